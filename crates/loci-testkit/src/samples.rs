@@ -1,6 +1,6 @@
-//! What do the words look like in a test?
+//! Sample values for tests.
 //!
-//! The clock is fixed and ids are numbers, so a failing test fails the same way twice.
+//! The clock is fixed and ids are numbers, so a failing test always fails in the same way.
 
 use std::collections::BTreeSet;
 
@@ -16,13 +16,13 @@ use uuid::Uuid;
 
 use crate::vectors::{hashed_vector, mix};
 
-/// The model whose vectors samples carry.
+/// The model of the sample vectors.
 pub const MODEL: &str = "stand-in";
 
-/// How many dimensions it has.
+/// Number of dimensions of the model.
 pub const DIMENSIONS: usize = 32;
 
-/// The first instant of 2026 and `seconds` after it.
+/// The time `seconds` after the beginning of 2026.
 pub fn at(seconds: i64) -> Timestamp {
     let start: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap_or(Timestamp::UNIX_EPOCH);
     start + SignedDuration::from_secs(seconds)
@@ -42,18 +42,18 @@ pub fn scope(layer: Layer, values: &[&str]) -> Scope {
     Scope::new(layer, &identifiers).unwrap_or_else(|error| panic!("{layer} {values:?}: {error}"))
 }
 
-/// What is known of one user, in the space of the shard. Anna, Vera,
-/// Karl and Una are in the same one, Anna and Ben are not.
+/// The scope of a user, in the space of the user's shard. Anna, Vera, Karl and Una are in the same shard; Anna and Ben
+/// are not.
 pub fn user(name: &str) -> Scope {
     scope(Layer::User, &[name])
 }
 
-/// What one agent knows of Anna, in the agent's own space.
+/// The scope of an agent and Anna, in the space of the agent.
 pub fn agent(slug: &str) -> Scope {
     scope(Layer::Agent, &[slug, "anna"])
 }
 
-/// The hash of a text; a stand-in that only promises to differ for different texts.
+/// A test hash of a text. It only differs for different texts.
 pub fn hash(text: &str) -> ContentHash {
     let mut state = loci_types::fnv1a(text.as_bytes());
     let mut bytes = [0; 32];
@@ -108,12 +108,12 @@ pub fn memory(number: u64, scope: &Scope, content: &str) -> Memory {
     }
 }
 
-/// The vector of a text by the stand-in model.
+/// The vector of a text by the test model.
 pub fn vector(text: &str) -> Vector {
     Vector { model: MODEL.to_owned(), values: hashed_vector(text, DIMENSIONS), token_states: None }
 }
 
-/// A memory with its vector and the key by which the same text is found again.
+/// A memory with its vector and its deduplication key.
 pub fn addition(memory: Memory) -> Addition {
     Addition { unless: Some(memory.content_hash), vector: Some(vector(&memory.content)), ..Addition::new(memory) }
 }
@@ -151,7 +151,7 @@ pub fn new_text(id: MemoryId, text: &str, embedded: bool) -> Revision {
     }
 }
 
-/// New values for a memory, whatever its version.
+/// New values for a memory, at any version.
 pub fn revision(id: MemoryId, patch: Patch) -> Revision {
     Revision { id, expect: None, patch, vector: None, jobs: Vec::new() }
 }
@@ -173,7 +173,7 @@ pub fn edge(number: u64, source: MemoryId, target: MemoryId, relation: Relation)
     }
 }
 
-/// An entity with this number, of which nothing speaks yet.
+/// An entity with this number and no mentions.
 pub fn entity(number: u64, name: &str, aliases: &[&str]) -> Entity {
     Entity {
         id: EntityId(id(number).0),
@@ -188,7 +188,7 @@ pub fn entity(number: u64, name: &str, aliases: &[&str]) -> Entity {
     }
 }
 
-/// A triple with this number, from nowhere.
+/// A fact with this number and no sources.
 pub fn fact(number: u64, scope: &Scope, [subject, predicate, object]: [&str; 3]) -> Fact {
     Fact {
         id: FactId(Uuid::from_u128(0x0195_0000_0000_8000_8000_0000_0000_0000 | u128::from(number))),
@@ -222,7 +222,7 @@ pub fn checkpoint(scope: &Scope, thread: &str, id: &str, parent: Option<&str>, d
     }
 }
 
-/// A checkpoint put, and something that a task wrote beside it.
+/// Puts a checkpoint and a pending write of a task.
 pub fn put_with_write(checkpoint: Checkpoint) -> [Action; 2] {
     let of = CheckpointPlace {
         scope: checkpoint.scope.clone(),
@@ -243,12 +243,12 @@ pub fn put_with_write(checkpoint: Checkpoint) -> [Action; 2] {
         .map(|step| Action::Bookkeeping(Bookkeeping::Checkpoint(Box::new(step))))
 }
 
-/// These scopes of the default tenant, seen by Anna.
+/// These scopes of the default tenant, visible to Anna.
 pub fn visible(scopes: &[Scope]) -> Visible {
     seen_by(Some("anna"), scopes)
 }
 
-/// These scopes of the default tenant, seen by someone.
+/// These scopes of the default tenant, visible to `viewer`.
 pub fn seen_by(viewer: Option<&str>, scopes: &[Scope]) -> Visible {
     grant(Tenant::default(), Reach::Scopes(scopes.to_vec()), None, viewer)
 }
@@ -258,24 +258,24 @@ pub fn whole() -> Visible {
     grant(Tenant::default(), Reach::Whole, None, None)
 }
 
-/// Anything a policy could grant.
+/// Any `Visible` that a policy could grant.
 #[expect(clippy::disallowed_methods, reason = "the testkit stands in for the policy")]
 pub fn grant(tenant: Tenant, reach: Reach, categories: Option<&[&str]>, viewer: Option<&str>) -> Visible {
     let categories = categories.map(|names| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>());
     Visible::grant(tenant, reach, categories, viewer.map(str::to_owned))
 }
 
-/// What holds long after all samples were made.
+/// The filter for what is valid long after all samples were created.
 pub fn now() -> Filter {
     Filter::at(at(5_000))
 }
 
-/// All there is, in whatever state.
+/// The filter for everything, in any state.
 pub fn everything() -> Filter {
     Filter::everything(at(5_000))
 }
 
-/// A memory with every field set to something that is not its default.
+/// A memory with a value other than the default in every field.
 pub fn full_memory(number: u64, scope: &Scope) -> Memory {
     let mut memory = memory(number, scope, "Anna keeps bees; Пчёлы 蜂 \u{1} \"quoted\" and 'single'");
     for which in Identifier::ALL {

@@ -1,49 +1,49 @@
-//! Which real servers may a test talk to?
+//! The servers for tests.
 //!
-//! `make test` brings them up and says where in the environment. Where one is missing, the test says
-//! that it was skipped; under `LOCI_TEST_REQUIRE=1`, which `make check` sets, it fails instead.
+//! `make test` starts them and sets their addresses in the environment. If one is missing, the test reports that it was
+//! skipped; with `LOCI_TEST_REQUIRE=1`, which `make check` sets, it fails instead.
 
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Where the PostgreSQL for tests is: a superuser's URL. Make a database of your own in it.
+/// The URL of the PostgreSQL for tests, as superuser. Each test must use a schema of its own.
 pub fn postgres() -> Option<String> {
     given("LOCI_TEST_POSTGRES_URL")
 }
 
-/// Where a PgBouncer in transaction mode in front of that PostgreSQL is. Nobody must have one.
+/// The URL of a PgBouncer in transaction mode in front of that PostgreSQL. Optional.
 pub fn pgbouncer() -> Option<String> {
     variable("LOCI_TEST_PGBOUNCER_URL")
 }
 
-/// Where the same PostgreSQL is reached over TLS: by the name `localhost`, with `sslmode=verify-full` and the certificate of the
-/// authority. Nobody must have one.
+/// The URL of the same PostgreSQL over TLS, with the host `localhost`, `sslmode=verify-full` and the certificate of the
+/// authority. Optional.
 pub fn postgres_tls() -> Option<String> {
     variable("LOCI_TEST_POSTGRES_TLS_URL")
 }
 
-/// Where the Redis for tests is. Use a prefix of your own in it.
+/// The URL of the Redis for tests. Each test must use a prefix of its own.
 pub fn redis() -> Option<String> {
     given("LOCI_TEST_REDIS_URL")
 }
 
-/// Where a real Qdrant is. Nobody must have one: its contract also runs on a stand-in.
+/// The URL of a real Qdrant. Optional: its contract also runs on a stand-in.
 pub fn qdrant() -> Option<String> {
     variable("LOCI_TEST_QDRANT_URL")
 }
 
-/// A schema of one test in the PostgreSQL for tests; it goes with this value.
+/// A schema of one test in the PostgreSQL for tests, which is dropped with this value.
 pub struct Schema {
-    /// Where the server is.
+    /// The URL of the server.
     pub url: String,
-    /// The schema.
+    /// The name of the schema.
     pub name: String,
 }
 
 impl Schema {
-    /// A name that nobody else uses, if there is a server. The schema itself is made by whoever opens it.
+    /// A unique name, if there is a server. The schema itself is created when a store opens it.
     pub fn new() -> Option<Self> {
         let name = format!("loci_{}", uuid::Uuid::new_v4().simple());
         postgres().map(|url| Self { url, name })
@@ -52,7 +52,7 @@ impl Schema {
     /// The server's `host:port`.
     ///
     /// # Panics
-    /// If the URL names none.
+    /// If the URL has no port.
     pub fn address(&self) -> String {
         let rest = self.url.split_once("://").map_or(self.url.as_str(), |(_, rest)| rest);
         let authority = rest.split(['/', '?']).next().unwrap_or(rest);
@@ -66,20 +66,20 @@ impl Schema {
         self.url.replacen(&self.address(), &address.to_string(), 1)
     }
 
-    /// Asks the server something as its superuser, past all policies.
+    /// Runs a query as superuser, which bypasses all policies.
     ///
     /// # Panics
-    /// If the server refuses.
+    /// If the query fails.
     pub fn ask(&self, sql: &str) -> Vec<tokio_postgres::SimpleQueryMessage> {
         let (url, sql) = (self.url.clone(), sql.to_owned());
-        // A thread of its own: whoever calls may be in the middle of something that must not block.
+        // Uses a thread of its own, because the caller may be on a thread that must not block.
         let asked = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
             runtime.block_on(async {
                 let (client, connection) =
                     tokio_postgres::connect(&url, tokio_postgres::NoTls).await.expect("the server for tests");
                 let driven = tokio::spawn(connection);
-                // Whoever still works in the background may get in the way once; then nothing was done.
+                // Background work may cause a deadlock; the query is then rolled back and repeated.
                 let mut answer = client.simple_query(&sql).await;
                 while answer.as_ref().is_err_and(is_deadlock) {
                     answer = client.simple_query(&sql).await;
@@ -93,10 +93,10 @@ impl Schema {
         asked.join().expect("an answer")
     }
 
-    /// The one whole number that the server answers with, asked in this schema.
+    /// Runs a query in this schema and returns its only number.
     ///
     /// # Panics
-    /// If it answers with anything else.
+    /// If the result has no number.
     pub fn number(&self, sql: &str) -> i64 {
         let answer = self.ask(&format!("SET search_path = {}, public; {sql}", self.name));
         let first = answer.iter().find_map(|message| match message {
@@ -117,7 +117,7 @@ impl Drop for Schema {
     }
 }
 
-/// A Redis of one test, that may be killed and started again, empty, on the same port.
+/// A Redis of one test that can be killed and started again, empty, on the same port.
 pub struct PrivateRedis {
     program: String,
     port: u16,
@@ -125,14 +125,14 @@ pub struct PrivateRedis {
 }
 
 impl PrivateRedis {
-    /// One that runs, if there is a program for it.
+    /// Starts a server, if there is a program for it.
     pub fn start() -> Option<Self> {
         let mut redis = Self::stopped()?;
         redis.restart();
         Some(redis)
     }
 
-    /// One that has a port but does not run yet.
+    /// A server with a port that is not started yet.
     ///
     /// # Panics
     /// If there is no free port.
@@ -143,7 +143,7 @@ impl PrivateRedis {
         Some(Self { program, port, running: None })
     }
 
-    /// Where it is.
+    /// Its URL.
     pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
     }
@@ -153,10 +153,10 @@ impl PrivateRedis {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// Ends it at once, as a crash would.
+    /// Kills it, as in a crash.
     ///
     /// # Panics
-    /// If it cannot be ended.
+    /// If it cannot be killed.
     pub fn kill(&mut self) {
         if let Some(mut child) = self.running.take() {
             child.kill().expect("to end our own Redis");
@@ -164,10 +164,10 @@ impl PrivateRedis {
         }
     }
 
-    /// Starts it with nothing in it, and returns when it listens.
+    /// Starts it empty and returns when it accepts connections.
     ///
     /// # Panics
-    /// If it does not listen within ten seconds.
+    /// If it does not accept connections within ten seconds.
     pub fn restart(&mut self) {
         self.kill();
         let port = self.port.to_string();

@@ -1,7 +1,6 @@
-//! What is a memory?
+//! The domain types of Loci: memories, scopes, changes and their results.
 //!
-//! The words of Loci: plain values that every room shares. Nothing here waits, reads a clock,
-//! opens a file or knows another room.
+//! All crates share these values. Nothing here blocks, reads a clock, opens a file or depends on another crate of Loci.
 
 mod bookkeeping;
 mod change;

@@ -1,9 +1,8 @@
-//! Whose memory is it, and where does it lie?
+//! Scopes, spaces and tenants.
 //!
-//! A [`Scope`] is a layer with exactly the identifiers that the layer requires; every memory has
-//! one. Other identifiers on a memory only say where it came from: they never widen the scope.
-//! A [`Space`] is the physical container of scopes: one per agent, one per pool, a fixed number for what belongs to users
-//! ([`Shard`]), and one for the layers that many users share.
+//! A [`Scope`] is a layer with exactly the identifiers that the layer requires; every memory has one. Other identifiers
+//! of a memory only record its origin and never widen the scope. A [`Space`] is the physical container of scopes: one
+//! per agent, one per pool, a fixed number for users ([`Shard`]), and one for the layers that many users share.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, ErrorKind, Layer, fnv1a};
 
-/// One of the names by which scopes are told apart.
+/// One of the identifiers that distinguish scopes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Identifier {
     /// `agentId`
@@ -60,7 +59,7 @@ impl Identifier {
         }
     }
 
-    /// The field's short name, as in the command's flag.
+    /// The short name of the field, as in the command-line option.
     pub fn short(self) -> &'static str {
         self.field().trim_end_matches("Id")
     }
@@ -132,7 +131,7 @@ impl Identifiers {
         Identifier::ALL.iter().all(|which| self.get(*which).is_none())
     }
 
-    /// Refuses empty, overlong or unprintable identifiers, and slugs that could leave their folder.
+    /// Refuses identifiers that are empty, too long or contain control characters, and slugs that are unsafe as a path.
     pub fn validate(&self) -> Result<(), Error> {
         for which in Identifier::ALL {
             let Some(value) = self.get(which) else { continue };
@@ -144,14 +143,14 @@ impl Identifiers {
         Ok(())
     }
 
-    /// The layers whose required identifiers are all here, most specific first.
+    /// The layers whose required identifiers are all given, most specific first.
     pub fn layers(&self) -> Vec<Layer> {
         let given = |layer: &Layer| layer.required().iter().all(|which| self.get(*which).is_some());
         Layer::ALL.into_iter().filter(given).collect()
     }
 }
 
-/// The longest identifier, in bytes.
+/// Maximum length of an identifier, in bytes.
 pub const IDENTIFIER_BYTES: usize = 256;
 
 pub(crate) fn identifier(field: &'static str, value: &str) -> Result<(), Error> {
@@ -186,7 +185,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// The scope in `layer` that these identifiers name; a missing one is refused by its name.
+    /// The scope in `layer` with these identifiers. Fails with the name of the first one that is missing.
     pub fn new(layer: Layer, identifiers: &Identifiers) -> Result<Self, Error> {
         identifiers.validate()?;
         let mut values = Vec::with_capacity(2);
@@ -211,7 +210,7 @@ impl Scope {
         self.layer
     }
 
-    /// The identifiers, and no others.
+    /// The identifiers of the scope.
     pub fn identifiers(&self) -> Identifiers {
         let mut identifiers = Identifiers::default();
         for (which, value) in self.layer.required().iter().zip(&self.values) {
@@ -220,8 +219,7 @@ impl Scope {
         identifiers
     }
 
-    /// One text for the whole scope. Unit separators cannot occur in identifiers, so two scopes
-    /// never share a key.
+    /// The scope as one string. Unit separators cannot occur in identifiers, so two scopes never have the same key.
     pub fn key(&self) -> String {
         let mut key = self.layer.name().to_owned();
         for value in &self.values {
@@ -231,7 +229,7 @@ impl Scope {
         key
     }
 
-    /// Reads a scope back from its key.
+    /// Parses the key of a scope.
     pub fn from_key(key: &str) -> Result<Self, Error> {
         let mut parts = key.split('\u{1f}');
         let layer: Layer = parts.next().unwrap_or_default().parse()?;
@@ -242,7 +240,7 @@ impl Scope {
         Ok(Self { layer, values })
     }
 
-    /// Where memories of this scope lie.
+    /// The space that contains this scope.
     pub fn space(&self) -> Space {
         match self.layer {
             Layer::Agent => Space::Agent(self.values[0].clone()),
@@ -262,17 +260,17 @@ impl fmt::Display for Scope {
 /// The physical container of scopes. Dropping one removes everything in it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Space {
-    /// One agent's own.
+    /// The space of one agent.
     Agent(String),
     /// The layers of a tenant that many users share: project, team, organisation and company.
     Shared,
     /// The user and session layers of those users whose ids fall into this shard.
     Users(Shard),
-    /// One pool's own.
+    /// The space of one pool.
     Pool(String),
 }
 
-/// One of the parts into which the users of a tenant are divided, so that they do not all wait for one writer.
+/// One of the parts into which the users of a tenant are divided, so that they do not share one writer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Shard(u8);
 
@@ -280,8 +278,8 @@ impl Shard {
     /// Number of shards of a tenant. It is part of the storage format and never changes.
     pub const COUNT: u8 = 64;
 
-    /// The shard of a user: 64-bit FNV-1a of the id, its halves joined by exclusive or, modulo [`Shard::COUNT`]. It is part of
-    /// the storage format and never changes.
+    /// The shard of a user: 64-bit FNV-1a of the id, its halves combined by XOR, modulo [`Shard::COUNT`]. Part of the
+    /// storage format; never changes.
     pub fn of(user: &str) -> Self {
         let hash = fnv1a(user.as_bytes());
         Self(((hash ^ (hash >> 32)) % u64::from(Self::COUNT)) as u8)
@@ -297,7 +295,7 @@ impl Shard {
         self.0
     }
 
-    /// Reads two hexadecimal digits in lower case.
+    /// Parses two lower-case hexadecimal digits.
     fn from_hex(digits: &str) -> Option<Self> {
         let number = u8::from_str_radix(digits, 16).ok().filter(|number| *number < Self::COUNT)?;
         (format!("{number:02x}") == digits).then_some(Self(number))
@@ -305,7 +303,7 @@ impl Shard {
 }
 
 impl Space {
-    /// The name of its folder, and of its collection in an outside vector index.
+    /// The name of the space, from which those of its folder and of its external collection derive.
     pub fn name(&self) -> String {
         match self {
             Space::Agent(slug) => format!("agent_memory_{slug}"),
@@ -342,7 +340,7 @@ impl FromStr for Space {
     }
 }
 
-/// The outermost wall: spaces of different tenants never meet.
+/// The outermost boundary: spaces of different tenants share nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(try_from = "String", into = "String")]
@@ -462,7 +460,7 @@ mod tests {
         }
     }
 
-    /// Stored data lies where these values say. They were computed by another program.
+    /// Stored data depends on these values. They were computed by another program.
     #[test]
     fn the_shard_of_a_user_never_changes() {
         for (user, name) in [

@@ -1,17 +1,15 @@
-//! What lies in a model folder?
+//! Reads and checks a model folder.
 //!
-//! Either `config.json`, `tokenizer.json` and `model.safetensors`: the config says whether that is a
-//! BERT encoder or a static table, and anything else is refused here, by field, before a tensor is
-//! touched. Or `weights.npz` and `sp.model`: the multilingual Universal Sentence Encoder, which has no
-//! config, since there is only one of it.
+//! A folder has either `config.json`, `tokenizer.json` and `model.safetensors`: the config says whether it is a BERT
+//! encoder or a static model, and anything else is refused with the name of the field, before the weights are read. Or
+//! it has `weights.npz` and `sp.model`: the multilingual Universal Sentence Encoder, which needs no config.
 //!
-//! A BERT encoder may have any tokenizer: multilingual-e5-small and paraphrase-multilingual-MiniLM-L12-v2
-//! have that of XLM-R and run too. Loci adds no prefixes to texts; e5 models want `query: ` and
-//! `passage: ` before them and rank less well without.
+//! A BERT encoder may have any tokenizer: multilingual-e5-small and paraphrase-multilingual-MiniLM-L12-v2 have that of
+//! XLM-R and run too. Loci adds no prefixes to texts; e5 models expect `query: ` and `passage: ` and rank less well
+//! without.
 //!
-//! The model's name is made from the content: the known weights have their known name, any other
-//! folder is called by its own name and a fingerprint, so that two models in folders of the same
-//! name are still two models.
+//! The name of a model derives from its content: known weights have their known name, any other model has the name of
+//! its folder and a fingerprint, so that two models in folders of the same name have different names.
 
 use std::path::{Path, PathBuf};
 
@@ -22,36 +20,36 @@ use crate::error::Error;
 /// The name of the model that Loci is tuned for.
 pub const MINILM: &str = "all-MiniLM-L6-v2";
 
-/// The name of the multilingual model, whose vectors stand in for texts that [`MINILM`] cannot read.
+/// The name of the multilingual model, whose vectors are used for texts that [`MINILM`] does not support.
 pub const USE_MULTILINGUAL: &str = "use-multilingual-v3";
 
-/// The file that holds the weights.
+/// The file with the weights.
 pub(super) const WEIGHTS: &str = "model.safetensors";
 
-/// The files of the multilingual Universal Sentence Encoder: its weights and its pieces.
+/// The files of the multilingual Universal Sentence Encoder: weights and tokenizer.
 pub const USE_FILES: [&str; 2] = ["weights.npz", "sp.model"];
 
-/// The files of every other model: its config, its pieces and its weights.
+/// The files of every other model: config, tokenizer and weights.
 const USUAL_FILES: [&str; 3] = ["config.json", "tokenizer.json", WEIGHTS];
 
-/// The longest text of a static model: its reference implementation cuts there.
+/// Maximum number of tokens of a static model, as in its reference implementation.
 const TABLE_MAX_TOKENS: usize = 512;
 
-/// The longest text of sentence-transformers models that do not say otherwise.
+/// Maximum number of tokens of sentence-transformers models without a setting of their own.
 const USUAL_MAX_TOKENS: usize = 256;
 
-/// The longest text of the multilingual Universal Sentence Encoder. It has no limit of its own, but it adds up its
-/// tokens: what is much longer than a paragraph becomes a mean of everything, at a cost that grows with the length.
+/// Maximum number of tokens of the multilingual Universal Sentence Encoder. It has no limit of its own, but it sums its
+/// tokens: a text much longer than a paragraph becomes an average, at a cost that grows with the length.
 const USE_MAX_TOKENS: usize = 512;
 
-/// Fingerprints of weights and vocabulary that are all-MiniLM-L6-v2: the original, and the same
-/// weights rounded to 16 bits, whose vectors agree with it to five digits.
+/// Fingerprints of all-MiniLM-L6-v2: the original, and the same weights rounded to 16 bits, whose vectors agree with it
+/// to five digits.
 const MINILM_FINGERPRINTS: [&str; 2] = ["80e3e234e92d", "6b2e5c933798"];
 
-/// The fingerprint of weights and pieces that are the multilingual Universal Sentence Encoder, version 3.
+/// The fingerprint of the multilingual Universal Sentence Encoder, version 3.
 const USE_FINGERPRINT: &str = "9e5ae17bf758";
 
-/// A folder whose files are in memory and whose config makes sense.
+/// A folder with its files in memory and a valid config.
 #[derive(Debug)]
 pub(super) struct Folder {
     pub(super) path: PathBuf,
@@ -63,21 +61,21 @@ pub(super) struct Folder {
     max_tokens: usize,
 }
 
-/// The sorts of model that Loci can run.
+/// The architectures that Loci can run.
 #[derive(Debug)]
 pub(super) enum Architecture {
     /// A BERT encoder whose token states are averaged.
     Bert(BertConfig),
     /// A table of token vectors, which are averaged.
     StaticModel {
-        /// The length of the vectors, if the config says it.
+        /// Number of dimensions, if the config has it.
         hidden_dim: Option<usize>,
     },
     /// The multilingual Universal Sentence Encoder.
     UseMultilingual,
 }
 
-/// The part of a BERT `config.json` that shapes the network.
+/// The fields of a BERT `config.json` that define the network.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct BertConfig {
     pub(super) hidden_size: usize,
@@ -92,20 +90,20 @@ pub(super) struct BertConfig {
     position_embedding_type: Option<String>,
 }
 
-/// The part of a model2vec `config.json` that matters here.
+/// The fields of a model2vec `config.json` that Loci uses.
 #[derive(Debug, Deserialize)]
 struct StaticModelConfig {
     hidden_dim: Option<usize>,
 }
 
-/// What names the sort of model.
+/// The field of a `config.json` that names the architecture.
 #[derive(Debug, Deserialize)]
 struct ModelHeader {
     model_type: String,
 }
 
 impl Folder {
-    /// Reads the files of `path` and checks what the config says.
+    /// Reads the files of `path` and checks the config.
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         if is_use_multilingual(path) {
             let [weights, tokenizer] = USE_FILES.map(|file| path.join(file));
@@ -145,17 +143,17 @@ impl Folder {
         Ok(Self { path: path.to_owned(), sort, tokenizer, tokenizer_path, weights, weights_path, max_tokens })
     }
 
-    /// Tokens beyond this many are cut off, the model's own markers included.
+    /// Maximum number of tokens, including special tokens; a longer text is truncated.
     pub(super) fn max_tokens(&self) -> usize {
         self.max_tokens
     }
 
-    /// The name that tells this model's vectors from those of every other.
+    /// The name that distinguishes the vectors of this model from those of all others.
     pub(super) fn model_name(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         hasher.update(blake3::hash(&self.weights).as_bytes());
         hasher.update(blake3::hash(&self.tokenizer).as_bytes());
-        // A config can change the vectors without touching weights or words.
+        // A config can change the vectors without changing weights or tokenizer.
         hasher.update(format!("{} {}", self.sort.settings(), self.max_tokens).as_bytes());
         let fingerprint = &hasher.finalize().to_hex()[..12];
         if MINILM_FINGERPRINTS.contains(&fingerprint) {
@@ -170,9 +168,9 @@ impl Folder {
 }
 
 impl Architecture {
-    /// The settings that shape the vectors, written out. The name of a model is a hash of this text, and vectors are found
-    /// by the name of their model: another spelling would orphan the vectors of every custom model, so it never changes,
-    /// whatever the fields here are called. A new setting is only added where it differs from what all models had before.
+    /// The settings that affect the vectors, as text. The name of a model is a hash of this text, and vectors are found
+    /// by the name of their model: another format would orphan the vectors of every custom model, so it never changes,
+    /// even if fields are renamed. A new setting is added only where it differs from what all models had before.
     fn settings(&self) -> String {
         match self {
             Architecture::Bert(bert) => {
@@ -203,12 +201,12 @@ impl Architecture {
     }
 }
 
-/// Whether the files that make a model of any sort are there.
+/// Whether the folder has all files of a model of any architecture.
 pub(super) fn is_complete(path: &Path) -> bool {
     has_all(path, &USUAL_FILES) || is_use_multilingual(path)
 }
 
-/// Whether the files of the multilingual Universal Sentence Encoder are there.
+/// Whether the folder has the files of the multilingual Universal Sentence Encoder.
 pub(super) fn is_use_multilingual(path: &Path) -> bool {
     has_all(path, &USE_FILES)
 }
@@ -238,7 +236,7 @@ impl BertConfig {
     }
 }
 
-/// A wrong pooling would give plausible vectors of no use, so it is refused rather than ignored.
+/// Refuses a model with another pooling than the mean, which would give plausible but useless vectors.
 fn refuse_other_pooling(folder: &Path) -> Result<(), Error> {
     #[derive(Deserialize)]
     struct Pooling {
@@ -272,7 +270,7 @@ fn max_tokens(folder: &Path) -> Result<usize, Error> {
         return Ok(USUAL_MAX_TOKENS);
     }
     match parse::<Sentences>(&path)?.max_seq_length {
-        // Two are taken by the markers at both ends.
+        // Special tokens at both ends need two.
         Some(length) if length < 3 => {
             Err(Error::invalid(path, "max_seq_length", format!("{length} leaves no room for a text")))
         }
@@ -286,7 +284,7 @@ fn read(path: &Path) -> Result<Vec<u8>, Error> {
 
 fn parse<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, Error> {
     let bytes = read(path)?;
-    // serde names the field and the line, which is all a person needs to find it.
+    // The error of serde contains the field and the line.
     serde_json::from_slice(&bytes).map_err(|error| Error::invalid(path, "JSON", error.to_string()))
 }
 
@@ -294,7 +292,7 @@ fn parse<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, Error> {
 mod tests {
     use super::*;
 
-    /// The names of models that people may have vectors of. They were made by the first release and must stay.
+    /// Users may have vectors under these names, which the first release has made. They must not change.
     #[test]
     fn names_of_custom_models_stay() {
         let bert = BertConfig {

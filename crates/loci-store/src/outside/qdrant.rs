@@ -1,12 +1,11 @@
-//! How is Qdrant told and asked?
+//! Qdrant as external vector index, over its REST interface.
 //!
-//! One collection per space and model, over Qdrant's own REST interface; the shards of a tenant's users share that of its
-//! `shared` space, because a collection costs the server much more than a field of its points does. A point is a memory: its
-//! id is the memory's, so telling of it twice changes nothing. One point per space is no memory, the mark: it carries how far
-//! the ledger of the space has been read, so that a collection which is lost takes its marks along and is filled again by
-//! itself.
+//! There is one collection per space and model. The user shards of a tenant share the collection of its `shared` space,
+//! because a collection costs the server much more than a payload field. A point is a memory and has its id, so writing
+//! it twice is idempotent. One further point per space, the mark, stores how far the ledger of the space was applied. A
+//! collection that is lost loses its marks as well, so it is filled again.
 //!
-//! Questions are asked once, because recall does not wait; what is told is repeated as [`Retry`] says.
+//! Queries are sent once, because recall does not wait; writes are retried as [`Retry`] says.
 
 mod http;
 pub(super) mod naming;
@@ -24,28 +23,28 @@ use super::index::{Collection, Mark, PointFilter, VectorIndex};
 use super::point::VectorPoint;
 use crate::{Error, Result, Retry};
 
-/// So many points go into one request.
+/// Maximum number of points in one request.
 const BATCH: usize = 256;
 
-/// Where Qdrant is and how it is used.
+/// The address and settings of a Qdrant server.
 #[derive(Clone)]
 pub struct QdrantConfig {
     /// The address, such as `http://127.0.0.1:6333`.
     pub url: String,
-    /// The key, if it wants one.
+    /// The API key, if the server requires one.
     pub api_key: Option<String>,
-    /// What the names of all collections begin with.
+    /// Prefix of the names of all collections.
     pub prefix: String,
-    /// The model whose collections go without its name: `agent_memory_SLUG`.
+    /// The model whose name is left out of collection names: `agent_memory_SLUG`.
     pub usual_model: Option<String>,
-    /// How long one request may take.
+    /// Timeout of one request.
     pub timeout: Duration,
-    /// How often what is told is repeated.
+    /// How writes are retried.
     pub retry: Retry,
 }
 
 impl QdrantConfig {
-    /// A server at this address, with the rest as usual.
+    /// A server at this address, with default settings.
     pub fn new(url: &str) -> Self {
         Self {
             url: url.to_owned(),
@@ -60,12 +59,12 @@ impl QdrantConfig {
 
 impl fmt::Debug for QdrantConfig {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Neither the key nor the address, which may carry a password, is ever printed.
+        // Neither the key nor the address, which may contain a password, is printed.
         formatter.debug_struct("QdrantConfig").field("prefix", &self.prefix).finish_non_exhaustive()
     }
 }
 
-/// The vectors in a Qdrant server.
+/// A client of a Qdrant server.
 pub struct Qdrant {
     http: Http,
     prefix: String,
@@ -73,7 +72,7 @@ pub struct Qdrant {
 }
 
 impl Qdrant {
-    /// A client. Nothing is asked of the server yet, so one that is away does not matter.
+    /// Creates a client. It sends no request, so the server need not be reachable.
     pub fn new(config: QdrantConfig) -> Result<Self> {
         let QdrantConfig { url, api_key, prefix, usual_model, timeout, retry } = config;
         naming::check(&prefix)?;
@@ -84,7 +83,7 @@ impl Qdrant {
         format!("/collections/{}{rest}", self.collection_name(collection))
     }
 
-    /// What the marks of a collection say: that of one space, or those of all spaces that may lie in it.
+    /// The payloads of the marks with these ids.
     async fn marks(&self, collection: &Collection, ids: &[uuid::Uuid]) -> Result<Vec<Value>> {
         let body = json!({ "ids": ids, "with_payload": true, "with_vector": false });
         let found = self.http.ask("POST", &self.path(collection, "/points"), Some(&body)).await?;
@@ -93,7 +92,7 @@ impl Qdrant {
         Ok(payloads.cloned().collect())
     }
 
-    /// Removes what is in the way of a new collection, if it is ours to remove.
+    /// Deletes an existing collection that does not fit; fails if Loci did not write it. Returns whether one fits.
     async fn make_way(&self, collection: &Collection) -> Result<bool> {
         let Some(found) = self.http.ask("GET", &self.path(collection, ""), None).await? else { return Ok(false) };
         let marks = self.marks(collection, &shape::mark_ids(&collection.space)).await?;
@@ -119,7 +118,7 @@ impl Qdrant {
         Ok(counted.and_then(|counted| counted.get("count").and_then(Value::as_u64)))
     }
 
-    /// Tells something of a collection that must be there.
+    /// Sends a write to a collection; fails if the collection does not exist.
     async fn tell(&self, collection: &Collection, method: &str, rest: &str, body: &Value) -> Result<Value> {
         let path = self.path(collection, rest);
         self.http.tell(method, &path, Some(body)).await?.ok_or_else(|| {
@@ -167,7 +166,7 @@ impl VectorIndex for Qdrant {
     async fn prepare(&self, collection: &Collection) -> Result<()> {
         if !self.make_way(collection).await? {
             let made = self.http.tell("PUT", &self.path(collection, ""), Some(&shape::collection(collection))).await;
-            // Another process may have been quicker.
+            // Another process may have created it meanwhile.
             if let Err(error) = made
                 && self.http.ask("GET", &self.path(collection, ""), None).await?.is_none()
             {
@@ -225,7 +224,7 @@ impl VectorIndex for Qdrant {
         after: Option<MemoryId>,
         limit: usize,
     ) -> Result<Vec<(MemoryId, Option<u64>)>> {
-        // A page begins with its offset; what was seen is asked for once more and left out.
+        // A page of Qdrant includes its offset, so one more point is requested and the offset is left out.
         let mut body = json!({
             "limit": limit.saturating_add(1), "with_payload": ["stamp"], "with_vector": false,
             "filter": shape::memories(collection),
@@ -243,7 +242,7 @@ impl VectorIndex for Qdrant {
         if shape::space(&collection.space).is_none() {
             return self.http.tell("DELETE", &self.path(collection, ""), None).await.map(drop);
         }
-        // The points of the other spaces stay. A collection whose points do not say where they belong is gone as a whole.
+        // The points of other spaces stay. A collection without the payload field `space` is deleted as a whole.
         if self.make_way(collection).await? {
             let body = json!({ "filter": shape::points(collection) });
             self.tell(collection, "POST", "/points/delete?wait=true", &body).await?;

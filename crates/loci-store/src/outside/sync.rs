@@ -1,9 +1,9 @@
-//! How does a collection catch up with the ledger?
+//! Applies the ledger to the collections of an external index.
 //!
-//! One task per collection, running only while there is something to do. It reads a page of the ledger, tells the
-//! index, and moves the index's mark; whatever stops it in between, the page is told again, which changes nothing.
-//! Where processes share an index a lease lets one of them fill a collection at a time, so that no older state of a
-//! memory is written over a newer one.
+//! Each collection has one task, which runs only while there are entries to apply. It reads a page of the ledger, sends
+//! it to the index and advances the index's mark. After an interruption the page is sent again, which is idempotent.
+//! If processes share an index, a lease lets one of them fill a collection at a time, so that no older state of a
+//! memory overwrites a newer one.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -16,21 +16,21 @@ use super::indexed::{CollectionState, Inner};
 use super::point::{VectorFeed, VectorPoint};
 use crate::Result;
 
-/// How soon whoever waits for another process looks again.
+/// The pause before the next attempt while another process fills the collection.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
-/// How a round of filling ended.
+/// How one attempt to fill a collection ended.
 enum SyncOutcome {
-    /// Nothing is left to tell.
+    /// All entries are applied.
     Done,
     /// Another process fills this collection.
     Elsewhere,
 }
 
-/// So often may a collection be lost while it is filled before the index counts as away.
+/// How often a collection may be lost while it is filled before the error is reported.
 const LOSSES: usize = 3;
 
-/// Fills a collection until nothing is left, however often the index goes away.
+/// Fills a collection until all entries are applied, retrying while the index is unavailable.
 pub(super) async fn run(inner: Weak<Inner>, state: Arc<CollectionState>) {
     loop {
         let Some(house) = inner.upgrade() else { return };
@@ -38,7 +38,7 @@ pub(super) async fn run(inner: Weak<Inner>, state: Arc<CollectionState>) {
         let wait = match house.fill(&state, &mut |_, _| {}).await {
             Ok(SyncOutcome::Done) => {
                 state.running.store(false, Ordering::SeqCst);
-                // Who woke us between the last look and now must not be forgotten.
+                // A wake-up between the last read of the ledger and here must not be lost.
                 if !state.again.load(Ordering::SeqCst) || state.running.swap(true, Ordering::SeqCst) {
                     return;
                 }
@@ -47,19 +47,19 @@ pub(super) async fn run(inner: Weak<Inner>, state: Arc<CollectionState>) {
             Ok(SyncOutcome::Elsewhere) => LOOK_AGAIN,
             Err(error) => {
                 tracing::debug!(%error, space = %state.key.space, "the vector index is filled later");
-                // Whoever waits for the filling hears that it does not get on.
+                // Queries that wait for the mark are notified that filling failed.
                 state.moved.send_modify(|times| *times += 1);
                 house.breaker.wait()
             }
         };
         drop(house);
-        // A nudge says that the index answers again; without one the wait is bounded anyway.
+        // A nudge means that the index is reachable again and ends the wait early.
         let _ = tokio::time::timeout(wait, state.nudge.notified()).await;
     }
 }
 
 impl Inner {
-    /// Tells the index everything that it does not know. `progress` hears the line reached and the last line.
+    /// Applies all entries after the mark. `progress` receives the sequence number reached and the last one.
     async fn fill(&self, state: &CollectionState, progress: &mut (dyn FnMut(i64, i64) + Send)) -> Result<SyncOutcome> {
         self.check_available()?;
         let _filling = state.filling.lock().await;
@@ -123,14 +123,14 @@ impl Inner {
             mark = next;
             state.set_mark(Some(mark));
             progress(mark.sequence, end);
-            // Whoever lost the lease leaves the rest to its new holder, or older states would go over newer ones.
+            // Another process has the lease; going on could overwrite newer states with older ones.
             if !self.take(collection).await? {
                 return Ok(());
             }
         }
     }
 
-    /// How far a collection has read, if that is less than it had: it was lost, or emptied, and is not away.
+    /// The current mark of a collection if it is lower than `had`: the collection was deleted or emptied.
     pub(super) async fn lost(&self, collection: &Collection, had: Mark) -> Option<Mark> {
         match self.index.position(collection).await {
             Ok(None) => Some(Mark::default()),
@@ -139,7 +139,7 @@ impl Inner {
         }
     }
 
-    /// Tells the index of one page. Telling it twice changes nothing.
+    /// Sends one page to the index. Idempotent.
     async fn deliver(&self, collection: &Collection, feed: VectorFeed) -> Result<()> {
         let (points, silent): (Vec<VectorPoint>, Vec<VectorPoint>) =
             feed.points.into_iter().partition(|point| point.direction().is_some());
@@ -153,13 +153,13 @@ impl Inner {
         Ok(())
     }
 
-    /// What stands in the ledger of a collection's space after a line.
+    /// The ledger entries of a collection's space after a sequence number.
     pub(super) async fn feed(&self, state: &CollectionState, after: i64, limit: usize) -> Result<VectorFeed> {
         let whole = (self.oversight.whole)(&state.key.tenant);
         self.store.vector_feed(&whole, &state.key.space, &state.key.model, after, limit).await
     }
 
-    /// Takes or renews the right to fill a collection.
+    /// Takes or renews the lease for filling a collection.
     async fn take(&self, collection: &Collection) -> Result<bool> {
         if !self.index.shared() {
             return Ok(true);
@@ -169,13 +169,13 @@ impl Inner {
     }
 
     fn lease_name(&self, collection: &Collection) -> String {
-        // Spaces that share a collection are filled independently of each other.
+        // Spaces that share a collection have separate leases.
         let name = format!("{} {}", self.index.collection_name(collection), collection.space);
-        // Becomes the name of a file, and so must stay short.
+        // The name becomes a file name, so it is hashed to keep it short.
         format!("vectors-{:016x}", loci_types::fnv1a(name.as_bytes()))
     }
 
-    /// Drops a collection and fills it from the first line on.
+    /// Removes a collection and fills it again from the first entry.
     pub(super) async fn refill(
         &self,
         state: &CollectionState,
@@ -190,7 +190,7 @@ impl Inner {
         self.catch_up_with(state, progress).await
     }
 
-    /// Fills a collection until nothing is left, or says why that cannot be.
+    /// Fills a collection until all entries are applied; fails if the index is unavailable.
     pub(super) async fn catch_up(&self, state: &CollectionState) -> Result<()> {
         self.catch_up_with(state, &mut |_, _| {}).await
     }

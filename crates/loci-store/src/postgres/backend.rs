@@ -1,4 +1,4 @@
-//! How do the doors open onto a server?
+//! Implements [`Backend`] for PostgreSQL.
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -18,7 +18,7 @@ use crate::sql::{self, Backend, Connection, OptionalExtension, Value, blocking, 
 use crate::text::Analyser;
 use crate::{Error, Finding, Frequencies, Hit, Result, StoreHealth, TurnRun};
 
-/// So long the number of a space is believed without asking. Writers ask in any case, under its lock.
+/// How long the cached ids of a space are used without reading them again. Writers always check them, under the lock.
 const FRESH: Duration = Duration::from_secs(5);
 
 /// Number of rows that one transaction deletes when a space is dropped.
@@ -28,13 +28,13 @@ const ROWS_AT_ONCE: usize = 10_000;
 pub(crate) struct SpaceHandle {
     tenant: Tenant,
     space: Space,
-    /// Names the space among all, for stamps.
+    /// A path that identifies the space, for stamps.
     place: std::path::PathBuf,
 }
 
 impl PostgresBackend {
-    /// The numbers of a space; none if nothing was ever written to it. Whoever asks for one shard of a tenant asks for all:
-    /// otherwise a tenant whose users write now and then would ask anew for nearly every write.
+    /// The ids of a space; none if nothing was ever written to it. Reads those of all shards of a tenant at once;
+    /// otherwise a tenant whose users write rarely would need a query for nearly every write.
     fn target(&self, open: &SpaceHandle) -> Result<Option<SpaceIds>> {
         if let Some(known) = self.known(open) {
             return Ok(Some(known));
@@ -59,7 +59,7 @@ impl PostgresBackend {
         Ok(known.get(&(open.tenant.clone(), open.space.clone())).map(|(target, _)| *target))
     }
 
-    /// The numbers of a space, if they were asked for a moment ago.
+    /// The cached ids of a space, if they were read less than [`FRESH`] ago.
     fn known(&self, open: &SpaceHandle) -> Option<SpaceIds> {
         let key = (open.tenant.clone(), open.space.clone());
         let known = self.inner.known.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
@@ -71,7 +71,7 @@ impl PostgresBackend {
         self.inner.known.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
     }
 
-    /// Runs `work` in a transaction of its own.
+    /// Runs `work` in its own transaction.
     pub(super) fn within<T>(
         &self,
         how: &str,
@@ -81,7 +81,7 @@ impl PostgresBackend {
         self.inner.sessions.within(how, target, |session| work(session)).map_err(sql_error)
     }
 
-    /// Looks through a space, and mends it if told to.
+    /// Runs `work` on a space without a timeout; to repair, in a write transaction that locks the space.
     pub(super) fn looking<T>(
         &self,
         open: &SpaceHandle,
@@ -126,7 +126,7 @@ impl PostgresBackend {
         written
     }
 
-    /// Deletes the rows of spaces that are no longer in the catalogue, also of those where an earlier process was interrupted.
+    /// Deletes the rows of spaces that are no longer in the catalogue, including those an earlier process left behind.
     fn remove_dropped(&self) -> Result<()> {
         let dropped: Vec<SpaceIds> = self.read_catalogue(|connection| {
             let target = |row: &dyn sql::Row| {
@@ -135,7 +135,7 @@ impl PostgresBackend {
             connection.query_map("SELECT tenant::bigint, space::bigint FROM dropped_spaces", [], target)
         })?;
         for target in dropped {
-            // Rows that others refer to come first in the list, and go last.
+            // Parents come first in the list, so their rows are deleted last.
             for table in OF_SPACES.iter().rev() {
                 let sql = format!(
                     "DELETE FROM {table} WHERE ctid = ANY(ARRAY(SELECT ctid FROM {table} LIMIT {ROWS_AT_ONCE}))"
@@ -196,7 +196,7 @@ impl Backend for PostgresBackend {
 
     fn with_jobs(&self, tenant: &Tenant, kinds: &[JobKind], now: Timestamp) -> Result<Vec<Space>> {
         let Some(number) = self.tenant_number(tenant)? else { return Ok(Vec::new()) };
-        // No space has this number: jobs may be counted for the tenant as a whole, and nothing else seen.
+        // No space has the number 0; with it the policy shows the jobs of the whole tenant and nothing else.
         let target = SpaceIds { tenant: number as i32, space: 0 };
         let now = now.as_microsecond();
         let names: Vec<String> = self.within(READ, Some(target), |connection| {
@@ -335,8 +335,8 @@ impl Backend for PostgresBackend {
     fn drop_space(&self, tenant: &Tenant, open: &SpaceHandle) -> Result<bool> {
         self.forget(open);
         if let Some(target) = self.target(open)? {
-            // Its entry goes first, while nobody writes to it: from then on nobody finds the space. Its rows follow in
-            // batches, so that neither a lock nor a transaction is held for long; what is left to do is noted.
+            // The catalogue entry is deleted first, under the write lock, so that the space is no longer found. Its
+            // rows are deleted in batches, to keep locks and transactions short; `dropped_spaces` lists what is left.
             self.within("", Some(target), |connection| {
                 connection.without_timeout()?;
                 connection.execute(&lock(target), [])?;
@@ -356,7 +356,7 @@ impl Backend for PostgresBackend {
     }
 
     fn identity(&self) -> Result<String> {
-        // Two servers do not start in the same microsecond.
+        // The start time in microseconds distinguishes servers.
         let sql = "SELECT concat_ws(' ', current_database()::text, current_schema()::text, \
                    extract(epoch FROM pg_postmaster_start_time())::text)";
         self.read_catalogue(|connection| connection.query_row(sql, [], |row| row.get(0)))

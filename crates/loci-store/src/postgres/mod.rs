@@ -1,8 +1,7 @@
-//! The shared store: PostgreSQL with pgvector, for any number of servers.
+//! The PostgreSQL store, with pgvector, for any number of servers.
 //!
-//! The rules are those of [`crate::sql`]; here stands how a transaction speaks for one space, how
-//! words and vectors are found, and who has the work that only one may do. Servers keep nothing:
-//! whatever one of them acknowledged, the others see.
+//! The rules are those of [`crate::sql`]; this module has the transactions of a space, the search by words and vectors,
+//! and the leases. Servers hold no state of their own: what one of them has acknowledged is visible to all.
 
 mod backend;
 mod commit;
@@ -42,29 +41,29 @@ use crate::sql::writer::Writers;
 use crate::text::Analyser;
 use crate::{Error, Result};
 
-/// How the shared store is reached and used.
+/// The connection settings of the PostgreSQL store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PostgresOptions {
-    /// The address of the server itself, where the store is reached through a pooler in transaction mode: leases, notifications
-    /// and migrations need a session of their own. None: the same address.
+    /// The address of the server itself, if the store uses a pooler in transaction mode: leases, notifications and
+    /// migrations need a session of their own. None: the same address.
     pub direct: Option<String>,
-    /// The schema that holds everything.
+    /// The schema of all tables.
     pub schema: String,
-    /// The role that serves. It is made if it is not there; it cannot pass by row-level security.
+    /// The role that executes requests. It is created if missing, and must not bypass row-level security.
     pub role: String,
-    /// The most connections of this server.
+    /// Maximum number of connections of this process.
     pub connections: usize,
-    /// Threads that write; spaces are shared out among them.
+    /// Number of writer threads; each space is assigned to one.
     pub writers: usize,
-    /// How long one statement, or a connection, may take.
+    /// Timeout of a statement and of opening a connection.
     pub timeout: Duration,
-    /// Partitions by tenant; counts when the schema is made.
+    /// Number of partitions by tenant. Used only when the schema is created.
     pub partitions: usize,
-    /// Whether vectors are kept in half precision; counts when the schema is made.
+    /// Whether vectors are stored in half precision. Used only when the schema is created.
     pub halfvec: bool,
-    /// The sizes of vectors that large scopes are searched for by a graph.
+    /// The vector dimensions for which a graph index is created.
     pub dimensions: Vec<usize>,
-    /// Scopes with more vectors than this are searched by the graph, smaller ones one by one.
+    /// Scopes with more vectors than this are searched through the graph index, smaller ones exactly.
     pub exact_up_to: usize,
 }
 
@@ -85,42 +84,42 @@ impl Default for PostgresOptions {
     }
 }
 
-/// How the store is named in errors.
+/// The name of the store in errors.
 const PLACE: &str = "postgres";
 
-/// The shared store.
+/// The PostgreSQL store.
 pub type PostgresStore = SqlStore<PostgresBackend>;
 
-/// A schema on a server.
+/// The PostgreSQL backend: one schema of a server.
 #[derive(Clone)]
 pub struct PostgresBackend {
     inner: Arc<Inner>,
 }
 
 impl PostgresStore {
-    /// Connects, and makes or renews the schema. The address is a URL or `key=value` pairs.
+    /// Connects, and creates or migrates the schema. The address is a URL or `key=value` pairs.
     pub async fn open(address: &str, options: PostgresOptions) -> Result<Self> {
         PostgresBackend::open(address, options).await.map(Self::over)
     }
 
-    /// How many transactions this store has committed.
+    /// Number of transactions this store has committed.
     pub fn commits(&self) -> u64 {
         self.backend.inner.writers.commits()
     }
 
-    /// How often a caller has waited for an answer of the server. Connections for leases and notifications do not count.
+    /// Number of round trips to the server. Connections for leases and notifications are not counted.
     pub fn round_trips(&self) -> u64 {
         self.backend.inner.sessions.round_trips.load(Ordering::Relaxed)
     }
 
-    /// Whether there is something of Loci in a schema. Makes nothing.
+    /// Whether a schema has tables of Loci. Creates nothing.
     pub async fn is_there(address: &str, options: &PostgresOptions) -> Result<bool> {
         PostgresBackend::is_there(address, options).await
     }
 }
 
 struct Inner {
-    /// Where the server itself is.
+    /// The address for connections that bypass a pooler.
     address: Address,
     sessions: Sessions,
     options: PostgresOptions,
@@ -128,12 +127,12 @@ struct Inner {
     analyser: Arc<Analyser>,
     leases: Leases,
     listener: Listener,
-    /// Which scopes are searched by the graph.
+    /// Which scopes are searched through the graph index.
     sizes: near::Sizes,
-    /// The numbers of the spaces that were asked for, and when: another server may take one away.
+    /// The cached ids of spaces, with the time they were read, since another server may remove a space.
     known: Mutex<HashMap<(Tenant, Space), (SpaceIds, Instant)>>,
     written: Mutex<HashSet<SpaceIds>>,
-    /// Whether the disk was full when something was last written.
+    /// Whether the last write failed because the disk was full.
     full: AtomicBool,
 }
 
@@ -144,7 +143,7 @@ impl PostgresBackend {
             Some(direct) => Address::read(direct, options.timeout)?,
             None => pooled.clone(),
         };
-        // The schema is changed by whoever the address names; memories are served by a role that owns nothing.
+        // The user of the address migrates the schema; requests run as a role that owns nothing.
         let (mut client, driven) = address.driven().await?;
         let made = schema::migrate(&mut client, &options).await;
         drop(client);
@@ -195,20 +194,20 @@ pub(crate) fn driver_error(path: &Path, error: tokio_postgres::Error) -> Error {
     let problem = crate::sql::Error::from(error).to_string();
     let unavailable = |problem| Error::Unavailable { part: PLACE.to_owned(), problem };
     let path = path.to_owned();
-    // A failure without a code is not the server's: it was not reached, or went away.
+    // An error without a code does not come from the server: the connection failed or was lost.
     match code {
         Some(state) if state.code() == schema::SPACE_REMOVED => {
             Error::Overtaken("another server has removed this space; repeat the change to begin it anew".to_owned())
         }
         Some(SqlState::DISK_FULL) => Error::DiskFull { path },
         Some(SqlState::LOCK_NOT_AVAILABLE | SqlState::QUERY_CANCELED) => Error::Busy { path },
-        // The engine refuses NUL in everything it is given; an old SQLite file that is copied may hold it.
+        // The engine refuses NUL in its input, but an old SQLite file that is copied may contain it.
         Some(SqlState::CHARACTER_NOT_IN_REPERTOIRE | SqlState::UNTRANSLATABLE_CHARACTER) => {
             Error::Refused("a text contains a NUL character, which PostgreSQL cannot store".to_owned())
         }
-        // The transaction was undone for the sake of another.
+        // The transaction was rolled back because of a conflict with another.
         Some(state) if state.code().starts_with("40") => unavailable(problem),
-        // While a standby takes over it can be read and not written.
+        // During a failover a standby accepts reads but no writes.
         Some(SqlState::READ_ONLY_SQL_TRANSACTION) => unavailable(problem),
         Some(state) if state.code().starts_with("08") || state.code().starts_with("57P") => unavailable(problem),
         Some(state) if ["53", "58"].iter().any(|class| state.code().starts_with(class)) => unavailable(problem),

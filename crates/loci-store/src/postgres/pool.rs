@@ -1,4 +1,4 @@
-//! Where is the server, and where do sessions with it come from?
+//! The address of the server and the pool of connections to it.
 
 use std::pin::Pin;
 use std::str::FromStr;
@@ -17,16 +17,16 @@ use super::tls::{Encrypted, Tls};
 use super::{PostgresOptions, pg_connection, schema, sql_error};
 use crate::{Error, Result};
 
-/// The longest silence on a connection before it is asked for a sign of life.
+/// Time without traffic after which TCP keep-alive checks a connection.
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// Number of threads that move the bytes of the connections of a pool.
+/// Number of threads that run the I/O of a pool's connections.
 const DRIVERS: usize = 2;
 
-/// A connection that is older is closed instead of being used again, so that what a server keeps for it is bounded.
+/// Maximum age of a connection that is used again. It bounds the memory that the server uses for a connection.
 const OLDEST: Duration = Duration::from_secs(30 * 60);
 
-/// Where a server is, and how connections to it are encrypted.
+/// The address of a server and its TLS settings.
 #[derive(Clone)]
 pub(crate) struct Address {
     config: Config,
@@ -34,7 +34,7 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    /// Reads a URL or `key=value` pairs.
+    /// Parses a URL or `key=value` pairs.
     pub(crate) fn read(text: &str, timeout: Duration) -> Result<Self> {
         let (text, tls) = Tls::read(text)?;
         let mut config = Config::from_str(&text).map_err(|error| {
@@ -50,7 +50,7 @@ impl Address {
         Ok(Self { config, tls })
     }
 
-    /// A connection outside any pool, as whoever the address names. Nothing moves on it unless it is driven.
+    /// Opens a connection outside any pool, as the user of the address. The caller must poll the returned connection.
     pub(super) async fn connect(&self) -> Result<(Client, Connection<Socket, Encrypted>), tokio_postgres::Error> {
         let connector = self.tls.connector();
         let connected = self.config.connect(connector.clone()).await?;
@@ -58,9 +58,9 @@ impl Address {
         Ok(connected)
     }
 
-    /// The same, driven by a task of its own. A fault of the task is reported to the next caller.
+    /// The same, with a task that polls the connection. An error of the task is reported by the next call.
     pub(super) async fn driven(&self) -> Result<(Client, JoinHandle<()>)> {
-        // The timeout of the address ends when the port answers; a server that says nothing more is given up here.
+        // The connect timeout of the driver ends when TCP is connected; this one includes the handshake.
         let patience = self.config.get_connect_timeout().copied().unwrap_or(SILENCE);
         let connected = tokio::time::timeout(patience, self.connect()).await.map_err(|_| Error::Unavailable {
             part: "postgres".to_owned(),
@@ -71,7 +71,7 @@ impl Address {
     }
 }
 
-/// The connections of a pool are made like all others.
+/// Opens connections for the pool in the same way.
 impl Connect for Address {
     fn connect(&self, _: &Config) -> Connecting<'_> {
         Box::pin(async move {
@@ -84,20 +84,20 @@ impl Connect for Address {
 type Connecting<'a> =
     Pin<Box<dyn Future<Output = Result<(Client, JoinHandle<()>), tokio_postgres::Error>> + Send + 'a>>;
 
-/// How the sessions of a pool begin, and how many there are.
+/// The settings of a pool and of its connections.
 pub(crate) struct ConnectionOptions<'m> {
-    /// The role they take on; none: they stay whoever the address names.
+    /// The role of every transaction; none: the user of the address.
     pub(crate) role: Option<&'m str>,
-    /// The schema they look into first.
+    /// The first schema of the search path.
     pub(crate) schema: &'m str,
-    /// The most at once.
+    /// Maximum number of connections.
     pub(crate) connections: usize,
-    /// How long one statement, or a connection, may take.
+    /// Timeout of a statement and of opening a connection.
     pub(crate) timeout: Duration,
 }
 
-/// The threads that move the bytes of all connections of a pool. They are its own: a question computes for milliseconds on a
-/// thread of the caller's runtime, and a write that waits for the server a dozen times would wait for that each time.
+/// The threads that run the I/O of a pool's connections. They are separate from the caller's runtime, where a query
+/// computes for milliseconds: a write with a dozen round trips would wait for that each time.
 struct Driver(Option<tokio::runtime::Runtime>);
 
 impl Driver {
@@ -113,7 +113,7 @@ impl Driver {
 }
 
 impl Drop for Driver {
-    /// Whoever drops the last session may be a thread that must not block.
+    /// Does not block, because the last handle may be dropped on an async thread.
     fn drop(&mut self) {
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
@@ -121,22 +121,22 @@ impl Drop for Driver {
     }
 }
 
-/// Where sessions come from.
+/// The connection pool.
 #[derive(Clone)]
 pub(crate) struct Sessions {
     pub(super) pool: Pool,
-    /// Where whatever waits for a connection of the pool is run.
+    /// The runtime for tasks that wait for a connection of the pool.
     pub(super) handle: Handle,
     _driver: Arc<Driver>,
     pub(super) timeout: Duration,
-    /// The settings of every transaction, as statements that follow `BEGIN`.
+    /// The settings of every transaction, as statements after `BEGIN`.
     pub(super) settings: Arc<str>,
-    /// How often a caller has waited for the server.
+    /// Number of round trips to the server.
     pub(super) round_trips: Arc<AtomicU64>,
 }
 
 impl Sessions {
-    /// A pool that connects when it is first asked.
+    /// Creates a pool. It connects on first use.
     pub(crate) fn new(address: &Address, options: &ConnectionOptions<'_>) -> Result<Self> {
         let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
         let manager = Manager::from_connect(address.config.clone(), address.clone(), recycling);
@@ -170,7 +170,7 @@ impl Sessions {
         Ok(Self { pool, handle, _driver: Arc::new(driver), timeout, settings, round_trips })
     }
 
-    /// A role that passes by the policies would make one tenant of all.
+    /// Fails if the role bypasses row-level security, since then it could read all tenants.
     pub(super) async fn refuse_to_bypass(&self, options: &PostgresOptions) -> Result<()> {
         let pool = self.pool.clone();
         let client = self.handle.spawn(async move { pool.get().await });

@@ -1,14 +1,13 @@
-//! What is in the database?
+//! The schema of the database and its migrations.
 //!
-//! The tables of a space's file, once for all spaces: every row begins with its tenant and its space,
-//! and so does every key. A transaction says for which space it speaks (`loci.tenant`, `loci.space`),
-//! new rows take both from there, and row-level security shows and takes no others. So the statements
-//! are the same as for a file, and one that forgets whom it speaks for sees nothing. The catalogue is
-//! shown to whoever says that it is the catalogue they look into (`loci.catalogue`); someone who speaks for a
-//! tenant finds that tenant's lines in it and no others.
+//! It has the tables of a space's SQLite file, once for all spaces: every row and every key begins with tenant and
+//! space. A transaction sets both (`loci.tenant`, `loci.space`), new rows take them as defaults, and row-level security
+//! hides all other rows. So the statements are the same as for SQLite, and a transaction that sets neither sees
+//! nothing. The catalogue is visible to transactions that set `loci.catalogue`; others read only the rows of their
+//! tenant in it.
 //!
-//! Migrations are applied once, in order, under a lock that all servers share. A schema from a newer
-//! Loci is refused.
+//! Migrations are applied once, in order, under a lock that all servers share. A schema of a newer version of Loci is
+//! refused.
 
 use tokio_postgres::Client;
 
@@ -22,7 +21,7 @@ const MIGRATIONS: &[fn(&PostgresOptions) -> String] = &[first, second, third, fo
 /// The error code of `open_write` for a space that was removed.
 pub(super) const SPACE_REMOVED: &str = "LC001";
 
-/// Held while the schema is brought up to date; the number has no meaning.
+/// Key of the advisory lock that is held during migrations. The number is arbitrary.
 pub(crate) const LOCK: i64 = 0x6c6f_6369;
 
 /// The tables whose rows belong to a space, parents before children.
@@ -48,10 +47,10 @@ pub(super) const OF_SPACES: &[&str] = &[
     "checkpoint_writes",
 ];
 
-/// Those of them that came with the second migration.
+/// Those that the second migration creates.
 const SECOND_OF_SPACES: &[&str] = &["facts", "fact_sources", "checkpoints", "checkpoint_writes"];
 
-/// The catalogue: its tables, and which of their lines a tenant may read.
+/// The tables of the catalogue, with the condition on the rows that a tenant may read.
 pub(super) const OF_ALL: &[(&str, &str)] = &[
     ("tenants", "number = own_tenant()"),
     ("spaces", "tenant = (SELECT t.name FROM tenants t WHERE t.number = own_tenant())"),
@@ -61,13 +60,13 @@ pub(super) const OF_ALL: &[(&str, &str)] = &[
     ("pool_members", "tenant = (SELECT t.name FROM tenants t WHERE t.number = own_tenant())"),
 ];
 
-/// Those of them that came with the second migration.
+/// Those that the second migration creates.
 const SECOND_OF_ALL: &[&str] = &["pools", "pool_members"];
 
-/// Those that grow with every memory and are spread over partitions by tenant.
+/// The tables that grow with every memory; they are partitioned by tenant.
 pub(super) const SPREAD: &[&str] = &["memories", "documents", "words", "vectors", "ledger"];
 
-/// Brings the schema up to date. Runs as whoever may change it, not as the role that serves.
+/// Migrates the schema. Runs as the user of the address, not as the role that executes requests.
 pub(super) async fn migrate(client: &mut Client, options: &PostgresOptions) -> Result<()> {
     let sql_error = |error: tokio_postgres::Error| super::sql_error(error.into());
     if is_current(client, options).await.map_err(sql_error)? {
@@ -104,7 +103,7 @@ pub(super) async fn migrate(client: &mut Client, options: &PostgresOptions) -> R
     transaction.commit().await.map_err(sql_error)
 }
 
-/// Whether there is nothing to do. Making sure takes locks that writers would wait for, so it is only looked.
+/// Whether the schema is up to date. It only reads, because a migration takes locks that would block writers.
 async fn is_current(client: &Client, options: &PostgresOptions) -> Result<bool, tokio_postgres::Error> {
     let schema = quoted(&options.schema);
     let ready = "SELECT to_regclass($1) IS NOT NULL AND to_regrole($2) IS NOT NULL";
@@ -126,14 +125,14 @@ async fn is_current(client: &Client, options: &PostgresOptions) -> Result<bool, 
     Ok(current)
 }
 
-/// A name as SQL takes it.
+/// Quotes an identifier.
 pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// The role that serves: it owns nothing and cannot pass by the policies. It may set the counters, since
-/// a copy keeps the numbers of its rows and must go on after them; and have a table looked over, which
-/// only its owner can: one that was filled at once is searched badly until that was done.
+/// Creates the role that executes requests and grants its rights. It owns nothing and cannot bypass the policies. It
+/// may set sequences, because a copy keeps the numbers of its rows and continues after them, and run ANALYZE through
+/// `look_over`, which only the owner of a table can: after a bulk load a table is searched badly without it.
 fn rights(options: &PostgresOptions) -> String {
     let (schema, role) = (quoted(&options.schema), quoted(&options.role));
     let name = options.role.replace('\'', "''");
@@ -152,7 +151,7 @@ fn rights(options: &PostgresOptions) -> String {
     )
 }
 
-/// The graph that large scopes are searched by. Vectors of other sizes stand beside it.
+/// The graph index on vectors of one dimension, for searching large scopes.
 fn graph_index(distance: Distance) -> String {
     let Distance { size, .. } = distance;
     match distance.has_graph() {
@@ -173,7 +172,7 @@ fn first(options: &PostgresOptions) -> String {
                 "CREATE TABLE {table}_{part} PARTITION OF {table} FOR VALUES WITH (MODULUS {}, REMAINDER {part});\n",
                 options.partitions.max(1)
             ));
-            // The policies stand at the whole table: whoever names a part of it gets nothing.
+            // The policies are on the parent table: a query that names a partition directly sees no rows.
             script.push_str(&format!("ALTER TABLE {table}_{part} ENABLE ROW LEVEL SECURITY;\n"));
         }
     }
@@ -199,7 +198,7 @@ fn fifth(_: &PostgresOptions) -> String {
     FIFTH.to_owned()
 }
 
-/// The walls around those tables that are meant.
+/// Row-level security and policies of the tables that `meant` selects.
 fn policies(meant: impl Fn(&str) -> bool) -> String {
     let mut script = String::new();
     for table in OF_SPACES.iter().filter(|table| meant(table)) {

@@ -1,12 +1,12 @@
-//! Leaves nothing of what was removed from a tenant's spaces in the tables.
+//! Removes the bytes of deleted rows of a tenant from the table files.
 //!
-//! PostgreSQL keeps the bytes of a deleted row until its page is written anew. `VACUUM FULL` writes a table anew and lets nobody
-//! read it meanwhile, so only the partitions of this tenant and the tables that have no partitions are concerned, and only as
-//! long as readers wait without noticing much: a table that is too large, or that someone reads for long, is vacuumed instead,
-//! which holds nobody up. Its freed space is overwritten by later rows; the answer says so.
+//! PostgreSQL keeps the bytes of a deleted row until its page is rewritten. `VACUUM FULL` rewrites a table and blocks
+//! readers meanwhile, so it runs only on the partitions of this tenant and on tables without partitions, and only for a
+//! short time. A table that is too large or in use for too long is vacuumed instead, which blocks nobody. Its freed
+//! space is overwritten by later rows; the result says so.
 //!
-//! The server's log holds what was written before; it goes as the server goes on, and only the server's own settings
-//! say when. Runs as whoever owns the tables, not as the role that serves.
+//! The server's log (WAL) contains earlier content until its segments are removed, which depends on the server's
+//! settings. Runs as the owner of the tables, not as the role that executes requests.
 
 use tokio_postgres::Client;
 
@@ -14,14 +14,14 @@ use super::schema::{OF_SPACES, SPREAD, quoted};
 use super::{Address, PostgresOptions, sql_error};
 use crate::Result;
 
-/// The largest table, with its indexes, that is written anew: about a second of work.
+/// Maximum size in bytes of a table with its indexes that is rewritten: about a second of work.
 const REWRITTEN_UP_TO: i64 = 128 << 20;
 
-/// The longest that readers of a table wait, in milliseconds: for whoever reads it now, and for it to be written anew.
+/// Maximum time in milliseconds to wait for the lock and to rewrite a table; readers are blocked at most this long.
 const PATIENCE: u32 = 3_000;
 
-/// The partitions of the tenant `$2`, and the tables that have none, with their sizes. `$1` is the schema, `$3` are all
-/// tables, `$4` those with partitions, which are called after their parent and their number.
+/// The partitions of the tenant `$2` and the tables without partitions, with their sizes. `$1` is the schema, `$3` are
+/// all tables, `$4` the partitioned ones. A partition is named after its parent and its number.
 const CONCERNED: &str = "
 SELECT c.relname::text, pg_total_relation_size(c.oid)
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_inherits i ON i.inhrelid = c.oid
@@ -32,7 +32,7 @@ WHERE n.nspname = $1 AND c.relkind = 'r' AND CASE WHEN p.relname = ANY($4) THEN 
 ELSE c.relname = ANY($3) END
 ORDER BY c.relname";
 
-/// Cleans the tables of a tenant. Returns what may be left.
+/// Cleans the tables of a tenant. Returns a description of what may be left, if anything.
 pub(super) async fn tables(address: &Address, options: &PostgresOptions, tenant: i32) -> Result<Option<String>> {
     let (client, driven) = address.driven().await?;
     let scrubbed = clean(&client, &options.schema, tenant).await;
@@ -55,13 +55,13 @@ async fn clean(client: &Client, schema: &str, tenant: i32) -> Result<Vec<String>
             kept.push(name);
         }
     }
-    // The statistics of a partitioned table are its own.
+    // A partitioned table has statistics of its own.
     client.batch_execute("SET statement_timeout = 0").await?;
     for table in SPREAD {
         client.batch_execute(&format!("ANALYZE {}.{}", quoted(schema), quoted(table))).await?;
     }
-    // The server's own statistics quote values of the columns. Only some roles may do this and the next; the server does
-    // both by itself in a while.
+    // The statistics catalogue contains column values. Not every role may rewrite it, switch the WAL and run a
+    // checkpoint; the server does so by itself later.
     let quoted = matches!(rewrite(client, "FULL pg_catalog.pg_statistic").await, Ok(true));
     client.batch_execute("SET statement_timeout = 0").await?;
     let switched = client.batch_execute("SELECT pg_switch_wal()").await;
@@ -91,7 +91,7 @@ async fn clean(client: &Client, schema: &str, tenant: i32) -> Result<Vec<String>
     Ok(left)
 }
 
-/// Writes a table anew. Returns false if that took too long; then nothing has changed.
+/// Rewrites a table. Returns false if that took too long; then nothing has changed.
 async fn rewrite(client: &Client, what: &str) -> Result<bool, tokio_postgres::Error> {
     use tokio_postgres::error::SqlState;
     client.batch_execute(&format!("SET statement_timeout = {PATIENCE}")).await?;

@@ -1,4 +1,4 @@
-//! Moves what belongs to users from the space `shared` of an older schema to the spaces of their shards.
+//! Moves the data of users from the space `shared` to the spaces of their shards.
 
 use super::PostgresOptions;
 use super::schema::{OF_ALL, OF_SPACES};
@@ -9,7 +9,7 @@ pub(super) fn users(options: &PostgresOptions) -> String {
         let tables = OF_SPACES.iter().chain(OF_ALL.iter().map(|(table, _)| table));
         tables.map(|table| format!("ALTER TABLE {table} {how} ROW LEVEL SECURITY;\n")).collect()
     };
-    // They are made again with the others.
+    // The migration creates them again at the end.
     let graphs = options.dimensions.iter().map(|size| format!("DROP INDEX IF EXISTS vectors_near_{size};\n"));
     SCRIPT
         .replace("TABLES_OPEN", &forced("NO FORCE"))
@@ -17,11 +17,11 @@ pub(super) fn users(options: &PostgresOptions) -> String {
         .replace("GRAPHS", &graphs.collect::<String>())
 }
 
-/// What belongs to users moves from the space `shared` to the spaces of its shards. `TABLES_OPEN`, `TABLES_CLOSED` and `GRAPHS` are
-/// put in by the migration: whoever changes the schema owns its tables and is let past their policies for this alone, references
-/// are checked at the end at once instead of row by row, and a graph index is built anew in less time than it takes rows.
+/// `TABLES_OPEN`, `TABLES_CLOSED` and `GRAPHS` are replaced by [`users`]. The owner of the tables is exempt from their
+/// policies during this migration only. Foreign keys are checked once at the end instead of row by row, and graph
+/// indexes are dropped, because building them is faster than updating them.
 ///
-/// Rows and ledger entries keep their numbers, and the ledger of a shard goes on after the last number of `shared`.
+/// Rows and ledger entries keep their numbers, and the ledger of a shard continues after the last number of `shared`.
 const SCRIPT: &str = "
 -- The shard of a user as `Shard::of` computes it: 64-bit FNV-1a, here in two halves, joined by exclusive or.
 CREATE FUNCTION pg_temp.user_shard(name text) RETURNS integer LANGUAGE plpgsql AS $$ DECLARE

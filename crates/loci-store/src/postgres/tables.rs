@@ -1,9 +1,8 @@
-//! Which tables does the database have?
+//! The SQL of the migrations, which [`super::schema`] applies.
 //!
-//! The text of each migration; [`super::schema`] applies them. What was released is never changed here: what
-//! differs later is a migration of its own.
+//! A released migration is never changed; a later difference is a new migration.
 
-/// The tables that there were from the start.
+/// The first migration: the initial tables.
 pub(super) const FIRST: &str = "
 -- For whom a transaction speaks. One that does not say gets nothing.
 CREATE FUNCTION own_tenant() RETURNS integer LANGUAGE sql STABLE PARALLEL SAFE
@@ -328,7 +327,7 @@ CREATE TABLE notes (
 );
 ";
 
-/// Vectors of several models, triples, checkpoints and pools.
+/// The second migration: vectors of several models, facts, checkpoints and pools.
 pub(super) const SECOND: &str = "
 -- Vectors of several models may stand side by side.
 ALTER TABLE vectors DROP CONSTRAINT vectors_pkey;
@@ -421,8 +420,8 @@ CREATE TABLE pool_members (
 CREATE INDEX pool_members_by_agent ON pool_members (tenant, agent);
 ";
 
-/// When something was said, apart from when it happened and since when it holds. Whoever changes the schema owns its tables,
-/// and is let past their policies for this alone.
+/// The third migration: when a memory was said and imported. The owner of the tables is exempt from their policies
+/// during this migration only.
 pub(super) const THIRD: &str = "
 ALTER TABLE memories ADD COLUMN said_at bigint;
 ALTER TABLE memories ADD COLUMN imported_at bigint;
@@ -432,14 +431,14 @@ UPDATE memories SET said_at = valid_from WHERE valid_from IS NOT NULL AND source
 ALTER TABLE memories FORCE ROW LEVEL SECURITY;
 ";
 
-/// What comes after all tables of the first migration.
+/// The end of the first migration, after its tables and policies.
 pub(super) const LAST: &str = "
 -- Which spaces of a tenant have work is asked for the tenant as a whole; no space has the number 0.
 CREATE POLICY own_tenant ON jobs FOR SELECT USING (tenant = own_tenant() AND own_space() = 0);
 ";
 
-/// Long administrative work and short writes: indexes that erasing a user needs, spaces whose rows are still being removed, and
-/// how a write begins and ends in one statement each.
+/// The fourth migration: indexes for erasing a user, the list of dropped spaces with remaining rows, and functions that
+/// begin and end a write in one statement each.
 pub(super) const FOURTH: &str = "
 CREATE INDEX ledger_by_scope ON ledger (tenant, space, scope) WHERE scope IS NOT NULL;
 CREATE INDEX ledger_by_actor ON ledger (tenant, space, actor) WHERE actor IS NOT NULL;
@@ -473,9 +472,9 @@ CREATE FUNCTION announce_write() RETURNS void LANGUAGE plpgsql AS $$ BEGIN
 END $$;
 ";
 
-/// Texts as they were given. Earlier versions kept NUL, which PostgreSQL cannot store, as the character U+10FFFF and `0`, and
-/// U+10FFFF itself as the same and `1`. NUL is refused now, so what is left of it becomes the replacement character. Terms
-/// never held either. A row that another one would then equal stays as it is.
+/// The fifth migration: texts without escapes. Earlier versions stored NUL, which PostgreSQL cannot store, as U+10FFFF
+/// and `0`, and U+10FFFF as U+10FFFF and `1`. NUL is refused now, so an escaped one becomes the replacement character.
+/// Terms never contained either. A table where this would violate a constraint stays as it is.
 pub(super) const FIFTH: &str = r"
 DO $$ DECLARE
     mark text := chr(1114111);

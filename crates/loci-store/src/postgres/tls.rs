@@ -1,7 +1,7 @@
 //! Encrypts connections to PostgreSQL.
 //!
-//! An address says how with `sslmode` and `sslrootcert`, which mean what they mean for libpq. The driver knows neither
-//! verification nor root certificates, so both are taken out of the address before the driver reads it.
+//! The address configures it with `sslmode` and `sslrootcert`, as for libpq. The driver supports neither verification
+//! nor root certificates, so both are removed from the address before the driver parses it.
 //!
 //! | sslmode | encrypted | certificate |
 //! |---|---|---|
@@ -11,7 +11,7 @@
 //! | `verify-ca` | always | must be issued by a known authority |
 //! | `verify-full` | always | must also be issued for the host of the address |
 //!
-//! Channel binding is not offered: it would need a reader of certificates, and `verify-full` protects from the same attack.
+//! Channel binding is not offered: it needs a certificate parser, and `verify-full` protects from the same attack.
 
 use std::borrow::Cow;
 use std::fmt::Debug;
@@ -39,12 +39,12 @@ use crate::{Error, Result};
 pub(super) struct Tls {
     pub(super) mode: SslMode,
     config: Arc<ClientConfig>,
-    /// Whether the log was already told that connections are in clear text.
+    /// Whether the warning about clear text was already logged.
     told: Arc<AtomicBool>,
 }
 
 impl Tls {
-    /// Reads what an address says about TLS. Returns the address without it.
+    /// Reads the TLS parameters of an address. Returns the address without them.
     pub(super) fn read(address: &str) -> Result<(Cow<'_, str>, Self)> {
         let (address, mut said) = take_out(address, &["sslmode", "sslrootcert"]);
         let (roots, mode) = (said.pop().flatten(), said.pop().flatten());
@@ -84,12 +84,12 @@ impl Tls {
         Ok((address, Self { mode, config: Arc::new(config), told: Arc::default() }))
     }
 
-    /// What makes one connection encrypted.
+    /// A connector for one connection.
     pub(super) fn connector(&self) -> Connector {
         Connector { config: self.config.clone(), private: Arc::default() }
     }
 
-    /// Tells the log once if a connection that could have been encrypted is not.
+    /// Logs a warning once if a connection that could be encrypted is not.
     pub(super) fn note(&self, connector: &Connector) {
         let clear = self.mode == SslMode::Prefer && !connector.private.load(Ordering::Relaxed);
         if clear && !self.told.swap(true, Ordering::Relaxed) {
@@ -124,7 +124,7 @@ fn roots_of_system() -> Result<RootCertStore> {
     }
 }
 
-/// Takes parameters out of a URL or out of `key=value` pairs. Returns the address without them, and their values.
+/// Removes parameters from a URL or from `key=value` pairs. Returns the address without them, and their values.
 fn take_out<'a>(address: &'a str, keys: &[&str]) -> (Cow<'a, str>, Vec<Option<String>>) {
     let mut values = vec![None; keys.len()];
     let mut rest = String::new();
@@ -177,7 +177,7 @@ fn pairs(text: &str) -> Vec<&str> {
     found
 }
 
-/// A value without its quotes and backslashes.
+/// Removes the quotes and escapes of a value.
 fn unquoted(value: &str) -> String {
     let value = value.strip_prefix('\'').and_then(|value| value.strip_suffix('\'')).unwrap_or(value);
     let mut letters = value.chars();
@@ -188,12 +188,12 @@ fn unquoted(value: &str) -> String {
     plain
 }
 
-/// Checks what a server presents, as far as the address asks for it.
+/// Checks the certificate of a server as far as the address requires it.
 #[derive(Debug)]
 struct Verifier {
-    /// None: whoever answers is believed, and only listeners are kept out.
+    /// None: every certificate is accepted, which protects only from passive listeners.
     authority: Option<Arc<WebPkiServerVerifier>>,
-    /// Whether the certificate must name the host.
+    /// Whether the certificate must be issued for the host.
     named: bool,
     provider: Arc<CryptoProvider>,
 }
@@ -210,7 +210,7 @@ impl ServerCertVerifier for Verifier {
         use CertificateError::{NotValidForName, NotValidForNameContext};
         let Some(authority) = &self.authority else { return Ok(ServerCertVerified::assertion()) };
         match authority.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
-            // The name is looked at last, when the issuer was found good.
+            // The name is checked last, after the issuer was verified.
             Err(rustls::Error::InvalidCertificate(NotValidForName | NotValidForNameContext { .. })) if !self.named => {
                 Ok(ServerCertVerified::assertion())
             }
@@ -241,11 +241,11 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
-/// Makes one connection encrypted.
+/// Encrypts one connection.
 #[derive(Clone)]
 pub(super) struct Connector {
     config: Arc<ClientConfig>,
-    /// Whether nobody on the network can read the connection.
+    /// Whether the connection is encrypted or local.
     private: Arc<AtomicBool>,
 }
 
@@ -257,7 +257,7 @@ impl MakeTlsConnect<Socket> for Connector {
     fn make_tls_connect(&mut self, domain: &str) -> Result<Handshake, InvalidDnsNameError> {
         let mut name = domain;
         if domain.is_empty() {
-            // A socket in the file system has no name and needs no encryption.
+            // A Unix socket has no host name and needs no encryption.
             self.private.store(true, Ordering::Relaxed);
             name = "localhost";
         }
@@ -285,7 +285,7 @@ impl TlsConnect<Socket> for Handshake {
     }
 }
 
-/// An encrypted stream, as the driver takes it.
+/// An encrypted stream for the driver.
 pub(super) struct Encrypted(tokio_rustls::client::TlsStream<Socket>);
 
 impl TlsStream for Encrypted {

@@ -1,7 +1,7 @@
-//! What does a change do to the rows?
+//! Applies a change to the rows of a space.
 //!
-//! Runs inside the writer's transaction. Each action writes its rows, its words and vectors, its
-//! jobs and its ledger line; nothing outside this module changes a memory.
+//! Runs inside the writer's transaction. Each action writes its rows, its terms and vectors, its jobs and its ledger
+//! entry.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ pub(crate) struct Applier<'a> {
     pub(crate) analyser: &'a Analyser,
 }
 
-/// A memory as it lies, with the numbers of its row and scope.
+/// A stored memory with the numbers of its row and scope.
 pub(crate) struct StoredMemory {
     pub(crate) row: i64,
     pub(crate) scope: i64,
@@ -42,7 +42,7 @@ impl Applier<'_> {
             Action::Add(addition) => {
                 let added = self.add(change, addition)?;
                 let memory = &addition.memory;
-                // A fresh memory has no pointers; one that was made elsewhere may bring some.
+                // A new memory has no chain pointers; an imported one may have some.
                 if added.outcome == Outcome::Created
                     && (memory.supersedes_id.is_some() || memory.superseded_by_id.is_some())
                 {
@@ -116,8 +116,8 @@ impl Applier<'_> {
         Ok(applied(memory, Outcome::Created, sequence))
     }
 
-    /// The number of a scope that is known here, and the live memory in it that says the same. One question for both: writers
-    /// of a space wait for each other, and on a server each question is a round trip.
+    /// The number of an existing scope, and the live memory in it with the same deduplication key. One query for both:
+    /// the writers of a space wait for each other, and on a server each query is a round trip.
     fn known_scope(&self, scope: &Scope, unless: ContentHash, at: Timestamp) -> Result<Option<(i64, Option<Applied>)>> {
         self.belongs_here(scope)?;
         let found = self
@@ -138,7 +138,7 @@ impl Applier<'_> {
         Ok(self.sql(found)?.map(|(scope, known)| (scope, known.map(twin))))
     }
 
-    /// Refuses if something about the same holds that was not looked at.
+    /// Fails if a valid memory with the same claim is not among those that the caller has seen.
     fn check_conflicts(&self, scope: i64, claim: ContentHash, seen: &[MemoryId], at: Timestamp) -> Result<()> {
         let holding: Vec<[u8; 16]> = self.sql(self.connection.query_map(
             &format!(
@@ -161,7 +161,7 @@ impl Applier<'_> {
         let Some(before) = self.lookup(before)?.filter(|before| before.row != stored.row) else { return Ok(None) };
         let at = stored.memory.created_at;
         let edge = Edge {
-            // Derived from the memory's own id, so that a replay draws the same edge.
+            // Derived from the memory's id, so that a replay creates the same edge.
             id: EdgeId(stored.memory.id.0),
             source_id: before.memory.id,
             target_id: stored.memory.id,
@@ -202,7 +202,7 @@ impl Applier<'_> {
                     .execute("UPDATE memories SET unless = ?2, claim = ?3 WHERE row = ?1", params![row, unless, claim]),
             )?;
             self.reindex(row)?;
-            // Answers are found by the words of their question, and only by those it has now.
+            // An answer is indexed with the terms of its question, so it is indexed again.
             for follower in self.sql(graph::followers(self.connection, row))? {
                 self.reindex(follower)?;
             }
@@ -225,7 +225,7 @@ impl Applier<'_> {
         let before = self.sql(graph::edge(self.connection, source.row, target.row, edge.relation))?;
         let new = self.sql(graph::link(self.connection, source.row, target.row, edge))?;
         if new && edge.relation == Relation::Temporal {
-            // It may be the answer to what it follows, and is found by those words too.
+            // The target may answer the source and is then indexed with its terms too.
             self.reindex(target.row)?;
         }
         let details = json!({ "relation": edge.relation, "target": edge.target_id, "strength": edge.strength });
@@ -246,7 +246,7 @@ impl Applier<'_> {
             return Ok(applied(&source.memory, Outcome::None, None));
         }
         if relation == Relation::Temporal {
-            // It answers nothing any more.
+            // The target is no longer an answer to the source.
             self.reindex(target.row)?;
         }
         let details = json!({ "relation": relation, "target": target.memory.id, "edge": before });
@@ -295,7 +295,7 @@ impl Applier<'_> {
         Ok(faded)
     }
 
-    /// A memory that was restored before its purge came stays.
+    /// Removes a soft-deleted memory for good. One that was restored meanwhile stays.
     fn purge(&self, change: &Change, id: MemoryId) -> Result<Applied> {
         let stored = self.find(id)?;
         if stored.memory.state != State::SoftDeleted {
@@ -304,12 +304,12 @@ impl Applier<'_> {
         self.remove(change, id, Event::Ttl)
     }
 
-    /// Takes a memory away with its words, vectors, edges, mentions and the triples learned from it alone. The ledger keeps that it
-    /// was there, and nothing of what it said.
+    /// Removes a memory with its terms, vectors, edges, mentions and the facts that have no other source. The ledger
+    /// keeps that it existed, but not its content.
     pub(crate) fn remove(&self, change: &Change, id: MemoryId, event: Event) -> Result<Applied> {
         let stored = self.find(id)?;
-        // A head that was forgotten has reinstated the one before it already; if it faded away, what it replaced does
-        // not hold again.
+        // Forgetting a head has already reinstated the memory before it. If ageing has soft-deleted the head, that
+        // memory stays superseded.
         if stored.memory.state != State::SoftDeleted {
             self.reinstate_previous(change, &stored)?;
         }
@@ -323,7 +323,7 @@ impl Applier<'_> {
         for follower in followers {
             self.reindex(follower)?;
         }
-        // Whoever is asked later whether a certain text was erased can say so by its hash.
+        // By the hash it can be shown later that a certain text was erased.
         let hash = (event == Event::Erase).then(|| json!({ "contentHash": stored.memory.content_hash }));
         let sequence = self.record(change, event, Some(&stored), None, hash)?;
         Ok(applied(&stored.memory, Outcome::Erased, sequence))
@@ -340,7 +340,7 @@ impl Applier<'_> {
         Ok(applied(&stored.memory, Outcome::Updated, sequence))
     }
 
-    /// Vectors can be made again of the words, so nothing is kept of them.
+    /// Deletes all vectors of a model. They can be computed again, so the ledger does not keep them.
     fn drop_vectors(&self, change: &Change, model: &str) -> Result<Applied> {
         let Some((number, _)) = self.sql(read::model(self.connection, model))? else {
             return Ok(nothing(Outcome::None));
@@ -372,7 +372,7 @@ impl Applier<'_> {
         self.put_known_vector(row, vector).map(drop)
     }
 
-    /// Writes a vector of a model that has vectors of this size here. Returns whether there is such a model.
+    /// Writes a vector if its model is known with this number of dimensions. Returns false if it is not.
     fn put_known_vector(&self, row: i64, vector: &Vector) -> Result<bool> {
         let put = self.connection.dialect().put_vector_by_name;
         let (values, size) = (super::Value::Floats(vector.values.clone()), vector.values.len());
@@ -380,7 +380,7 @@ impl Applier<'_> {
         Ok(self.sql(self.connection.execute(put, values))? > 0)
     }
 
-    /// Changes a memory by `edit`, one version on, with a ledger line of what was there before.
+    /// Changes a memory by `edit`, increments its version and records the difference in the ledger.
     pub(crate) fn rewrite(
         &self,
         change: &Change,
@@ -451,7 +451,7 @@ impl Applier<'_> {
         self.sql(words::write(self.connection, self.analyser, row))
     }
 
-    /// The number of a scope, which must lie in this space.
+    /// The number of a scope, which is created if missing and must belong to this space.
     pub(crate) fn scope(&self, scope: &Scope) -> Result<i64> {
         self.belongs_here(scope)?;
         let key = scope.key();
@@ -512,7 +512,7 @@ pub(crate) fn nothing(outcome: Outcome) -> Applied {
     Applied { id: None, outcome, version: 0, sequence: None }
 }
 
-/// The fields that differ, as they were and as they are.
+/// The fields that differ, with the old and the new values.
 pub(crate) fn difference(before: &Memory, after: &Memory) -> (Value, Value) {
     let fields = |memory: &Memory| match serde_json::to_value(memory) {
         Ok(Value::Object(fields)) => fields,

@@ -1,7 +1,7 @@
-//! What must a database offer to hold a store?
+//! The interface of a database that stores spaces.
 //!
-//! Where a space lies, how a transaction on it begins and ends, how words, vectors and neighbours are found there, and who
-//! holds a lease. Everything else is common SQL.
+//! A backend opens spaces and runs transactions on them, searches words, vectors and turn runs, and manages leases.
+//! Everything else is SQL that all backends share.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,53 +16,53 @@ use super::{Connection, Result as SqlResult, turn_runs};
 use crate::text::Analyser;
 use crate::{Error, Finding, Frequencies, Hit, Result, StoreHealth, TurnRun};
 
-/// A database with spaces in it. All but [`Backend::write`] may block.
+/// A database with spaces. All methods except the asynchronous writes may block.
 pub(crate) trait Backend: Send + Sync + 'static {
     /// A connection with an open transaction.
     type Conn: Connection;
 
-    /// A space that was used in this process.
+    /// A handle to a space.
     type Open: Send + Sync + 'static;
 
-    /// Whether reads are answered soon: from a file, and not by a server.
+    /// Whether reads come from local files and not from a server.
     const LOCAL: bool = true;
 
-    /// What makes words of a text.
+    /// The analyser that splits texts into terms.
     fn analyser(&self) -> &Arc<Analyser>;
 
-    /// A space, whether or not something was ever written to it.
+    /// The handle of a space, whether or not it exists.
     fn open(&self, tenant: &Tenant, space: &Space) -> Arc<Self::Open>;
 
-    /// Which space it is.
+    /// The space of a handle.
     fn space_of(open: &Self::Open) -> &Space;
 
-    /// Where it lies, for errors and stamps.
+    /// A path that identifies the space in errors and stamps.
     fn place_of(open: &Self::Open) -> &Path;
 
-    /// Whether the space is there.
+    /// Whether the space exists.
     fn exists(&self, open: &Self::Open) -> Result<bool>;
 
-    /// The spaces of a tenant that may have a job of these kinds to give.
+    /// The spaces of a tenant that may have a free job of these kinds.
     fn with_jobs(&self, tenant: &Tenant, kinds: &[JobKind], now: Timestamp) -> Result<Vec<Space>>;
 
-    /// Reads in one snapshot; none if nothing was ever written there.
+    /// Reads in one snapshot; none if nothing was ever written to the space.
     fn read<T>(&self, open: &Self::Open, work: impl FnOnce(&Self::Conn) -> SqlResult<T>) -> Result<Option<T>>;
 
-    /// Whether it was; costs nothing.
+    /// Whether the space is known to be prepared. Needs no query.
     fn is_prepared(&self, tenant: &Tenant, open: &Self::Open) -> bool;
 
-    /// Makes a space that is written to for the first time.
+    /// Creates a space before the first write to it.
     fn prepare(&self, tenant: &Tenant, open: &Self::Open, at: Timestamp) -> Result<()>;
 
-    /// Runs `work` in a transaction on a space that is there, alone, and waits until it is durable. It
-    /// may be run again if the first transaction did not come to its end.
+    /// Runs `work` in an exclusive transaction on an existing space and waits until it is durable. `work` may run again
+    /// if the first transaction was not committed.
     fn write<T: Send + 'static>(
         &self,
         open: &Self::Open,
         work: impl FnMut(&dyn Connection) -> Result<T> + Send + 'static,
     ) -> impl Future<Output = Result<T>> + Send;
 
-    /// Like [`Backend::write`], for work that takes long (restore, erasure): it holds up no other space.
+    /// Like [`Backend::write`], for long work (restore, erasure): it does not block the writers of other spaces.
     fn write_long<T: Send + 'static>(
         &self,
         open: &Self::Open,
@@ -71,14 +71,14 @@ pub(crate) trait Backend: Send + Sync + 'static {
         self.write(open, work)
     }
 
-    /// Whether that was noted; costs nothing.
+    /// Whether a write to the space is known to be noted in the catalogue. Needs no query.
     fn is_noted(&self, tenant: &Tenant, open: &Self::Open) -> bool;
 
-    /// Notes that something was written to a space.
+    /// Notes in the catalogue that the space was written to.
     fn note_written(&self, tenant: &Tenant, open: &Self::Open) -> Result<()>;
 
-    /// Asks the catalogue if it answers in microseconds, so that a thread that may block is not worth waking; else the
-    /// work is given back.
+    /// Reads the catalogue if that takes microseconds, so that no blocking thread is needed; otherwise returns `work`
+    /// as the error.
     fn try_read_catalogue<T, W>(&self, work: W) -> std::result::Result<Result<T>, W>
     where
         W: FnOnce(&dyn Connection) -> SqlResult<T>,
@@ -86,7 +86,7 @@ pub(crate) trait Backend: Send + Sync + 'static {
         Err(work)
     }
 
-    /// Asks the catalogue.
+    /// Reads the catalogue.
     fn read_catalogue<T>(&self, work: impl FnOnce(&dyn Connection) -> SqlResult<T>) -> Result<T>;
 
     /// Changes the catalogue in one transaction.
@@ -111,7 +111,7 @@ pub(crate) trait Backend: Send + Sync + 'static {
         terms: &[String],
     ) -> SqlResult<Frequencies>;
 
-    /// What stands around these memories, within the clause.
+    /// The turn runs around these memories, within the clause.
     fn turn_runs(
         &self,
         open: &Self::Open,
@@ -123,7 +123,7 @@ pub(crate) trait Backend: Send + Sync + 'static {
         turn_runs::turn_runs(connection, Self::place_of(open), clause, ids, reach, turn_runs::Turns::Query)
     }
 
-    /// The nearest within the clause, best first, scored by `max(0, cosine)`.
+    /// The memories nearest to a vector within the clause, best first, scored by `max(0, cosine)`.
     fn nearest(
         &self,
         open: &Self::Open,
@@ -133,43 +133,43 @@ pub(crate) trait Backend: Send + Sync + 'static {
         limit: usize,
     ) -> SqlResult<Vec<Hit>>;
 
-    /// Leaves nothing of what was removed from a tenant's spaces in freed pages, words and logs. None: it is done;
+    /// Removes deleted content of a tenant's spaces from free pages, terms and logs. Returns none if nothing is left;
     /// otherwise what may be left, and why.
     fn scrub(&self, tenant: &Tenant) -> Result<Option<String>>;
 
-    /// What a space takes on disk.
+    /// The size of a space on disk, in bytes.
     fn bytes(&self, open: &Self::Open) -> Result<u64>;
 
-    /// Takes work that only one may do.
+    /// Takes or renews a lease. Returns false if another holder has it.
     fn lease(&self, tenant: &Tenant, name: &str, holder: &str, now: Timestamp, lease: Duration) -> Result<bool>;
 
-    /// Gives such work back.
+    /// Releases a lease.
     fn release(&self, tenant: &Tenant, name: &str, holder: &str) -> Result<()>;
 
-    /// Takes a space away with everything in it, and the agent or the pool whose it is; false if there was none.
+    /// Removes a space with its content, and the agent or pool it belongs to. Returns false if there was none.
     fn drop_space(&self, tenant: &Tenant, open: &Self::Open) -> Result<bool>;
 
-    /// A name that no other store has.
+    /// A name that identifies this store.
     fn identity(&self) -> Result<String>;
 
-    /// What it is, if it can be read.
+    /// Name, version and state of the database; fails if it cannot be read.
     fn health(&self) -> Result<StoreHealth>;
 
-    /// A number that grows whenever something may have been written, by whichever process; none: it is not told.
+    /// A number that grows whenever any process may have written; none if the backend does not report writes.
     fn change_signal(&self) -> Option<watch::Receiver<u64>> {
         None
     }
 
-    /// Looks for damage in everything that is visible, and mends what it can if told to.
+    /// Looks for damage in everything that is visible, and repairs it if `repair` is set.
     fn examine(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>>;
 }
 
-/// Runs work that waits for a database where it does not hold up others.
+/// Runs blocking work on a thread of the blocking pool.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     finished(tokio::task::spawn_blocking(work).await)
 }
 
-/// The result of such work. A panic goes on in the caller.
+/// The result of such work. A panic is resumed in the caller.
 pub(crate) fn finished<T>(done: std::result::Result<Result<T>, tokio::task::JoinError>) -> Result<T> {
     match done {
         Ok(result) => result,

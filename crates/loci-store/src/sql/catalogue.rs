@@ -1,7 +1,6 @@
-//! Which tenants, spaces, agents and pools are there?
+//! Stores tenants, spaces and agents in the catalogue.
 //!
-//! A space is registered before anything is written to it, so that one without an entry cannot be
-//! left behind by a crash.
+//! A space is registered before the first write to it, so that a crash leaves no space without an entry.
 
 use jiff::Timestamp;
 use loci_types::{Space, Tenant};
@@ -9,7 +8,7 @@ use loci_types::{Space, Tenant};
 use super::{Connection, OptionalExtension, Row, params};
 use crate::{Agent, sql};
 
-/// Registers a space, and the agent or the pool whose it is. A pool that comes in this way has no members.
+/// Registers a space, and the agent or pool it belongs to. A pool that is created here has no members.
 pub(crate) fn register(connection: &dyn Connection, tenant: &Tenant, space: &Space, at: Timestamp) -> sql::Result<()> {
     let (tenant, at) = (tenant.name(), at.as_microsecond());
     connection.execute(
@@ -33,7 +32,7 @@ pub(crate) fn register(connection: &dyn Connection, tenant: &Tenant, space: &Spa
     connection.execute(sql, params![tenant, slug, at]).map(drop)
 }
 
-/// Notes that something was written to a space; only the first time costs a write.
+/// Notes that a space was written to. Only the first call writes.
 pub(crate) fn note_written(connection: &dyn Connection, tenant: &Tenant, space: &Space) -> sql::Result<()> {
     connection
         .execute(
@@ -43,14 +42,14 @@ pub(crate) fn note_written(connection: &dyn Connection, tenant: &Tenant, space: 
         .map(drop)
 }
 
-/// When a space was made, in microseconds; 0 if there is none.
+/// When a space was created, in microseconds; 0 if it does not exist.
 pub(crate) fn created_at(connection: &dyn Connection, tenant: &Tenant, space: &Space) -> sql::Result<i64> {
     let sql = "SELECT created_at FROM spaces WHERE tenant = ?1 AND name = ?2";
     let found = connection.query_row(sql, params![tenant.name(), space.name()], |row| row.get(0)).optional()?;
     Ok(found.unwrap_or(0))
 }
 
-/// Whether something was ever written to a space.
+/// Whether a space was ever written to.
 pub(crate) fn was_written(connection: &dyn Connection, tenant: &Tenant, space: &Space) -> sql::Result<bool> {
     let written = connection
         .query_row(
@@ -62,7 +61,7 @@ pub(crate) fn was_written(connection: &dyn Connection, tenant: &Tenant, space: &
     Ok(written == Some(true))
 }
 
-/// The names of a tenant's spaces.
+/// The spaces of a tenant, sorted.
 pub(crate) fn spaces(connection: &dyn Connection, tenant: &Tenant) -> sql::Result<Vec<Space>> {
     let name = |row: &dyn Row| {
         row.get::<_, String>(0)?.parse().map_err(|error: loci_types::Error| sql::Error::unreadable(error))
@@ -73,7 +72,7 @@ pub(crate) fn spaces(connection: &dyn Connection, tenant: &Tenant) -> sql::Resul
     Ok(spaces)
 }
 
-/// Adds an agent or gives a known one its configuration; true if it is new.
+/// Inserts an agent or replaces the configuration of an existing one. Returns whether it is new.
 pub(crate) fn put_agent(connection: &dyn Connection, tenant: &Tenant, agent: &Agent) -> sql::Result<bool> {
     let known = self::agent(connection, tenant, &agent.slug)?;
     register(connection, tenant, &Space::Agent(agent.slug.clone()), agent.created_at)?;
@@ -84,7 +83,7 @@ pub(crate) fn put_agent(connection: &dyn Connection, tenant: &Tenant, agent: &Ag
     Ok(known.is_none())
 }
 
-/// The agents of a tenant, by name.
+/// The agents of a tenant, in the order of their slugs.
 pub(crate) fn agents(connection: &dyn Connection, tenant: &Tenant) -> sql::Result<Vec<Agent>> {
     connection.query_map(
         "SELECT slug, config, created_at FROM agents WHERE tenant = ?1 ORDER BY slug",
@@ -104,8 +103,8 @@ pub(crate) fn agent(connection: &dyn Connection, tenant: &Tenant, slug: &str) ->
         .optional()
 }
 
-/// Takes a space out, with the agent or the pool whose it is; false if that was not there. An agent that is
-/// gone is in no pool any more, whoever takes its name later.
+/// Deletes the entry of a space, with its agent or pool. Returns false if there was no such agent or pool. The
+/// memberships are deleted too, so that a later agent of the same name is in no pool.
 pub(crate) fn drop_space(connection: &dyn Connection, tenant: &Tenant, space: &Space) -> sql::Result<bool> {
     let tenant = tenant.name();
     connection.execute("DELETE FROM spaces WHERE tenant = ?1 AND name = ?2", params![tenant, space.name()])?;

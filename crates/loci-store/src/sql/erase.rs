@@ -1,13 +1,13 @@
-//! What did one user leave in a space, and how does all of it go?
+//! Finds and erases all data of one user in a space.
 //!
-//! A user's own are the memories of their scopes, and those anywhere that name them as user or as the one who
-//! spoke. With them go words, vectors, edges and mentions, entities that nobody else speaks of, facts,
-//! checkpoints, sessions, notes and waiting work. The ledger keeps the numbers of its lines and what happened,
-//! and of each memory the hash of its words; nothing in it says any more what it was or whose.
+//! This is the memories of the user's scopes, and all others with the user as `user_id` or `actor_id`. Their terms,
+//! vectors, edges and mentions are erased with them, and so are entities without other mentions, facts, checkpoints,
+//! sessions, notes and jobs. The ledger keeps its sequence numbers, the events, and the content hash of each memory;
+//! nothing else in it refers to the content or the user.
 //!
-//! What one user left may be a large part of a space, so it goes in steps, each a transaction of its own that holds the space's
-//! lock for a moment only. Every step is whole by itself and may be repeated: after a crash the rest is still there, is found
-//! again by the scopes, which go last, and is erased by a second run. Only the last step says that it is done.
+//! The data of one user may be a large part of a space, so it is erased in steps, each in a transaction of its own that
+//! locks the space only briefly. Every step is atomic and idempotent: after a crash the rest is found by the scopes,
+//! which are deleted last, and erased by a second run. Only the last step records the erasure.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,33 +25,33 @@ const MEMORIES_AT_ONCE: usize = 256;
 /// Number of other rows that one step deletes or empties.
 const ROWS_AT_ONCE: usize = 4_096;
 
-/// What is left of a line of the ledger.
+/// The assignments that clear a ledger entry.
 const EMPTIED: &str = "old = NULL, new = CASE WHEN event = 'erase' THEN new END, actor = NULL, reason = '', \
                        thread_id = NULL, request_id = NULL";
 
-/// That a line of the ledger is not emptied yet.
+/// The condition that a ledger entry is not cleared yet.
 const IS_FULL: &str = "(old IS NOT NULL OR (new IS NOT NULL AND event <> 'erase') OR actor IS NOT NULL OR reason <> '' \
                        OR thread_id IS NOT NULL OR request_id IS NOT NULL)";
 
-/// The tables whose rows have a number and a scope.
+/// The tables with a number and a scope in each row, and the column of the number.
 const NUMBERED: [(&str, &str); 3] = [("facts", "fact"), ("checkpoints", "checkpoint"), ("entities", "entity")];
 
-/// Something that is removed in one transaction.
+/// What is removed in one transaction.
 #[derive(Debug)]
 pub(crate) enum Step {
-    /// Kept answers and waiting work. They are found by the memories that they name, so they go before them.
+    /// Stored responses and jobs. They are found by the memories that they name, so they are removed before them.
     Requests { answers: Vec<String>, jobs: Vec<i64> },
-    /// Memories, with everything that hangs on them and what the ledger tells of them.
+    /// Memories with everything that refers to them, and the content of their ledger entries.
     Memories(Vec<[u8; 16]>),
     /// Rows of a table, by number.
     Rows { table: &'static str, column: &'static str, numbers: Vec<i64> },
-    /// What lines of the ledger tell.
+    /// Ledger entries to clear.
     Lines(Vec<i64>),
-    /// Who did what lines of the ledger tell of.
+    /// Ledger entries whose actor is cleared.
     Authored(Vec<i64>),
 }
 
-/// A user's own in a space.
+/// The rows of a user in a space.
 struct UserRows {
     scopes: Vec<i64>,
     keys: HashSet<String>,
@@ -79,7 +79,7 @@ impl UserRows {
         Ok(Self { scopes, keys, rows, ids: replaced_first(&found) })
     }
 
-    /// The steps that leave nothing but a little for [`Applier::erase_user`]. None where that does everything at once.
+    /// The steps that remove all but a rest for [`Applier::erase_user`]. Empty if that can remove everything at once.
     fn steps(&self, connection: &dyn Connection, user: &str) -> sql::Result<Vec<Step>> {
         let mut steps = Vec::new();
         if self.ids.len() > MEMORIES_AT_ONCE {
@@ -97,7 +97,7 @@ impl UserRows {
         Ok(steps)
     }
 
-    /// The steps that empty lines of the ledger, when the memories are gone.
+    /// The steps that clear ledger entries, after the memories are removed.
     fn lines(&self, connection: &dyn Connection, user: &str) -> sql::Result<Vec<Step>> {
         let own = connection.dialect().integers;
         let told = format!("SELECT sequence FROM ledger WHERE scope IN (SELECT value FROM {own}) AND {IS_FULL}");
@@ -106,7 +106,7 @@ impl UserRows {
         Ok(full_chunks(&told).map(Step::Lines).chain(full_chunks(&authored).map(Step::Authored)).collect())
     }
 
-    /// Rows of a table whose column is one of these numbers.
+    /// Number of rows of a table whose column is one of these numbers.
     fn count(connection: &dyn Connection, table: &str, column: &str, numbers: &[i64]) -> sql::Result<u64> {
         let own = connection.dialect().integers;
         let sql = format!("SELECT count(*) FROM {table} WHERE {column} IN (SELECT value FROM {own})");
@@ -118,8 +118,8 @@ impl UserRows {
         connection.execute(&sql, vec![Value::Integers(self.scopes.clone())])
     }
 
-    /// The answers kept for repeated requests that name them or something of theirs. Those that the user asked for
-    /// themselves stand under their scope and go with it; these were asked for by a credential of several users.
+    /// Keys of the responses stored for repeated requests that name the user or the user's data. Requests of the user
+    /// have theirs under the user's scope, which is deleted; these are of a credential for several users.
     fn answers(&self, connection: &dyn Connection, user: &str) -> sql::Result<Vec<String>> {
         let all: Vec<(String, String)> =
             connection.query_map("SELECT key, value FROM notes WHERE key LIKE 'answer %'", params![], |row| {
@@ -129,7 +129,7 @@ impl UserRows {
         Ok(all.into_iter().filter(|(_, value)| about(value, Some(user))).map(|(key, _)| key).collect())
     }
 
-    /// Tells whether JSON text names one of their memories or scopes, or the user.
+    /// Returns a test whether a JSON text names one of the memories or scopes, or the user.
     fn about(&self) -> impl Fn(&str, Option<&str>) -> bool {
         let ids: HashSet<String> = self.ids.iter().map(|id| Uuid::from_bytes(*id).to_string()).collect();
         move |text, user| {
@@ -138,7 +138,7 @@ impl UserRows {
         }
     }
 
-    /// The waiting work that is about them.
+    /// The jobs that name one of the memories or scopes.
     fn jobs(&self, connection: &dyn Connection) -> sql::Result<Vec<i64>> {
         let all: Vec<(i64, String)> =
             connection.query_map("SELECT id, payload FROM jobs", params![], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -147,7 +147,7 @@ impl UserRows {
     }
 }
 
-/// Whether a text like this stands anywhere in a value.
+/// Whether a JSON value contains a matching string.
 fn names(value: &Json, like: &dyn Fn(&str) -> bool) -> bool {
     match value {
         Json::String(text) => like(text),
@@ -160,8 +160,8 @@ fn names(value: &Json, like: &dyn Fn(&str) -> bool) -> bool {
 /// A memory to remove: its row, its id, and the id of the one that it supersedes.
 type Removed = (i64, [u8; 16], Option<[u8; 16]>);
 
-/// The ids so that what was replaced comes before what replaced it. Removing a head would make the one before it hold again,
-/// for everyone to see until the next step.
+/// The ids in the order of their chains, superseded memories first. Removing a head first would reinstate the one
+/// before it, which would be visible until the next step.
 fn replaced_first(found: &[Removed]) -> Vec<[u8; 16]> {
     let older: HashMap<[u8; 16], Option<[u8; 16]>> = found.iter().map(|(_, id, older)| (*id, *older)).collect();
     let (mut ordered, mut seen) = (Vec::with_capacity(found.len()), HashSet::new());
@@ -177,7 +177,7 @@ fn replaced_first(found: &[Removed]) -> Vec<[u8; 16]> {
     ordered
 }
 
-/// The numbers in portions; the last, smaller one is left to [`Applier::erase_user`].
+/// The numbers in full chunks; the rest is left to [`Applier::erase_user`].
 fn full_chunks(numbers: &[i64]) -> impl Iterator<Item = Vec<i64>> {
     numbers.chunks_exact(ROWS_AT_ONCE).map(<[i64]>::to_vec)
 }
@@ -186,14 +186,14 @@ fn numbers(connection: &dyn Connection, sql: &str, values: Vec<Value>) -> sql::R
     connection.query_map(sql, values, |row| row.get(0))
 }
 
-/// What is to be done before [`Applier::erase_user`]: first the steps that remove rows, then those that empty lines of the ledger.
+/// The steps before [`Applier::erase_user`]: those that remove rows or, if `removed`, those that clear ledger entries.
 pub(crate) fn steps(connection: &dyn Connection, user: &str, removed: bool) -> sql::Result<Vec<Step>> {
     connection.without_timeout()?;
     let own = UserRows::find(connection, user)?;
     if removed { own.lines(connection, user) } else { own.steps(connection, user) }
 }
 
-/// What a user left in a space, counted.
+/// Counts the data of a user in a space.
 pub(crate) fn user_data(connection: &dyn Connection, user: &str) -> sql::Result<UserData> {
     connection.without_timeout()?;
     let own = UserRows::find(connection, user)?;
@@ -216,7 +216,7 @@ pub(crate) fn user_data(connection: &dyn Connection, user: &str) -> sql::Result<
 }
 
 impl Applier<'_> {
-    /// Does one step. Returns how many memories it removed.
+    /// Executes one step. Returns the number of memories it removed.
     pub(crate) fn erase_step(&self, change: &Change, step: &Step) -> Result<usize> {
         self.sql(self.connection.without_timeout())?;
         self.sql(self.connection.overwrite_deleted())?;
@@ -241,10 +241,10 @@ impl Applier<'_> {
         Ok(0)
     }
 
-    /// Takes all of a user away. `removed`: the number of memories that steps before this one have removed.
+    /// Erases all data of a user. `removed` is the number of memories that earlier steps have removed.
     pub(crate) fn erase_user(&self, change: &Change, user: &str, removed: usize) -> Result<Applied> {
         self.sql(self.connection.without_timeout())?;
-        // What is freed is overwritten, even before the database is scrubbed.
+        // Deleted content is overwritten, even before the database is scrubbed.
         self.sql(self.connection.overwrite_deleted())?;
         let own = self.sql(UserRows::find(self.connection, user))?;
         let jobs = self.sql(own.jobs(self.connection))?;
@@ -257,7 +257,7 @@ impl Applier<'_> {
         Ok(Applied { sequence, ..nothing(Outcome::Erased) })
     }
 
-    /// Removes memories, if they are still there, and empties what the ledger tells of them. Returns how many there were.
+    /// Removes those of the memories that exist and clears their ledger entries. Returns their number.
     fn erase_memories(&self, change: &Change, ids: &[[u8; 16]]) -> Result<usize> {
         let mut rows = Vec::with_capacity(ids.len());
         for id in ids.iter().map(|id| MemoryId(Uuid::from_bytes(*id))) {
@@ -282,7 +282,7 @@ impl Applier<'_> {
             vec![Value::Integers(jobs.to_vec())],
         )?;
         self.forget_answers(&own.answers(connection, user)?)?;
-        // What other memories of theirs had to do with these stands in lines about those.
+        // Entries about other memories of these scopes may name the erased ones.
         self.empty_lines("scope", &own.scopes)?;
         connection.execute("UPDATE ledger SET actor = NULL WHERE actor = ?1", params![user])?;
         own.delete(connection, "scopes").map(drop)
@@ -293,7 +293,7 @@ impl Applier<'_> {
             .try_for_each(|key| self.connection.execute("DELETE FROM notes WHERE key = ?1", params![key]).map(drop))
     }
 
-    /// Empties the lines of the ledger whose column is one of these numbers.
+    /// Clears the ledger entries whose column is one of these numbers.
     fn empty_lines(&self, column: &str, numbers: &[i64]) -> sql::Result<usize> {
         let of = self.connection.dialect().integers;
         let sql = format!("UPDATE ledger SET {EMPTIED} WHERE {column} IN (SELECT value FROM {of}) AND {IS_FULL}");
@@ -310,9 +310,9 @@ mod tests {
         let id = |number: u8| [number; 16];
         for (found, expect) in [
             (vec![(1, None), (2, Some(1)), (3, None)], vec![1, 2, 3]),
-            // A head that was imported before what it replaced.
+            // A head that was imported before the memory it supersedes.
             (vec![(3, Some(2)), (1, None), (2, Some(1))], vec![1, 2, 3]),
-            // Someone else's, and a circle of an earlier version.
+            // A memory of another user, and a cycle of an earlier version.
             (vec![(1, Some(9)), (2, Some(3)), (3, Some(2))], vec![1, 3, 2]),
         ] {
             let found: Vec<_> = found.into_iter().map(|(one, older)| (0, id(one), older.map(id))).collect();

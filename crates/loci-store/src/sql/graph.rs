@@ -15,7 +15,7 @@ pub(crate) fn link(connection: &dyn Connection, source: i64, target: i64, edge: 
             |row| row.get(0),
         )
         .optional()?;
-    // The edge that is there keeps its id and the time it came.
+    // An existing edge keeps its id and its creation time.
     let id = fresh(connection, edge.id);
     let update = format!(
         "{} DO UPDATE SET predicate = excluded.predicate, strength = excluded.strength, confidence = excluded.confidence, \
@@ -26,8 +26,8 @@ pub(crate) fn link(connection: &dyn Connection, source: i64, target: i64, edge: 
     Ok(known.is_none())
 }
 
-/// Draws an edge to a memory that has just come: no edge can lead to it, and none can have its name. Nothing is asked, so a
-/// server is sent it together with the next statement.
+/// Inserts an edge to a new memory. No such edge and no edge with its id can exist, so nothing is queried and a server
+/// receives it together with the next statement.
 pub(crate) fn link_new(connection: &dyn Connection, source: i64, target: i64, edge: &Edge) -> sql::Result<()> {
     let id = edge.id.0.into_bytes();
     connection.run_later(&insert("ON CONFLICT DO NOTHING"), values(id, source, target, edge))
@@ -56,8 +56,8 @@ fn values(id: [u8; 16], source: i64, target: i64, edge: &Edge) -> Vec<Value> {
     ]
 }
 
-/// The wished id, or a neighbour of it if another edge has it: a memory may both follow one and
-/// replace another, and both edges are named after it.
+/// The wished id, or the next free one if another edge has it: the edges by which a memory follows one memory and
+/// supersedes another both derive their id from it.
 fn fresh(connection: &dyn Connection, wish: EdgeId) -> [u8; 16] {
     let mut id = wish.0.as_u128();
     let taken = |id: u128| {

@@ -22,7 +22,7 @@ pub(crate) fn write(connection: &dyn Connection, analyser: &Analyser, row: i64) 
     put(connection, analyser, row, scope, &content, question)
 }
 
-/// Writes the words of a memory that has just come: nothing was there.
+/// Writes the terms of a new memory, which has none yet.
 pub(crate) fn first(
     connection: &dyn Connection,
     analyser: &Analyser,
@@ -47,7 +47,7 @@ fn put(
     connection.put_terms(row, scope, &terms, answers)
 }
 
-/// A turn that asks: its row and its text.
+/// A question: the row and the text of its turn.
 pub(crate) type Question = (i64, String);
 
 /// The turn before, if it is a question that this turn answers: in the same scope and session, by someone else.

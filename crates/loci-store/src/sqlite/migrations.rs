@@ -1,6 +1,6 @@
-//! The scripts that bring a file from one format to the next.
+//! The migrations of SQLite files.
 //!
-//! **Invariant.** A script that was released never changes: files of that format exist. A new format is a new script.
+//! A released migration never changes, because files of that format exist. A new format is a new migration.
 
 /// The migrations of a space.
 pub(super) const SPACE: &[&str] = &[SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_5, SPACE_6, SPACE_7];
@@ -168,7 +168,7 @@ CREATE UNIQUE INDEX jobs_are_unique ON jobs(unique_key) WHERE unique_key IS NOT 
 CREATE INDEX jobs_by_turn ON jobs(run_after) WHERE state IN ('waiting', 'running');
 ";
 
-/// Entities are found by any of their names, and memories by their weight.
+/// Adds the names of entities and the index of memories by importance.
 const SPACE_2: &str = "
 CREATE TABLE names (
     name   TEXT NOT NULL,
@@ -181,7 +181,7 @@ CREATE INDEX memories_by_weight ON memories(scope, importance);
 CREATE INDEX ledger_by_thread ON ledger(thread_id, sequence) WHERE thread_id IS NOT NULL;
 ";
 
-/// What a memory claims, how far time has been counted, whose entities are, sessions, and the notes of upkeep.
+/// Adds claims, the time of the last ageing, the scopes of entities, sessions and notes.
 const SPACE_3: &str = "
 ALTER TABLE memories ADD COLUMN claim BLOB;
 ALTER TABLE memories ADD COLUMN aged_at INTEGER;
@@ -223,7 +223,7 @@ CREATE TABLE notes (
 ) WITHOUT ROWID;
 ";
 
-/// Vectors of several models side by side, triples, and what agents stand at.
+/// Adds vectors of several models, facts and checkpoints.
 const SPACE_4: &str = "
 CREATE TABLE vectors_by_model (
     memory       INTEGER NOT NULL REFERENCES memories(row) ON DELETE CASCADE,
@@ -289,7 +289,7 @@ CREATE TABLE checkpoint_writes (
 );
 ";
 
-/// Words as fingerprints beside their memory, instead of an index of words.
+/// Replaces the full-text index by a table with the terms of each memory as fingerprints.
 const SPACE_5: &str = "
 -- `answers` is the row of the question whose words it has too.
 CREATE TABLE words (
@@ -307,8 +307,8 @@ DROP TRIGGER memories_leave_the_lexicon;
 DROP TABLE lexicon;
 ";
 
-/// When something was said, apart from when it happened and since when it holds. Until now turns had it as their event,
-/// and what was learned from them as the start of its validity.
+/// Adds the time at which something was said. Earlier, turns had it as event time, and memories learned from them as
+/// the start of their validity.
 const SPACE_6: &str = "
 ALTER TABLE memories ADD COLUMN said_at INTEGER;
 ALTER TABLE memories ADD COLUMN imported_at INTEGER;
@@ -316,8 +316,8 @@ UPDATE memories SET said_at = event_time WHERE event_time IS NOT NULL AND source
 UPDATE memories SET said_at = valid_from WHERE valid_from IS NOT NULL AND source_type = 'consolidation';
 ";
 
-/// Numbers of scopes and models are never given again: the ledger names scopes that an erasure has removed. Jobs are
-/// found by their kind.
+/// Numbers of scopes and models are never reused, because the ledger refers to scopes that an erasure has removed. Adds
+/// an index of jobs by kind.
 const SPACE_7: &str = "
 CREATE TABLE numbered_scopes (
     scope INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -381,7 +381,7 @@ CREATE TABLE settings (
 ) WITHOUT ROWID;
 ";
 
-/// Who does the work that only one may do.
+/// Adds leases.
 const CATALOGUE_2: &str = "
 CREATE TABLE leases (
     tenant TEXT NOT NULL,
@@ -392,7 +392,7 @@ CREATE TABLE leases (
 ) WITHOUT ROWID;
 ";
 
-/// Credentials; nothing was ever written to the table of the first format.
+/// Replaces the table of credentials. The one of the first format was never written to.
 const CATALOGUE_3: &str = "
 DROP TABLE keys;
 CREATE TABLE keys (
@@ -408,7 +408,7 @@ CREATE TABLE keys (
 CREATE INDEX keys_by_tenant ON keys(tenant);
 ";
 
-/// Pools and who is in them. `agent` is the slug of a member.
+/// Adds pools and their members. `agent` is the slug of a member.
 const CATALOGUE_4: &str = "
 CREATE TABLE pools (
     tenant     TEXT NOT NULL REFERENCES tenants(name) ON DELETE CASCADE,
@@ -428,8 +428,8 @@ CREATE TABLE pool_members (
 CREATE INDEX pool_members_by_agent ON pool_members(tenant, agent);
 ";
 
-/// When a job of a kind may be due in a space, in microseconds; no row: there is none. Spaces of older catalogues are
-/// looked at once, whichever kinds are wanted (`kind` is empty).
+/// Adds the time at which a job of a kind may be due in a space, in microseconds; without a row there is none. Spaces
+/// of older catalogues are checked once for all kinds (an empty `kind`).
 const CATALOGUE_5: &str = "
 CREATE TABLE work (
     tenant TEXT NOT NULL,
@@ -444,8 +444,8 @@ INSERT INTO work SELECT tenant, name, '', 0 FROM spaces;
 DROP TABLE settings;
 ";
 
-/// What belongs to users lies in shards, into which an older `shared` space was split (`super::split`). Their jobs are looked for
-/// once.
+/// Data of users is in shards, into which [`super::split`] has split an older `shared` space. They are checked once for
+/// jobs.
 const CATALOGUE_6: &str = "
 INSERT INTO work SELECT tenant, name, '', 0 FROM spaces WHERE name GLOB 'users_*' ON CONFLICT DO NOTHING;
 ";

@@ -1,8 +1,8 @@
-//! The embedded store: one SQLite file per space.
+//! The SQLite store: one file per space.
 //!
-//! `DATA/catalogue.db` lists tenants, spaces and agents; `DATA/tenants/T/spaces/S/loci.db` (T and S by
-//! [`path_component`]) is a space with its records, words, graph, ledger, jobs and vectors, so that one transaction covers
-//! them and one file is a backup. Several processes may use one folder at once.
+//! `DATA/catalogue.db` lists tenants, spaces and agents. `DATA/tenants/T/spaces/S/loci.db` (T and S by
+//! [`path_component`]) is a space with its records, terms, edges, ledger, jobs and vectors, so that one transaction
+//! covers them and one file is a backup. Several processes may use one folder at once.
 
 mod backend;
 mod cache;
@@ -35,10 +35,10 @@ use crate::sql::writer::Writers;
 use crate::text::Analyser;
 use crate::{Error, Result};
 
-/// How the embedded store uses the machine.
+/// The settings of the SQLite store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SqliteOptions {
-    /// Number of threads that write; each serves one space at a time. Default: 4.
+    /// Number of writer threads; each serves one space at a time. Default: 4.
     pub writers: usize,
     /// Maximum number of bytes of vectors, terms and turn order cached in this process. Default: 1 GiB.
     pub cache_bytes: usize,
@@ -50,22 +50,22 @@ impl Default for SqliteOptions {
     }
 }
 
-/// The embedded store.
+/// The SQLite store.
 pub type SqliteStore = SqlStore<SqliteBackend>;
 
-/// A data folder.
+/// The SQLite backend: one data folder.
 #[derive(Clone)]
 pub struct SqliteBackend {
     inner: Arc<Inner>,
 }
 
 impl SqliteStore {
-    /// Opens a data folder, and makes it if it is not there.
+    /// Opens a data folder; creates it if it does not exist.
     pub fn open(folder: &Path, options: SqliteOptions) -> Result<Self> {
         SqliteBackend::open(folder, options).map(Self::over)
     }
 
-    /// How many transactions this store has committed; each syncs its log once.
+    /// Number of transactions this store has committed; each syncs its log once.
     pub fn commits(&self) -> u64 {
         self.backend.inner.writers.commits()
     }
@@ -86,22 +86,22 @@ struct Inner {
     analyser: Arc<Analyser>,
 }
 
-/// Since this format of the catalogue folders are named by [`path_component`].
+/// The format of the catalogue since which folders are named by [`path_component`].
 const FOLDERS_RENAMED: usize = 5;
 
-/// Maximum number of spaces that are held while nobody uses them.
+/// Maximum number of spaces in [`OpenSpaces`] while nobody uses them.
 const MAX_SPACES: usize = 2_048;
 
-/// The spaces that were used last.
+/// The handles of recently used spaces.
 #[derive(Default)]
 struct OpenSpaces {
-    /// Each with the number of its last use.
+    /// Each with the number of its last use; a greater one is later.
     spaces: HashMap<(Tenant, Space), (Arc<OpenSpace>, u64)>,
     uses: u64,
 }
 
 impl OpenSpaces {
-    /// Lets go of the half that was used longest ago, as far as nobody uses it now.
+    /// Removes the least recently used half, except spaces in use.
     fn shrink(&mut self) {
         let mut uses: Vec<u64> = self.spaces.values().map(|(_, last)| *last).collect();
         let middle = uses.len() / 2;
@@ -134,7 +134,7 @@ impl SqliteBackend {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// The folder, by the one name that it has.
+    /// The canonical path of the folder.
     pub(crate) fn name(&self) -> String {
         std::fs::canonicalize(&self.inner.folder).unwrap_or_else(|_| self.inner.folder.clone()).display().to_string()
     }

@@ -1,12 +1,12 @@
-//! Moves what belongs to users out of the `shared` space of an older store, into the shards of the users.
+//! Moves the data of users from the `shared` space of an older store to the shards of the users.
 //!
-//! It happens when the store is opened, before its catalogue gets the format that knows shards. For each tenant the rows of
-//! a shard are copied to a new file, which gets its name when it is complete and durable; when all shards are there, the rows
-//! are deleted from `shared` in one transaction, which has kept other writers out since before the first copy. An
-//! interrupted split begins anew: as long as `shared` holds the rows, nobody has used the shards.
+//! It runs when the store is opened, before the catalogue is migrated to the format with shards. For each tenant the
+//! rows of a shard are copied to a new file, which is renamed when it is complete and durable. When all shards exist,
+//! the rows are deleted from `shared` in one transaction, which has locked out other writers since before the first
+//! copy. An interrupted split starts again: as long as `shared` has the rows, nobody has used the shards.
 //!
-//! Rows and ledger entries keep their numbers, and the counters of a shard go on after those of `shared`, so that an entry
-//! that somebody has read of `shared` has the same number in the shard, and no later entry has a smaller one.
+//! Rows and ledger entries keep their numbers, and the sequences of a shard continue after those of `shared`, so that
+//! an entry that was read from `shared` has the same number in the shard, and no later entry has a smaller one.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -20,10 +20,10 @@ use super::file::path_component;
 use super::schema::{self, CATALOGUE, SPACE};
 use crate::{Error, Result};
 
-/// The last format of the catalogue in which `shared` held what belongs to users.
+/// The last format of the catalogue with the data of users in `shared`.
 const BEFORE_SHARDS: usize = 5;
 
-/// The tables of a space in the order in which they are copied, and which rows of `old` belong to the scopes in `moving`.
+/// The tables of a space in the order of copying, with the condition on the rows of `old` that belong to `moving`.
 const MOVED: &[(&str, &str)] = &[
     ("scopes", "scope IN moving"),
     ("models", "TRUE"),
@@ -45,12 +45,12 @@ const MOVED: &[(&str, &str)] = &[
     ("checkpoint_writes", "checkpoint IN (SELECT checkpoint FROM main.checkpoints)"),
 ];
 
-/// A job belongs to the memory or to the scope that it is about. `main` is the shard while it is filled, and `shared`
-/// while that is cleared; both hold the scopes and memories in question.
+/// Selects the jobs of the moved memories and scopes. `main` is the shard while it is filled, and `shared` while that
+/// is cleared; both have these scopes and memories.
 const JOBS: &str = "json_extract(payload, '$.scope') IN (SELECT key FROM main.scopes WHERE scope IN moving) \
      OR unhex(replace(json_extract(payload, '$.memory'), '-', '')) IN (SELECT id FROM main.memories WHERE scope IN moving)";
 
-/// What remains of the moved rows in `shared` is deleted in this order. Rows that belong to a memory or an entity go with it.
+/// The moved rows to delete from `shared`, in this order. Rows that refer to a memory or an entity are deleted with it.
 const CLEARED: &[(&str, &str)] = &[
     ("jobs", JOBS),
     ("names", "entity IN (SELECT entity FROM entities WHERE scope IN moving)"),
@@ -64,23 +64,23 @@ const CLEARED: &[(&str, &str)] = &[
     ("scopes", "scope IN moving"),
 ];
 
-/// Tells readers of the ledger, and backups that would continue it, that rows have changed without an entry of their own.
+/// Tells readers of the ledger, and incremental backups, that rows have changed without an entry of their own.
 const RECORD: &str = "INSERT INTO main.ledger (at, event, new, node, reason) \
      VALUES (?1, 'restore', '{\"split\":\"by user\"}', 'operator', 'split by user')";
 
-/// A process of an older version that still has the file open must not write what belongs to users here, where nobody would
-/// look for it.
+/// Stops a process of an older version that still has the file open from writing data of users here, where it would not
+/// be found.
 const GUARD: &str = "CREATE TRIGGER users_have_shards BEFORE INSERT ON scopes WHEN new.layer IN ('user', 'session') \
      BEGIN SELECT RAISE(ABORT, 'this store was split by user; end this process, it is older than the store'); END";
 
-/// Splits the `shared` space of every tenant, if the catalogue is of an older format, and gives it the present one.
+/// Splits the `shared` space of every tenant if the catalogue has an older format, and migrates the catalogue.
 pub(super) fn split_users(folder: &Path) -> Result<()> {
     let path = folder.join("catalogue.db");
-    // The header may be older than what stands in the log; a newer one is certain.
+    // The header may be older than the log; a current one is certain.
     if !schema::is_old(&path, CATALOGUE) {
         return Ok(());
     }
-    // One process does it; the others wait here and then find it done.
+    // One process splits; the others wait here and then find it done.
     let lock = folder.join("split.lock");
     let failed = |error: std::io::Error| Error::io(&lock, &error);
     let locked = File::options().create(true).truncate(false).write(true).open(&lock).map_err(failed)?;
@@ -147,27 +147,27 @@ fn split(spaces: &Path, register: impl Fn(&Space) -> Result<()>) -> Result<()> {
     };
     clear().map_err(sqlite_error)?;
     transaction.commit().map_err(sqlite_error)?;
-    // What was deleted leaves the file, unless somebody else has it open; then its pages are used again.
+    // Shrinks the file. If another connection prevents it, the free pages are reused.
     drop(connection.execute_batch("VACUUM"));
     Ok(())
 }
 
-/// Copies the rows of these scopes to a file of their own. `latest` is when the last entry of the ledger was written.
+/// Copies the rows of these scopes to a file of their own. `latest` is the time of the last ledger entry.
 fn copy(shared: &Path, path: &Path, scopes: &[i64], latest: i64) -> Result<()> {
     let new = path.with_extension("split");
     let failed = |error: std::io::Error| Error::io(path, &error);
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(failed)?;
     }
-    // What an interrupted split has left.
+    // An interrupted split may have left a file.
     remove(&new)?;
     let sqlite_error = |error| Error::sqlite(&new, error);
     let connection = schema::open(&new, SPACE)?;
     let fill = || -> rusqlite::Result<()> {
         connection.execute("ATTACH ?1 AS old", [shared.to_string_lossy()])?;
-        // Entities of two scopes may be united; such a union ends below.
+        // Entities of two scopes may be united; such a union is removed below.
         connection.pragma_update(None, "foreign_keys", false)?;
-        // One that begins as a write would wait for `shared` too, which is locked.
+        // A write transaction would lock `shared` too, which is locked already.
         let transaction = Transaction::read(&connection)?;
         mark_moving(&connection, scopes.iter())?;
         for (table, condition) in MOVED {
@@ -187,7 +187,7 @@ fn copy(shared: &Path, path: &Path, scopes: &[i64], latest: i64) -> Result<()> {
         Ok(())
     };
     fill().map_err(sqlite_error)?;
-    // Whoever closes a file last folds its log into it.
+    // The last connection to close checkpoints the log into the file.
     connection.close().map_err(|(_, error)| sqlite_error(error))?;
     File::open(&new).and_then(|file| file.sync_all()).map_err(failed)?;
     remove(path)?;
@@ -195,7 +195,7 @@ fn copy(shared: &Path, path: &Path, scopes: &[i64], latest: i64) -> Result<()> {
     path.parent().map_or(Ok(()), sync_folder)
 }
 
-/// Makes the names in a folder durable. Windows does that by itself.
+/// Makes the entries of a folder durable. Windows does so by itself.
 fn sync_folder(folder: &Path) -> Result<()> {
     if cfg!(unix) {
         File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| Error::io(folder, &error))?;
@@ -213,7 +213,7 @@ fn mark_moving<'s>(connection: &Connection, scopes: impl Iterator<Item = &'s i64
     Ok(())
 }
 
-/// Removes a file with its log, if it is there.
+/// Removes a file with its log, if it exists.
 fn remove(path: &Path) -> Result<()> {
     for ending in ["-wal", "-shm", ""] {
         let mut name = path.as_os_str().to_owned();

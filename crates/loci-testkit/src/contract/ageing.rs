@@ -1,4 +1,4 @@
-//! Is time counted right?
+//! Contract: ageing of scores.
 
 use loci_store::{AgeingRow, LedgerQuery, Store};
 use loci_types::{
@@ -21,7 +21,7 @@ async fn age_of(store: &dyn Store, id: MemoryId) -> AgeingRow {
     }
 }
 
-/// Whoever goes through all of them meets each once, whatever comes and goes meanwhile.
+/// Paging through all memories returns each once, even if others are added and removed meanwhile.
 pub async fn pages_meet_each_memory_once(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let mut ids = Vec::new();
@@ -37,14 +37,14 @@ pub async fn pages_meet_each_memory_once(store: &dyn Store) {
         met.extend(page.iter().map(|ageing| ageing.id));
         places.extend(page.iter().map(|ageing| ageing.place));
         match round {
-            // One that was met and one that was not go; one comes.
+            // A memory that was listed and one that was not are erased; one is added.
             0 => {
                 for gone in [ids[0], ids[4]] {
                     driver.must(&anna.space(), Action::Erase { id: gone }).await;
                 }
                 ids.push(driver.remember(&anna, "lantern of late").await);
             }
-            // What is changed keeps its place.
+            // A changed memory keeps its position.
             1 => {
                 driver.must(&anna.space(), Action::Revise(Box::new(new_text(ids[1], "lantern anew", true)))).await;
                 driver.forget(&anna, ids[6]).await;
@@ -59,7 +59,7 @@ pub async fn pages_meet_each_memory_once(store: &dyn Store) {
     assert_eq!(good(store.list_for_ageing(&whole(), &anna.space(), 0, 0).await), []);
 }
 
-/// Everything that time needs to know.
+/// Every field that ageing needs is read back.
 pub async fn an_age_comes_back_field_by_field(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let full = full_memory(driver.next(), &anna);
@@ -92,7 +92,7 @@ pub async fn an_age_comes_back_field_by_field(store: &dyn Store) {
         place,
     };
     assert_eq!(first, [expect(&full, first[0].place), expect(&bare, first[1].place)]);
-    // Whatever state it is in, it has an age.
+    // Memories of any state are listed.
     driver.replace(bare.id, &anna, "lantern anew").await;
     driver.forget(&anna, bare.id).await;
     let replaced = age_of(store, bare.id).await;
@@ -100,7 +100,7 @@ pub async fn an_age_comes_back_field_by_field(store: &dyn Store) {
     assert_eq!((replaced.state, replaced.purge_at), (State::SoftDeleted, Some(at(50_000))));
 }
 
-/// Within the space asked for, ages are told of what the caller may see.
+/// The list contains only memories of the requested space that the caller may see.
 pub async fn ages_keep_to_what_is_seen(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let category = |name: &str, memory| Memory { category: Some(name.to_owned()), ..memory };
@@ -129,7 +129,7 @@ pub async fn ages_keep_to_what_is_seen(store: &dyn Store) {
     assert_eq!(good(store.list_for_ageing(&whole(), &agent("nobody").space(), 0, 9).await), []);
 }
 
-/// Scores that follow the clock are written for many at once, and are not history.
+/// Ageing many memories is one ledger entry and changes neither their versions nor their history.
 pub async fn ageing_is_one_line_and_no_history(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let one = driver.remember(&anna, "lantern one").await;
@@ -158,7 +158,7 @@ pub async fn ageing_is_one_line_and_no_history(store: &dyn Store) {
     assert_eq!(good(store.stats(&whole()).await).ledger, lines + 1);
 }
 
-/// How far time was counted moves with the scores and with nothing else, so that no day counts twice.
+/// The time of the last ageing changes only with the scores, so that no day is counted twice.
 pub async fn no_day_is_counted_twice(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let one = driver.remember(&anna, "lantern one").await;
@@ -181,7 +181,7 @@ pub async fn no_day_is_counted_twice(store: &dyn Store) {
     }
 }
 
-/// Each use speaks for a memory, by the one rule that there is.
+/// Each access raises the confidence by the same rule, [`reinforced`].
 pub async fn a_touch_reinforces(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let sample =

@@ -1,4 +1,4 @@
-//! Which link of a chain is seen?
+//! Contract: which memories of a chain are visible.
 
 use loci_store::{LedgerQuery, Store};
 use loci_types::{Action, ErrorKind, Filter, Memory, MemoryId, Outcome, Patch, Relation, Scope, State, Visible};
@@ -6,13 +6,13 @@ use loci_types::{Action, ErrorKind, Filter, Memory, MemoryId, Outcome, Patch, Re
 use crate::driver::{Driver, good};
 use crate::samples::*;
 
-/// The pointers of a memory: what it replaces, and what replaced it.
+/// The pointers of a memory: the one it supersedes, and the one that superseded it.
 async fn pointers(driver: &Driver<'_>, id: MemoryId) -> (Option<MemoryId>, Option<MemoryId>) {
     let memory = driver.must_get(id).await;
     (memory.supersedes_id, memory.superseded_by_id)
 }
 
-/// By default the newest link alone is seen; the others stay readable.
+/// By default only the head of a chain is found; the others stay readable.
 pub async fn only_the_head_is_seen(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let one = driver.remember(&anna, "lantern one").await;
@@ -29,13 +29,13 @@ pub async fn only_the_head_is_seen(store: &dyn Store) {
     let edges = good(store.edges(&whole(), &everything(), &[two], &[Relation::Supersedes]).await);
     let ends: Vec<_> = edges.iter().map(|edge| (edge.source_id, edge.target_id)).collect();
     assert_eq!(ends, [(two, one), (three, two)]);
-    // The head's key counts like any other.
+    // The deduplication key of the head counts.
     let again =
         driver.must(&anna.space(), Action::Add(Box::new(addition(driver.sample(&anna, "lantern three"))))).await;
     assert_eq!((again.id, again.outcome), (Some(three), Outcome::None));
 }
 
-/// Asked for an instant, the store answers with what held then.
+/// A query for a past time returns what was valid then.
 pub async fn the_past_sees_what_held_then(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let mut old = driver.sample(&anna, "lantern in Berlin");
@@ -54,7 +54,7 @@ pub async fn the_past_sees_what_held_then(store: &dyn Store) {
     }
 }
 
-/// A chain does not fork.
+/// A chain does not fork: a superseded memory is not superseded again.
 pub async fn what_was_replaced_is_not_replaced_again(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let old = driver.remember(&anna, "lantern one").await;
@@ -66,7 +66,7 @@ pub async fn what_was_replaced_is_not_replaced_again(store: &dyn Store) {
     assert_eq!(driver.count(&whole()).await, 2);
 }
 
-/// Forgetting the head undoes the replacement; restoring it does it again.
+/// Forgetting the head reinstates the memory before it; restoring the head supersedes it again.
 pub async fn a_head_that_is_forgotten_uncovers_the_one_before(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let old = driver.remember(&anna, "lantern one").await;
@@ -80,14 +80,14 @@ pub async fn a_head_that_is_forgotten_uncovers_the_one_before(store: &dyn Store)
     driver.sees(&whole(), "lantern", &[new]).await;
     assert_eq!(pointers(&driver, old).await, (None, Some(new)));
     assert_eq!(driver.must_get(old).await.valid_until, closed, "it held as long as it did before");
-    // A purge of the head after it was forgotten leaves the one before in its place.
+    // Purging a forgotten head leaves the memory before it active.
     driver.forget(&anna, new).await;
     driver.must(&anna.space(), Action::Purge { id: new }).await;
     driver.sees_with(&whole(), "lantern", &everything(), &[old]).await;
     driver.sees(&whole(), "lantern", &[old]).await;
 }
 
-/// The same for an erasure.
+/// Erasing the head reinstates the memory before it.
 pub async fn a_head_that_is_erased_uncovers_the_one_before(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let old = driver.remember(&anna, "lantern one").await;
@@ -97,7 +97,7 @@ pub async fn a_head_that_is_erased_uncovers_the_one_before(store: &dyn Store) {
     assert_eq!(pointers(&driver, old).await, (None, None));
 }
 
-/// That a newer truth has faded does not make the older one true again.
+/// A head that ageing archives, deletes or purges does not reinstate the memory before it.
 pub async fn a_head_that_fades_away_uncovers_nothing(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let old = driver.remember(&anna, "lantern one").await;
@@ -112,7 +112,7 @@ pub async fn a_head_that_fades_away_uncovers_nothing(store: &dyn Store) {
     assert_eq!(pointers(&driver, old).await, (None, None), "it points to nothing that is gone");
 }
 
-/// An end of validity that the memory had of its own is not the replacement's to take away.
+/// A memory keeps its own end of validity when it is superseded and when its head is forgotten.
 pub async fn an_own_end_survives_a_head_that_goes(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let mut old = driver.sample(&anna, "lantern one");
@@ -125,7 +125,7 @@ pub async fn an_own_end_survives_a_head_that_goes(store: &dyn Store) {
     driver.sees(&whole(), "lantern", &[old]).await;
 }
 
-/// Neither neighbour points to what is gone.
+/// Erasing a memory in the middle of a chain links its neighbours to each other.
 pub async fn a_chain_closes_over_a_link_that_is_erased(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let one = driver.remember(&anna, "lantern one").await;
@@ -141,7 +141,7 @@ pub async fn a_chain_closes_over_a_link_that_is_erased(store: &dyn Store) {
     assert_eq!(pointers(&driver, three).await, (None, None));
 }
 
-/// A merger is seen, what it took up is not.
+/// After a merge only the memory that was merged into is found.
 pub async fn several_become_one(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let one = driver.remember(&anna, "lantern one").await;
@@ -168,7 +168,7 @@ pub async fn several_become_one(store: &dyn Store) {
     assert_eq!(error.expect_err("stale").kind(), ErrorKind::Conflict);
 }
 
-/// Nor into one that was replaced, nor from one that was: all of them would vanish in a circle.
+/// A merge into itself, into a superseded memory or from one is refused: the chain could become a cycle.
 pub async fn a_merge_into_itself_is_refused(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let one = driver.remember(&anna, "lantern one").await;
@@ -186,7 +186,7 @@ pub async fn a_merge_into_itself_is_refused(store: &dyn Store) {
     driver.sees(&whole(), "lantern", &[one, three]).await;
 }
 
-/// What was taken up does not come back by itself, and points to nothing that is gone.
+/// Merged memories stay hidden after the memory that they were merged into is erased, and no longer point to it.
 pub async fn originals_stay_hidden_when_their_merger_is_erased(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let one = driver.remember(&anna, "lantern one").await;
@@ -198,7 +198,7 @@ pub async fn originals_stay_hidden_when_their_merger_is_erased(store: &dyn Store
     assert_eq!(pointers(&driver, two).await, (None, None));
 }
 
-/// The heads of chains with more links than that, and how many those are.
+/// Returns the heads of chains with more memories than a limit, with their numbers of memories.
 pub async fn long_chains_are_found_by_their_heads(store: &dyn Store) {
     let (driver, anna, vera, bot) = (Driver::on(store), user("anna"), user("vera"), agent("bot"));
     let chain = async |scope: &Scope, links: usize| {
@@ -225,20 +225,20 @@ pub async fn long_chains_are_found_by_their_heads(store: &dyn Store) {
     assert_eq!(long(&visible(std::slice::from_ref(&vera)), &anna, 1).await, [head(&theirs)]);
     assert_eq!(long(&visible(std::slice::from_ref(&vera)), &bot, 1).await, []);
     assert_eq!(good(store.long_chains(&whole(), &anna.space(), 0, 2).await).len(), 2);
-    // Every link counts that is still there, and only a head that holds is a head.
+    // Only existing memories are counted, and only a live head is returned.
     driver.must(&anna.space(), Action::Erase { id: four[1] }).await;
     assert_eq!(long(&whole(), &anna, 2).await, [(four[3], 3), head(&theirs)]);
     driver.forget(&vera, theirs[2]).await;
     driver.forget(&anna, alone[0]).await;
     assert_eq!(long(&whole(), &anna, 1).await, [head(&two), (four[3], 3), (theirs[1], 2)]);
-    // A pointer to what was never here makes no chain.
+    // A pointer to an unknown memory is not a chain.
     let imported = Memory { supersedes_id: Some(id(77_777)), ..driver.sample(&anna, "lantern from elsewhere") };
     let imported = driver.keep(imported).await;
     assert!(!long(&whole(), &anna, 1).await.iter().any(|(head, _)| *head == imported));
 }
 
-/// A memory whose place was taken while it was forgotten does not come back beside the one that holds now. The error
-/// names that one, and nothing is changed; once it is forgotten, the place is free.
+/// A forgotten memory is not restored if another has superseded its predecessor meanwhile. The error names that one and
+/// nothing is changed. Once that one is forgotten, the memory can be restored.
 pub async fn a_place_that_was_taken_is_not_taken_back(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let one = driver.remember(&anna, "lantern one").await;
@@ -263,7 +263,7 @@ pub async fn a_place_that_was_taken_is_not_taken_back(store: &dyn Store) {
     driver.sees(&whole(), "lantern", &[one]).await;
 }
 
-/// The same where a merger took the place up, and where the one that took it has faded away.
+/// The same if the predecessor was merged into another memory, until ageing has soft-deleted that one.
 pub async fn a_place_is_free_once_nobody_holds_it(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let one = driver.remember(&anna, "lantern one").await;
@@ -286,7 +286,7 @@ pub async fn a_place_is_free_once_nobody_holds_it(store: &dyn Store) {
     driver.sees(&whole(), "lantern", &[one]).await;
 }
 
-/// However many links are forgotten, the one that comes back is the only one that is seen.
+/// After several memories of a chain are forgotten and restored, only the newest restored one is found.
 pub async fn a_chain_that_was_forgotten_comes_back_as_one(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let one = driver.remember(&anna, "lantern one").await;
@@ -314,7 +314,7 @@ pub async fn a_chain_that_was_forgotten_comes_back_as_one(store: &dyn Store) {
     assert_eq!(pointers(&driver, two).await, (Some(one), Some(three)));
 }
 
-/// Only what holds is replaced or merged: a proposal or a deleted memory could close a chain in a circle.
+/// Only live memories are superseded or merged: with a proposal or a deleted memory the chain could become a cycle.
 pub async fn what_does_not_hold_is_not_replaced(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let old = driver.remember(&anna, "lantern old").await;
@@ -339,7 +339,7 @@ pub async fn what_does_not_hold_is_not_replaced(store: &dyn Store) {
     driver.sees(&whole(), "lantern", &[proposal]).await;
 }
 
-/// Records that were made elsewhere bring their pointers, and are refused if these would make a fork or a circle.
+/// Imported records keep their pointers, but are refused if these would create a fork or a cycle.
 pub async fn pointers_from_elsewhere_keep_chains_whole(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let one = driver.remember(&anna, "lantern one").await;
@@ -361,7 +361,7 @@ pub async fn pointers_from_elsewhere_keep_chains_whole(store: &dyn Store) {
     refused(put(Memory { superseded_by_id: Some(one), ..second.clone() })).await;
     refused(put(Memory { supersedes_id: Some(two), ..first.clone() })).await;
     assert_eq!((driver.must_get(one).await, driver.must_get(two).await), (first.clone(), second));
-    // As history, or in place of the head, it may come.
+    // A record that is superseded by the head, or that replaces its own version, is accepted.
     driver.must(&anna.space(), new(Memory { superseded_by_id: Some(two), ..fork })).await;
     driver.must(&anna.space(), put(Memory { tags: vec!["x".into()], ..first })).await;
     driver.sees(&whole(), "lantern", &[two]).await;

@@ -1,4 +1,4 @@
-//! Does a program find again where it stood?
+//! Contract: checkpoints of programs.
 
 use loci_store::{CheckpointWalk, Store};
 use loci_types::{
@@ -32,7 +32,7 @@ fn object(value: Value) -> Map<String, Value> {
     value.as_object().cloned().unwrap_or_default()
 }
 
-/// Every byte, and what was said about it; without the bytes where they are not asked for. It is no history.
+/// All fields are read back, the bytes only on request. Checkpoints are not in the ledger.
 pub async fn a_checkpoint_comes_back_field_by_field(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let bytes: Vec<u8> = (0..=255).cycle().take(70_000).collect();
@@ -56,7 +56,7 @@ pub async fn a_checkpoint_comes_back_field_by_field(store: &dyn Store) {
     assert_eq!(good(store.stats(&whole()).await).ledger, 0);
 }
 
-/// The same again changes nothing, something else is a conflict unless it is to take its place.
+/// Putting the same checkpoint again changes nothing; another one with its id is a conflict unless it replaces it.
 pub async fn an_id_is_put_once(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let first = checkpoint(&anna, "t", "1", None, b"one");
@@ -78,13 +78,13 @@ pub async fn an_id_is_put_once(store: &dyn Store) {
         assert_eq!(good(store.checkpoints(&whole(), &read, CheckpointWalk::Newest, 9).await)[0].0, other);
     }
     assert_eq!(ids(store, &whole(), &all(&anna, "t")).await, "2 1", "what is replaced keeps its place");
-    // Elsewhere the same id is another.
+    // The same id in another namespace or scope is another checkpoint.
     keep(&driver, &Checkpoint { namespace: "n".into(), ..checkpoint(&anna, "t", "1", None, b"n") }).await;
     keep(&driver, &checkpoint(&user("vera"), "t", "1", None, b"vera's")).await;
     assert_eq!(ids(store, &whole(), &all(&anna, "t")).await, "1 2 1");
 }
 
-/// Whoever says what must be the newest is refused if it is not.
+/// A put with an expected parent is refused if that is not the newest checkpoint.
 pub async fn a_thread_that_went_on_is_a_conflict(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let after = |id: &str, namespace: &str, expect: &str| {
@@ -109,7 +109,7 @@ pub async fn a_thread_that_went_on_is_a_conflict(store: &dyn Store) {
     }
 }
 
-/// What tasks wrote stands beside the checkpoint, in order; the same place again is replaced.
+/// Pending writes are read in order with their checkpoint. The same task and position again replaces a write.
 pub async fn writes_stand_beside_their_checkpoint(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     keep(&driver, &checkpoint(&anna, "t", "1", None, b"one")).await;
@@ -145,7 +145,7 @@ pub async fn writes_stand_beside_their_checkpoint(store: &dyn Store) {
     assert_eq!(good(store.checkpoints(&whole(), &read, CheckpointWalk::Newest, 9).await)[0].1, [], "they went with it");
 }
 
-/// The newest first, before a place, by metadata, by namespace; by parents; by threads.
+/// Checkpoints are found newest first, before an id, by metadata, by namespace, by ancestors and by threads.
 pub async fn checkpoints_are_found_by_what_is_asked(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     for (id, parent, namespace, step) in [
@@ -196,7 +196,7 @@ pub async fn checkpoints_are_found_by_what_is_asked(store: &dyn Store) {
     assert_eq!(told, [("u", 1, "1"), ("t", 5, "4")]);
 }
 
-/// One, a whole thread, or all but the newest of each namespace.
+/// One checkpoint, a whole thread, or all but the newest of each namespace can be removed.
 pub async fn checkpoints_are_removed(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let fill = async |thread: &str| {
@@ -229,7 +229,7 @@ pub async fn checkpoints_are_removed(store: &dyn Store) {
     assert_eq!(ids(store, &whole(), &all(&anna, "t")).await, "2", "the other thread stays");
 }
 
-/// Seen by those who see the scope and every category; another user, agent or tenant sees nothing.
+/// Checkpoints are visible to callers who see the scope and are not limited to categories, and to nobody else.
 pub async fn checkpoints_keep_to_their_scopes(store: &dyn Store) {
     let (driver, anna, bot) = (Driver::on(store), user("anna"), agent("bot"));
     keep(&driver, &checkpoint(&anna, "t", "anna's", None, b"x")).await;
@@ -261,7 +261,7 @@ pub async fn checkpoints_keep_to_their_scopes(store: &dyn Store) {
     assert_eq!(strange.kind(), ErrorKind::InvalidInput);
 }
 
-/// Of sixteen that go on from the same place at once, one does; none is lost or doubled.
+/// Of 16 concurrent writers with the same expected parent one succeeds; no checkpoint is lost or duplicated.
 pub async fn of_many_that_go_on_at_once_one_does(store: &dyn Store) {
     const WRITERS: usize = 16;
     const STEPS: usize = 4;
@@ -291,7 +291,7 @@ pub async fn of_many_that_go_on_at_once_one_does(store: &dyn Store) {
     for id in won.iter().flatten() {
         assert_eq!(line.iter().filter(|(one, _)| one.id == *id).count(), 1, "{id}");
     }
-    // The same put by all of them at once is one.
+    // If all put the same checkpoint concurrently, it is created once.
     let same = checkpoint(&anna, "u", "same", None, b"bytes");
     let put_same = async |_: usize| {
         let applied = good(store.apply(batch(&anna.space(), vec![change(at(9), put(&same))])).await);

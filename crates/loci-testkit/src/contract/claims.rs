@@ -1,4 +1,4 @@
-//! Is what speaks of the same thing found together?
+//! Contract: memories are found by their claim key.
 
 use loci_store::Store;
 use loci_types::{Action, Addition, ContentHash, Filter, Memory, MemoryId, NewContent, Patch, Scope, State, Visible};
@@ -21,7 +21,7 @@ fn about(what: &str) -> Filter {
     Filter { claim: Some(hash(what)), ..now() }
 }
 
-/// Exactly those that bear the key, where they may be seen, in every lane.
+/// Every search returns exactly the visible memories with the key.
 pub async fn a_claim_is_found_by_its_key(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let one = claim(&driver, &anna, "lantern one", "home").await;
@@ -44,7 +44,7 @@ pub async fn a_claim_is_found_by_its_key(store: &dyn Store) {
     find(&seen, "home", &[one]).await;
 }
 
-/// A new text has its own key or none; other values leave it.
+/// A new text has its own key or none; other changes keep the key.
 pub async fn a_new_text_makes_a_new_claim(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let one = claim(&driver, &anna, "lantern one", "home").await;
@@ -73,7 +73,7 @@ pub async fn a_new_text_makes_a_new_claim(store: &dyn Store) {
     driver.sees(&whole(), "lantern", &[one]).await;
 }
 
-/// The new head brings its key, the old link keeps its own.
+/// A superseding memory has its own key, and the superseded one keeps its key.
 pub async fn a_replacement_brings_its_claim(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let old = claim(&driver, &anna, "lantern one", "home").await;

@@ -1,4 +1,4 @@
-//! Are the things that memories speak of found?
+//! Contract: entities and mentions.
 
 use loci_store::{EntityQuery, Hit, Store};
 use loci_types::{AccessPolicy, Action, Entity, EntityId, Filter, Memory, MemoryId, Visible};
@@ -6,7 +6,7 @@ use loci_types::{AccessPolicy, Action, Entity, EntityId, Filter, Memory, MemoryI
 use crate::driver::{Driver, good, name_in};
 use crate::samples::*;
 
-/// Which entities go by these names, sorted; none of them twice.
+/// The ids of the entities with these names, sorted.
 async fn named(store: &dyn Store, visible: &Visible, names: &[&str]) -> Vec<EntityId> {
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
     sorted(good(store.entities(visible, &EntityQuery::Named(names.to_vec()), usize::MAX).await))
@@ -22,7 +22,7 @@ fn sorted(entities: Vec<Entity>) -> Vec<EntityId> {
     ids
 }
 
-/// Everything that is known of it, and how often it was spoken of.
+/// All fields are read back, with the number of mentions.
 pub async fn an_entity_comes_back_field_by_field(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let lisbon = driver.name(&anna, "Lisbon", &["Lisboa", "the white city"]).await;
@@ -47,7 +47,7 @@ pub async fn an_entity_comes_back_field_by_field(store: &dyn Store) {
         good(store.entities(&whole(), &EntityQuery::MentionedBy(memory), usize::MAX).await),
         [once(&lisbon), once(&bare)]
     );
-    // What it was first is kept; what is told later takes its place.
+    // An update keeps `first_seen` and replaces the other fields.
     let told = Entity {
         aliases: vec!["Olisipo".into()],
         summary: Some("on the Tagus".into()),
@@ -63,7 +63,7 @@ pub async fn an_entity_comes_back_field_by_field(store: &dyn Store) {
     );
 }
 
-/// By its name or an alias, however they are written; a part of a name is no name.
+/// An entity is found by its name or an alias, regardless of case, but not by a part of a name.
 pub async fn an_entity_is_found_by_any_name_in_any_case(store: &dyn Store) {
     let driver = Driver::on(store);
     let (anna, bot) = (user("anna"), agent("bot"));
@@ -104,7 +104,7 @@ pub async fn an_entity_is_found_by_any_name_in_any_case(store: &dyn Store) {
     }
 }
 
-/// Once it has new names, the old ones are nobody's, and memories still speak of it.
+/// A renamed entity is no longer found by its old names and keeps its mentions.
 pub async fn a_renamed_entity_loses_its_old_names(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let first = driver.name(&anna, "Constantinople", &["Byzantium", "Царьград"]).await;
@@ -129,7 +129,7 @@ pub async fn a_renamed_entity_loses_its_old_names(store: &dyn Store) {
     assert_eq!((spoken.len(), spoken[0].canonical_name.as_str()), (1, "Istanbul"));
 }
 
-/// Nobody learns of a thing that only others speak of, and nobody of one that nothing speaks of.
+/// An entity is visible only to callers who see a memory that mentions it.
 pub async fn an_entity_is_seen_where_it_is_spoken_of(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let harbour = driver.name(&anna, "Harbour", &["port"]).await.id;
@@ -153,7 +153,7 @@ pub async fn an_entity_is_seen_where_it_is_spoken_of(store: &dyn Store) {
     assert_eq!((see(&of_anna).await, see(&of_ben).await), (vec![], vec![harbour]));
 }
 
-/// What a memory speaks of is told to those who see the memory.
+/// The entities that a memory mentions are visible to callers who see the memory.
 pub async fn a_memory_tells_what_it_speaks_of(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let harbour = driver.name(&anna, "Harbour", &[]).await.id;
@@ -176,7 +176,7 @@ pub async fn a_memory_tells_what_it_speaks_of(store: &dyn Store) {
     assert_eq!(entities_of(store, &whole(), theirs).await, [ship]);
 }
 
-/// The share of what was asked for orders them, then the newest; the limit keeps the first.
+/// Memories are ordered by the share of the given entities that they mention, then newest first, up to the limit.
 pub async fn those_that_speak_of_most_come_first(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let mut entities = Vec::new();
@@ -217,7 +217,7 @@ pub async fn those_that_speak_of_most_come_first(store: &dyn Store) {
     assert_eq!(good(store.memories_mentioning(&whole(), &now(), &[EntityId(id(77_777).0)], 9).await), []);
 }
 
-/// The limit is filled from what is seen and meant.
+/// The limit counts only visible memories that match the filter.
 pub async fn those_that_speak_keep_to_what_is_seen_and_meant(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let harbour = driver.name(&anna, "Harbour", &[]).await.id;
@@ -251,7 +251,7 @@ pub async fn those_that_speak_keep_to_what_is_seen_and_meant(store: &dyn Store) 
     assert_eq!(speak(&seen, &now(), 1).await, [old], "the one before it holds again");
 }
 
-/// A memory speaks of a thing or it does not, however often that is noted.
+/// Repeating a mention does not change the number of mentions.
 pub async fn a_second_mention_changes_nothing(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let harbour = driver.name(&anna, "Harbour", &["port"]).await.id;

@@ -1,4 +1,4 @@
-//! Is everything carried, and does it come back as it was?
+//! Contract: export, and import without loss.
 
 use loci_store::{ExportCursor, ExportPage, ExportedMemory, Store};
 use loci_types::{Action, Addition, Bookkeeping, Filter, Memory, Outcome, Relation, Scope, Session, State, Visible};
@@ -21,7 +21,7 @@ async fn memories(store: &dyn Store, filter: &Filter, limit: usize) -> Vec<Expor
     found
 }
 
-/// In the order they came, in whatever state, each once; only what is seen and meant.
+/// Memories are exported in the order of insertion, in any state, each once, if they are visible and match the filter.
 pub async fn memories_are_carried_in_the_order_they_came(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let late = driver.sample(&anna, "made first, kept last");
@@ -44,7 +44,7 @@ pub async fn memories_are_carried_in_the_order_they_came(store: &dyn Store) {
     assert_eq!(good(nothing), ExportPage::default());
 }
 
-/// An edge is carried if both its ends are.
+/// An edge is exported if both its memories are visible.
 pub async fn edges_are_carried_with_both_their_ends(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let (one, two) = (driver.remember(&anna, "one").await, driver.remember(&anna, "two").await);
@@ -60,7 +60,7 @@ pub async fn edges_are_carried_with_both_their_ends(store: &dyn Store) {
     assert_eq!(hers.iter().map(|edge| edge.source_id).collect::<Vec<_>>(), [one]);
 }
 
-/// An entity is carried with its own names and whom it was united with, not as its family is known.
+/// An entity is exported with its own names and the entity it is united with, without those of the union.
 pub async fn entities_are_carried_each_by_itself(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let (lab, labs) = (driver.name(&anna, "Acme Lab", &["lab"]).await, driver.name(&anna, "Acme Labs", &[]).await);
@@ -76,7 +76,7 @@ pub async fn entities_are_carried_each_by_itself(store: &dyn Store) {
     assert_eq!(page(store, &visible(&[vera]), ExportCursor::Entities(None)).await.entities, []);
 }
 
-/// A record takes the place of the one with its id: found by its words, and by the old ones no more.
+/// An imported record replaces the one with its id, including its terms.
 pub async fn a_record_takes_the_place_of_its_own(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let old = driver.sample(&anna, "lantern");
@@ -98,7 +98,7 @@ pub async fn a_record_takes_the_place_of_its_own(store: &dyn Store) {
     assert!(driver.act(&anna.space(), Action::Replace(Box::new(unknown))).await.is_err());
 }
 
-/// Every field of a record is written, also those that say where it came from: what was replaced once is the same.
+/// Replacing writes every field of a record, including those about its origin.
 pub async fn a_record_that_is_replaced_is_replaced_whole(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let old = driver.sample(&anna, "lantern");
@@ -131,13 +131,13 @@ pub async fn a_record_that_is_replaced_is_replaced_whole(store: &dyn Store) {
     driver.must(&anna.space(), Action::Replace(Box::new(addition(new.clone())))).await;
     assert_eq!(driver.must_get(new.id).await, new);
     assert_eq!(memories(store, &Filter { sessions: vec!["s".to_owned()], ..everything() }, 9).await.len(), 1);
-    // A later change touches none of it.
+    // A later change leaves these fields as they are.
     driver.forget(&anna, new.id).await;
     driver.must(&anna.space(), Action::Restore { id: new.id }).await;
     assert_eq!(driver.must_get(new.id).await, Memory { version: 5, updated_at: driver.clock(), ..new });
 }
 
-/// A session comes back as it was, learned from as far as it was, even if the last turn is gone.
+/// An imported session is read back unchanged with its mark, even if the turn of the mark is erased.
 pub async fn a_session_comes_back_as_it_was(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let mut turns = Vec::new();
@@ -170,7 +170,7 @@ pub async fn a_session_comes_back_as_it_was(store: &dyn Store) {
     assert_eq!(page(store, &visible(&[user("vera")]), ExportCursor::Sessions(None)).await.sessions, []);
     let waiting = good(store.pending_turns(&whole(), &anna, "t", 9).await);
     assert_eq!(waiting.iter().map(|turn| turn.id).collect::<Vec<_>>(), [turns[2]]);
-    // The turn that it was learned from up to is gone: those before it are not learned again.
+    // After the turn of the mark is erased, the turns before it do not become pending again.
     driver.must(&anna.space(), Action::Erase { id: turns[1] }).await;
     driver.must(&anna.space(), Action::Bookkeeping(Bookkeeping::Resume(Box::new(kept)))).await;
     let waiting = good(store.pending_turns(&whole(), &anna, "t", 9).await);

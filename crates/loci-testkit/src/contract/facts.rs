@@ -1,4 +1,4 @@
-//! Are triples found by whoever may see them, and by nobody else?
+//! Contract: facts, their sources and who may see them.
 
 use loci_store::{LedgerQuery, Store};
 use loci_types::{
@@ -30,7 +30,7 @@ async fn objects(store: &dyn Store, visible: &Visible, filter: &FactFilter) -> V
     good(store.facts(visible, filter, 100).await).into_iter().map(|fact| fact.object).collect()
 }
 
-/// All that was said of it, strange letters too; one line of the ledger tells of it.
+/// All fields are read back, with any characters. The ledger has one entry for the fact.
 pub async fn a_fact_comes_back_field_by_field(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let source = driver.remember(&anna, "lantern").await;
@@ -52,7 +52,7 @@ pub async fn a_fact_comes_back_field_by_field(store: &dyn Store) {
     assert_eq!((told.event.as_str(), told.new), ("FACT", Some(json!({ "fact": full.id }))));
 }
 
-/// Said again it is still one: surer if it was said surer, with all metadata and all sources.
+/// Stating a fact again updates it: the highest confidence, merged metadata and all sources.
 pub async fn a_fact_said_again_is_one(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let (one, two) = (driver.remember(&anna, "lantern").await, driver.remember(&anna, "harbour").await);
@@ -71,7 +71,7 @@ pub async fn a_fact_said_again_is_one(store: &dyn Store) {
     assert_eq!((found.confidence, &found.sources), (0.9, &vec![one, two]));
     assert_eq!(found.metadata, object(json!({ "a": 1, "b": 3 })));
     assert_eq!(found.created_at, first.created_at);
-    // Another sort, another scope or other words make another triple.
+    // Another type, another scope or other words make another fact.
     for (number, other) in [
         (2, Fact { fact_type: "has".into(), ..fact(2, &anna, ["api", "port", "80"]) }),
         (3, fact(3, &user("vera"), ["api", "port", "80"])),
@@ -82,7 +82,7 @@ pub async fn a_fact_said_again_is_one(store: &dyn Store) {
     assert_eq!(good(store.facts(&whole(), &holding(), 10).await).len(), 4);
 }
 
-/// By any of its words, together or alone; the surest first, then the latest.
+/// Facts are found by any combination of their fields, highest confidence first, then the latest.
 pub async fn facts_are_found_by_any_of_their_words(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     for (number, sort, triple, confidence) in [
@@ -112,7 +112,7 @@ pub async fn facts_are_found_by_any_of_their_words(store: &dyn Store) {
     assert_eq!(good(store.facts(&whole(), &holding(), 0).await).len(), 0);
 }
 
-/// A triple is seen where its scope is; another tenant has its own.
+/// A fact is visible where its scope is, and only in its tenant.
 pub async fn facts_keep_to_their_scopes(store: &dyn Store) {
     let (driver, anna, vera, bot) = (Driver::on(store), user("anna"), user("vera"), agent("bot"));
     for (number, scope, word) in [(1, &anna, "a"), (2, &vera, "b"), (3, &bot, "c")] {
@@ -129,7 +129,7 @@ pub async fn facts_keep_to_their_scopes(store: &dyn Store) {
     ] {
         assert_eq!(objects(store, &seen, &holding()).await.join(" "), expect, "{seen:?}");
     }
-    // A source of another scope would show it to strangers.
+    // A source of another scope is refused, because it would make the fact visible to others.
     let strange = driver.remember(&vera, "lantern").await;
     let wrong = Fact { sources: vec![strange], ..fact(9, &anna, ["s", "p", "d"]) };
     let error = driver.act(&anna.space(), Action::State(Box::new(wrong.clone()))).await.expect_err("not its scope");
@@ -141,7 +141,7 @@ pub async fn facts_keep_to_their_scopes(store: &dyn Store) {
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
 }
 
-/// What was learned from memories is seen by those who see one of them; the others' sources are not told.
+/// A fact with sources is visible to callers who see one of them; the other sources are not returned.
 pub async fn a_fact_is_seen_with_one_of_its_sources(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let of = |category: Option<&str>, policy: AccessPolicy, text: &str| Memory {
@@ -185,7 +185,7 @@ pub async fn a_fact_is_seen_with_one_of_its_sources(store: &dyn Store) {
     assert_eq!(told, [("both", &[tasks][..], true), ("tasks", &[tasks], false)]);
 }
 
-/// A triple none of whose sources holds is past; another source, or saying it anew, brings it back.
+/// A fact without a valid source is past; another source, or stating it again, makes it valid.
 pub async fn a_fact_holds_while_a_source_holds(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let (one, two) = (driver.remember(&anna, "lantern").await, driver.remember(&anna, "harbour").await);
@@ -206,7 +206,7 @@ pub async fn a_fact_holds_while_a_source_holds(store: &dyn Store) {
     driver.must(&anna.space(), Action::Restore { id: two }).await;
     assert_eq!(now().await, "porto tea");
     driver.forget(&anna, two).await;
-    // Said anew it stands by itself, as sure as it is said now.
+    // Stated again without sources, it has the new confidence and no sources.
     let anew = Fact { sources: Vec::new(), confidence: 0.3, metadata: Map::new(), ..both.clone() };
     assert_eq!(state(&driver, &anew).await, Outcome::Updated);
     assert_eq!(now().await, "tea porto");
@@ -214,7 +214,7 @@ pub async fn a_fact_holds_while_a_source_holds(store: &dyn Store) {
     assert_eq!((found[0].confidence, found[0].sources.len(), found[0].metadata.len()), (0.3, 0, 0));
 }
 
-/// A triple goes with the last memory that it was learned from; one that stands by itself stays.
+/// A fact is removed with its last source; one that never had a source stays.
 pub async fn a_fact_goes_with_its_last_source(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let (one, two) = (driver.remember(&anna, "lantern").await, driver.remember(&anna, "harbour").await);
@@ -230,7 +230,7 @@ pub async fn a_fact_goes_with_its_last_source(store: &dyn Store) {
     assert_eq!(left().await, ["alone"]);
 }
 
-/// What is retracted is gone, for the scope whose it was, and can be said again.
+/// A fact is retracted only in its own scope, and can be stated again.
 pub async fn a_fact_is_retracted(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let source = driver.remember(&anna, "lantern").await;

@@ -1,4 +1,4 @@
-//! Who is told what comes next?
+//! Contract: the change feed.
 
 use loci_store::{Feed, LedgerQuery, Store};
 use loci_types::{
@@ -17,7 +17,7 @@ async fn feed(store: &dyn Store, visible: &Visible, after: i64, limit: usize) ->
     )
 }
 
-/// All that is told, read in pages of this size, with the number where it ends.
+/// The whole feed, read in pages of this size, with its last position.
 async fn all(store: &dyn Store, visible: &Visible, space: &Space, limit: usize) -> Feed {
     let end = good(store.ledger_heads(visible).await).get(space).copied().unwrap_or(0);
     let mut all = Feed::default();
@@ -35,7 +35,7 @@ async fn all(store: &dyn Store, visible: &Visible, space: &Space, limit: usize) 
     all
 }
 
-/// What is told, each line by its event and memory.
+/// The event and the memory of each entry.
 async fn told(store: &dyn Store, visible: &Visible) -> Vec<(String, Option<MemoryId>)> {
     let feed = all(store, visible, &user("anna").space(), 100).await;
     feed.entries.into_iter().map(|entry| (entry.event, entry.memory_id)).collect()
@@ -45,7 +45,7 @@ fn line(event: &str, id: MemoryId) -> (String, Option<MemoryId>) {
     (event.to_owned(), Some(id))
 }
 
-/// The earliest lines come first, each once, whatever the size of the pages, and as history has them.
+/// Entries come in order, each once, for any page size, and equal those of the history.
 pub async fn the_earliest_lines_come_first(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let mut ids = Vec::new();
@@ -70,7 +70,7 @@ pub async fn the_earliest_lines_come_first(store: &dyn Store) {
     assert_eq!(feed(store, &seen, 4, usize::MAX).await.entries, expect.entries[4..]);
 }
 
-/// Lines that may not be told are looked at once, and a bounded number in one call.
+/// Invisible entries are skipped once, and one call reads a bounded number of entries.
 pub async fn what_may_not_be_told_is_passed_over(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let first = driver.remember(&anna, "first").await;
@@ -93,7 +93,7 @@ pub async fn what_may_not_be_told_is_passed_over(store: &dyn Store) {
     assert_eq!(feed(store, &stranger, 0, 10).await, Feed { entries: Vec::new(), position: end }, "at one look");
 }
 
-/// A line is for those who may see the memory it is about, whatever state that is in.
+/// An entry is visible to callers who may see its memory, in any state.
 pub async fn a_line_of_the_feed_is_for_those_who_see_its_memory(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let plain = driver.keep(Memory { category: Some("work".into()), ..driver.sample(&anna, "one") }).await;
@@ -126,7 +126,7 @@ fn bound(categories: &[&str]) -> Visible {
     grant(Tenant::default(), Reach::Whole, Some(categories), None)
 }
 
-/// What is gone, and what is about no memory, is for those who see the whole.
+/// Entries of removed memories, and entries without a memory, are visible only with access to the whole tenant.
 pub async fn what_is_gone_is_told_to_the_whole(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let work = |text: &str| Memory { category: Some("work".into()), ..driver.sample(&anna, text) };
@@ -155,13 +155,13 @@ pub async fn what_is_gone_is_told_to_the_whole(store: &dyn Store) {
     assert_eq!(told(store, &visible(&[anna])).await, [add(kept), line("TTL", kept)]);
 }
 
-/// A line about what is gone has at the most the hash of its words.
+/// Whether an entry of a removed memory contains at most the hash of its content.
 pub(super) fn tells_no_content(entry: &LedgerEntry) -> bool {
     let only_a_hash = |new: &serde_json::Value| new.as_object().is_some_and(|new| new.keys().eq(["contentHash"]));
     entry.old.is_none() && entry.new.as_ref().is_none_or(|new| entry.event == "ERASE" && only_a_hash(new))
 }
 
-/// The last number of each visible space that was written to, and of no other.
+/// Returns the last sequence number of each visible space that was written to.
 pub async fn positions_are_those_of_the_visible_spaces(store: &dyn Store) {
     let (driver, anna, bot) = (Driver::on(store), user("anna"), agent("bot"));
     let positions = async |visible: &Visible| good(store.ledger_heads(visible).await).into_iter().collect::<Vec<_>>();
@@ -189,7 +189,7 @@ pub async fn positions_are_those_of_the_visible_spaces(store: &dyn Store) {
     assert_eq!(positions(&visible(&[anna])).await, [(shared.0, 3)]);
 }
 
-/// Whoever reads while others write is told every line once and in order.
+/// A reader gets every entry once and in order while others write.
 pub async fn nothing_is_lost_while_others_write(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let seen = visible(std::slice::from_ref(&anna));

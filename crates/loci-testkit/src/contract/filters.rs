@@ -1,6 +1,6 @@
-//! Does the store mean what the filter says?
+//! Contract: filters.
 //!
-//! The law is [`Filter::matches`]; each lane must answer as it does.
+//! The reference is [`Filter::matches`]; every search must agree with it.
 
 use loci_store::Store;
 use loci_types::{AccessPolicy, Filter, KnowledgePointer, Layer, Memory, Source, State, TimeRange};
@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::driver::{Driver, good};
 use crate::samples::*;
 
-/// A field of the filter: its name, a memory that it means, and how it is set.
+/// A case: its name, the change that makes a memory match, and the change of the filter.
 struct Case(&'static str, fn(&mut Memory), fn(&mut Filter));
 
 fn words(words: &[&str]) -> Vec<String> {
@@ -99,7 +99,7 @@ const CASES: &[Case] = &[
     Case("no states", |_| (), |f| f.states = Vec::new()),
 ];
 
-/// One memory per case and some plain ones; for each filter every lane answers as the law does.
+/// For each case every search returns what the reference returns, among memories of all cases and some plain ones.
 pub async fn every_field_means_what_the_law_says(store: &dyn Store) {
     let driver = Driver::on(store);
     let scopes =
@@ -133,7 +133,7 @@ pub async fn every_field_means_what_the_law_says(store: &dyn Store) {
     }
 }
 
-/// Numbers, words, nothing, lists and objects, under any name.
+/// Metadata of every JSON type, under any key, is compared as JSON.
 pub async fn metadata_is_compared_as_json(store: &dyn Store) {
     let driver = Driver::on(store);
     let anna = user("anna");

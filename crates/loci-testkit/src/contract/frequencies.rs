@@ -1,6 +1,6 @@
-//! Are words counted where they may be seen?
+//! Contract: frequencies of terms.
 //!
-//! Counts are of scopes and not of single memories: they weigh words, and say nothing of who holds them.
+//! Terms are counted per scope, regardless of the visibility of single memories: the counts only weigh terms.
 
 use loci_store::text::Analyser;
 use loci_store::{Frequencies, Store};
@@ -9,7 +9,7 @@ use loci_types::{Action, Visible};
 use crate::driver::{Driver, good};
 use crate::samples::*;
 
-/// How many hold each word of the text, and how many there are. The law between the two is looked at here.
+/// The number of memories with each term of the text, and of all memories. Checks that the counts are consistent.
 async fn counts(store: &dyn Store, visible: &Visible, text: &str) -> (Vec<u64>, u64) {
     let terms = Analyser::default().query_terms(text);
     let Frequencies { memories, of } = good(store.frequencies(visible, &terms).await);
@@ -18,7 +18,7 @@ async fn counts(store: &dyn Store, visible: &Visible, text: &str) -> (Vec<u64>, 
     (of, memories)
 }
 
-/// In the order asked, however often a memory says it; a part of a word is another word.
+/// Counts come in the order of the query, once per memory; a part of a word is not counted.
 pub async fn a_word_counts_once_per_memory(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     driver.remember(&anna, "lantern lantern lanterns").await;
@@ -43,7 +43,7 @@ pub async fn a_word_counts_once_per_memory(store: &dyn Store) {
     }
 }
 
-/// What Ben says neither adds to Anna's counts nor to the number of her memories; the whole reach counts all.
+/// Memories of another user do not change the counts of a scope; access to the whole tenant counts all.
 pub async fn words_of_other_scopes_do_not_count(store: &dyn Store) {
     let driver = Driver::on(store);
     let (anna, vera, bot) = (user("anna"), user("vera"), agent("bot"));
@@ -68,7 +68,7 @@ pub async fn words_of_other_scopes_do_not_count(store: &dyn Store) {
     assert_eq!(counts(store, &whole(), "lantern secret").await, (vec![4, 1], 4));
 }
 
-/// A new text, an erasure and a purge are counted at once; what is only hidden still counts.
+/// A new text, an erasure and a purge change the counts at once; hidden memories are still counted.
 pub async fn counts_follow_every_change(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let one = driver.remember(&anna, "lantern one").await;
@@ -97,7 +97,7 @@ pub async fn counts_follow_every_change(store: &dyn Store) {
     are([0, 0], 0).await;
 }
 
-/// An index that has grown and shrunk many times still counts right.
+/// Counts stay correct after many changes.
 pub async fn many_memories_are_counted_well(store: &dyn Store) {
     let (driver, scopes) = (Driver::on(store), [user("anna"), user("vera"), user("una")]);
     let space = scopes[0].space();

@@ -1,4 +1,4 @@
-//! Is slow work done once, by one?
+//! Contract: each job is executed by one worker at a time.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ fn names(jobs: &[Job]) -> Vec<String> {
     jobs.iter().map(name).collect()
 }
 
-/// While one waits or runs, its key is taken; once it is done or dead, it is free.
+/// The key of a waiting or running job is taken; after the job is done or dead it is free.
 pub async fn a_job_waits_once_per_key(store: &dyn Store) {
     let driver = Driver::on(store);
     for name in ["a", "b"] {
@@ -62,7 +62,7 @@ pub async fn a_job_waits_once_per_key(store: &dyn Store) {
     assert_eq!(names(&claim(store, JobKind::ALL, 9, at(10)).await), ["after a dead one"]);
 }
 
-/// A memory that was there already brings no second job.
+/// A memory that is not stored because it is a duplicate enqueues no job.
 pub async fn a_job_comes_with_its_memory_or_not_at_all(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     for number in 0..2 {
@@ -76,7 +76,7 @@ pub async fn a_job_comes_with_its_memory_or_not_at_all(store: &dyn Store) {
     assert_eq!(names(&claim(store, JobKind::ALL, 9, at(10)).await), ["add 0", "revise"]);
 }
 
-/// Not before its time, only of these kinds, no more than asked for, and over all spaces.
+/// A claim returns only due jobs of the given kinds, up to the limit, over all spaces.
 pub async fn a_claim_keeps_to_time_kind_and_limit(store: &dyn Store) {
     let driver = Driver::on(store);
     enqueue(&driver, spec(JobKind::Embed, "early", None, at(10))).await;
@@ -98,7 +98,7 @@ pub async fn a_claim_keeps_to_time_kind_and_limit(store: &dyn Store) {
     assert_eq!(stats.jobs.get("running"), Some(&4));
 }
 
-/// After its lease a job belongs to whoever takes it next, and to nobody before that.
+/// After its lease a job can be claimed again, and the earlier claim can no longer update it.
 pub async fn a_lease_that_ran_out_passes_the_job_on(store: &dyn Store) {
     let driver = Driver::on(store);
     enqueue(&driver, spec(JobKind::Embed, "slow", None, at(0))).await;
@@ -124,7 +124,7 @@ pub async fn a_lease_that_ran_out_passes_the_job_on(store: &dyn Store) {
     assert_eq!(claim(store, JobKind::ALL, 9, at(9_000)).await, []);
 }
 
-/// A failure with a time waits for it; one without is final.
+/// A failed job with a retry time waits for it; one without is dead.
 pub async fn a_failed_job_waits_and_a_dead_one_stays_dead(store: &dyn Store) {
     let driver = Driver::on(store);
     let tenant = Tenant::default();
@@ -146,7 +146,7 @@ pub async fn a_failed_job_waits_and_a_dead_one_stays_dead(store: &dyn Store) {
     assert_eq!(good(store.stats(&whole()).await).jobs.get("dead"), Some(&1));
 }
 
-/// The worker of one tenant does not get the work of another.
+/// A job is claimed and updated only within its tenant.
 pub async fn jobs_keep_to_their_tenant(store: &dyn Store) {
     let other = Tenant::new("other").unwrap_or_default();
     let changes =
@@ -163,7 +163,7 @@ async fn listed(store: &dyn Store, states: &[&str], limit: usize) -> Vec<JobReco
     good(store.jobs(&Tenant::default(), states, limit).await)
 }
 
-/// A job that waits, one that runs and one that is dead, in this order.
+/// A waiting, a running and a dead job, in this order.
 async fn one_of_each(driver: &Driver<'_>) -> [i64; 3] {
     let store = driver.store;
     for (name, kind) in [("waits", JobKind::Purge), ("runs", JobKind::Embed), ("died", JobKind::Link)] {
@@ -180,7 +180,7 @@ async fn one_of_each(driver: &Driver<'_>) -> [i64; 3] {
     [waiting[0].id, running[0].id, dead[0].id]
 }
 
-/// Each with what is known of it, by its state, oldest first, over all spaces.
+/// Jobs of all spaces are listed by state with all fields, oldest first.
 pub async fn jobs_are_listed_by_their_state(store: &dyn Store) {
     let driver = Driver::on(store);
     assert_eq!(listed(store, &[], 9).await, []);
@@ -226,7 +226,7 @@ pub async fn jobs_are_listed_by_their_state(store: &dyn Store) {
     assert_eq!(good(store.jobs(&Tenant::new("other").unwrap_or_default(), &[], 9).await), []);
 }
 
-/// A job that nobody has in hand waits anew, as if it had never been tried.
+/// A job that is not running is queued again with no attempts.
 pub async fn a_dead_job_is_tried_again(store: &dyn Store) {
     let (driver, tenant, space) = (Driver::on(store), Tenant::default(), user("anna").space());
     let [waits, runs, died] = one_of_each(&driver).await;
@@ -253,7 +253,7 @@ pub async fn a_dead_job_is_tried_again(store: &dyn Store) {
         assert!(!good(store.requeue(tenant, space, id, Some(at(0))).await), "{id} of {space}");
     }
     assert_eq!(listed(store, &["running"], 9).await, before, "who has it keeps it");
-    // While another one has its key, a dead one stays dead.
+    // A dead job is not queued again while another has its key.
     assert!(good(
         store.update_job(&tenant, &taken[0], JobUpdate::Failed { error: "again".to_owned(), retry_at: None }).await
     ));
@@ -262,7 +262,7 @@ pub async fn a_dead_job_is_tried_again(store: &dyn Store) {
     assert_eq!(listed(store, &["dead"], 9).await.len(), 1);
 }
 
-/// A job that nobody has in hand is given up for good.
+/// A job that is not running can be removed.
 pub async fn a_job_is_given_up(store: &dyn Store) {
     let (driver, tenant, space) = (Driver::on(store), Tenant::default(), user("anna").space());
     let [waits, runs, died] = one_of_each(&driver).await;

@@ -1,4 +1,4 @@
-//! Who is told of what was done?
+//! Contract: who may see which ledger entries.
 
 use loci_store::{LedgerQuery, Store};
 use loci_types::{AccessPolicy, Action, AgedScore, LedgerEntry, Memory, MemoryId, Reach, State, Tenant, Visible};
@@ -10,7 +10,7 @@ async fn entry(store: &dyn Store, visible: &Visible, sequence: Option<i64>) -> O
     line(store, visible, &user("anna").space(), sequence).await
 }
 
-/// The events of the delta, each with the memory it is about.
+/// The event and the memory of each entry of the delta.
 async fn delta(store: &dyn Store, visible: &Visible, since: i64) -> Vec<(String, Option<MemoryId>)> {
     let changes = good(
         store
@@ -20,7 +20,7 @@ async fn delta(store: &dyn Store, visible: &Visible, since: i64) -> Vec<(String,
     changes.entries.into_iter().map(|line| (line.event, line.memory_id)).collect()
 }
 
-/// A line is for those who may see the memory it is about.
+/// An entry is visible to callers who may see its memory.
 pub async fn a_line_is_told_to_those_who_see_its_memory(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let plain = Memory { category: Some("work".into()), ..driver.sample(&anna, "one") };
@@ -57,7 +57,7 @@ pub async fn a_line_is_told_to_those_who_see_its_memory(store: &dyn Store) {
     assert_eq!(line(store, &whole(), &agent("bot").space(), Some(1)).await, None);
 }
 
-/// Lines about no memory, and about one that is gone, are for those who see the whole.
+/// Entries without a memory, and of a removed one, are visible only with access to the whole tenant.
 pub async fn a_line_about_no_memory_is_for_the_whole(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let kept = driver.remember(&anna, "one").await;
@@ -75,7 +75,7 @@ pub async fn a_line_about_no_memory_is_for_the_whole(store: &dyn Store) {
     }
 }
 
-/// What changes for those who recall is told: a consent, and what time has taken; no proposals.
+/// The delta contains what changes recall: consent and removal by ageing, but no proposals.
 pub async fn the_delta_tells_of_consent_and_of_what_time_took(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let faded = driver.remember(&anna, "one").await;

@@ -1,4 +1,4 @@
-//! Do edges hold?
+//! Contract: edges between memories.
 
 use loci_store::{LedgerQuery, Store};
 use loci_types::{AccessPolicy, Action, Addition, Edge, EdgeId, Memory, MemoryId, Outcome, Relation, Visible};
@@ -25,7 +25,7 @@ pub async fn a_second_link_renews_the_first(store: &dyn Store) {
     assert_eq!(good(store.stats(&whole()).await).edges.get("related_to"), Some(&2));
 }
 
-/// All its fields, and two edges that wish for one id both stand.
+/// All fields are read back. If two edges have the same id, both are stored, one with another id.
 pub async fn an_edge_comes_back_field_by_field(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let (one, two) = (driver.remember(&anna, "one").await, driver.remember(&anna, "two").await);
@@ -40,7 +40,7 @@ pub async fn an_edge_comes_back_field_by_field(store: &dyn Store) {
     assert_eq!(Edge { id: bare.id, ..read[0].clone() }, bare);
 }
 
-/// Only the named relation goes, and only once.
+/// Only the edge of the named relation is removed, and only once.
 pub async fn a_link_is_taken_away(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let (one, two) = (driver.remember(&anna, "one").await, driver.remember(&anna, "two").await);
@@ -59,7 +59,7 @@ pub async fn a_link_is_taken_away(store: &dyn Store) {
     assert_eq!(events, ["ADD", "LINK", "LINK", "UNLINK"]);
 }
 
-/// An erased end takes its edges along, and no others.
+/// Erasing a memory removes its edges and no others.
 pub async fn edges_go_with_their_memory(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let one = driver.remember(&anna, "one").await;
@@ -73,7 +73,7 @@ pub async fn edges_go_with_their_memory(store: &dyn Store) {
     assert_eq!(left.iter().map(|edge| edge.target_id).collect::<Vec<_>>(), [three]);
 }
 
-/// An edge leads from one memory to another; one that would follow itself follows nothing.
+/// An edge from a memory to itself is refused, and a memory that follows itself gets no edge.
 pub async fn nothing_is_linked_to_itself(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let memory = driver.sample(&anna, "one");
@@ -87,7 +87,7 @@ pub async fn nothing_is_linked_to_itself(store: &dyn Store) {
     driver.must(&anna.space(), Action::Erase { id: one }).await;
 }
 
-/// A turn is linked to the one before it; one that follows nothing known is kept all the same.
+/// A turn is linked to the one before it. A turn that follows an unknown memory is stored without an edge.
 pub async fn a_follower_is_linked_to_the_one_before(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let before = driver.remember(&anna, "before").await;
@@ -102,7 +102,7 @@ pub async fn a_follower_is_linked_to_the_one_before(store: &dyn Store) {
     let lost_id = lost.id;
     driver.must(&anna.space(), follow(lost, id(77_777))).await;
     assert_eq!(good(store.edges(&whole(), &everything(), &[lost_id], &[]).await), []);
-    // One that both follows and replaces has both edges.
+    // A memory that both follows and supersedes has both edges.
     let new = driver.sample(&anna, "replaces");
     let both = new.id;
     let new = Addition { follows: Some(after), ..addition(new) };
@@ -116,7 +116,7 @@ pub async fn a_follower_is_linked_to_the_one_before(store: &dyn Store) {
     );
 }
 
-/// An edge between two that are asked for is one edge; those of others stay away.
+/// An edge between two of the given memories is returned once; edges of other memories are not returned.
 pub async fn edges_of_several_memories_come_once(store: &dyn Store) {
     let driver = Driver::on(store);
     let (anna, bot) = (user("anna"), agent("bot"));
@@ -149,7 +149,7 @@ pub async fn edges_of_several_memories_come_once(store: &dyn Store) {
     }
 }
 
-/// Any of them; no relation at all means every one.
+/// Edges are returned if they have one of the given relations; without relations all are returned.
 pub async fn edges_of_the_relations_asked_for(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let (one, two) = (driver.remember(&anna, "one").await, driver.remember(&anna, "two").await);
@@ -175,7 +175,7 @@ pub async fn edges_of_the_relations_asked_for(store: &dyn Store) {
     assert_eq!(related(&[three], &[Relation::Temporal, Relation::Entity]).await, []);
 }
 
-/// An edge to what may not be seen is not seen, from whichever end it is asked for.
+/// An edge is visible only if both its memories are.
 pub async fn an_edge_is_seen_with_both_its_ends(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let (one, two) = (driver.remember(&anna, "one").await, driver.remember(&anna, "two").await);
@@ -197,7 +197,7 @@ pub async fn an_edge_is_seen_with_both_its_ends(store: &dyn Store) {
     assert_eq!(ends(&visible(std::slice::from_ref(&vera)), &all).await, []);
     assert_eq!(ends(&seen_by(Some("vera"), &[anna.clone(), vera]), &all).await.len(), 5);
     assert_eq!(ends(&whole(), &all).await.len(), 5);
-    // What is only forgotten is still visible, and so are its edges.
+    // A forgotten memory is still visible, and so are its edges.
     driver.forget(&anna, two).await;
     assert_eq!(ends(&seen, &all).await, [(one, two)]);
 }

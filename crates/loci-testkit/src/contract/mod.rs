@@ -1,8 +1,7 @@
-//! What must every store keep?
+//! The contract of every store.
 //!
-//! Each obligation is one function of a store. [`store_contract!`](crate::store_contract) makes
-//! one test of each, on a store of its own, and looks for damage at the end of every one. A new
-//! implementation runs exactly these.
+//! Each requirement is one function of a store. [`store_contract!`](crate::store_contract) creates a test for each, on
+//! a store of its own, which ends with a check for damage. A new implementation runs exactly these tests.
 
 pub mod ageing;
 pub mod agents;
@@ -44,19 +43,19 @@ use loci_store::Store;
 use crate::driver::good;
 use crate::samples::whole;
 
-/// The check that ends each test: what the obligations did has left nothing broken.
+/// Fails if the store is damaged. Each test ends with it.
 pub async fn sound(store: &dyn Store) {
     assert_eq!(good(store.check(&whole(), false).await), [], "a sound store");
 }
 
-/// What makes a store: it, and whatever must live as long as it does; or nothing, where the server that
-/// it needs is not there.
+/// The result of creating a store for a test: the store and the resources that must live as long; none if the server
+/// that it needs is missing.
 pub trait Made {
     /// The store.
     type Store: Store;
-    /// What it needs.
+    /// Resources that must live as long as the store.
     type Keep;
-    /// Both, if there is one.
+    /// Both; none if there is no store.
     fn made(self) -> Option<(Self::Store, Self::Keep)>;
 }
 
@@ -76,8 +75,8 @@ impl<S: Store, K> Made for Option<(S, K)> {
     }
 }
 
-/// Makes one test per obligation. `$make` is an async function without arguments that returns what is
-/// [`Made`]: an empty store.
+/// Creates one test per requirement. `$make` is an async function without arguments that returns [`Made`]: an empty
+/// store.
 #[macro_export]
 macro_rules! store_contract {
     ($make:path) => {

@@ -1,4 +1,4 @@
-//! Are the nearest found?
+//! Contract: nearest neighbours.
 
 use loci_store::Store;
 use loci_types::{Action, Addition, ErrorKind, Filter, Memory, MemoryId, Outcome, Revision, Vector};
@@ -24,7 +24,7 @@ fn of_model(model: &str, values: Vec<f32>) -> Vector {
     Vector { model: model.to_owned(), values, token_states: None }
 }
 
-/// Three hundred memories in two scopes, one in a hundred tagged.
+/// Creates 300 memories in two scopes, of which 1 in 100 has the tag `rare`.
 async fn crowd(driver: &Driver<'_>, random: &mut StdRng) -> Vec<(Memory, Vec<f32>)> {
     let scopes = [user("anna"), user("vera")];
     let mut crowd = Vec::new();
@@ -59,13 +59,13 @@ async fn agrees(
         assert_eq!(hits.len(), exact.len(), "limit {limit}");
         for (hit, (score, id)) in hits.iter().zip(&exact) {
             assert!((hit.score - score).abs() < 1e-4, "{} instead of {score} at limit {limit}", hit.score);
-            // Below nothing all are equally far.
+            // The order of memories with a score of 0 is undefined.
             assert!(hit.id == *id || *score < 1e-4, "limit {limit}");
         }
     }
 }
 
-/// The best by exact cosine, for any limit.
+/// Results equal those by exact cosine, for any limit.
 pub async fn nearest_is_exact(store: &dyn Store) {
     let driver = Driver::on(store);
     let mut random = StdRng::seed_from_u64(7);
@@ -78,7 +78,7 @@ pub async fn nearest_is_exact(store: &dyn Store) {
     }
 }
 
-/// A filter that leaves one in a hundred still gets all of these.
+/// A filter that matches 1 in 100 memories still returns all of them.
 pub async fn a_selective_filter_starves_nobody(store: &dyn Store) {
     let driver = Driver::on(store);
     let mut random = StdRng::seed_from_u64(8);
@@ -93,7 +93,7 @@ pub async fn a_selective_filter_starves_nobody(store: &dyn Store) {
     }
 }
 
-/// A question by one model never meets the vectors of another, though they are as long.
+/// A query by one model never returns vectors of another, even with the same number of dimensions.
 pub async fn models_never_mix(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let values = vector("lantern").values;
@@ -114,7 +114,7 @@ pub async fn models_never_mix(store: &dyn Store) {
     assert_eq!(near("b").await, [ids[1]]);
     assert_eq!(near("c").await, []);
     assert_eq!(good(store.vectors(&whole(), "b", &ids).await), [(ids[1], of_model("b", values.clone()))]);
-    // Vectors of two models stand side by side until one of them is dropped.
+    // A memory may have vectors of two models until one of them is dropped.
     let moved = Action::Embed { id: ids[0], of: hash("lantern"), vector: of_model("b", values.clone()) };
     driver.must(&anna.space(), moved).await;
     assert_eq!(near("a").await, [ids[0], ids[2]]);
@@ -129,7 +129,7 @@ pub async fn models_never_mix(store: &dyn Store) {
     assert_eq!(near("a").await, [ids[2]]);
 }
 
-/// A model has one length; a vector of another one is refused and leaves nothing.
+/// A model has a fixed number of dimensions; a change with another one is refused as a whole.
 pub async fn the_wrong_dimension_is_refused(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let kept = driver.remember(&anna, "lantern").await;
@@ -146,7 +146,7 @@ pub async fn the_wrong_dimension_is_refused(store: &dyn Store) {
     assert!(asked.is_err() || asked.is_ok_and(|hits| hits.is_empty()), "a short question finds nothing");
 }
 
-/// A vector that was made from a text which has changed since is not kept.
+/// A vector of an earlier text of the memory is not stored.
 pub async fn a_vector_of_an_old_text_is_ignored(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let kept = driver.remember(&anna, "lantern").await;
@@ -157,7 +157,7 @@ pub async fn a_vector_of_an_old_text_is_ignored(store: &dyn Store) {
     assert_eq!(driver.near(&whole(), "lantern", &now()).await, []);
 }
 
-/// Zero and not-a-number are kept, and never found.
+/// Vectors of zeros, NaN or infinity are stored but never found.
 pub async fn a_vector_without_direction_is_nobodys_neighbour(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let kept = driver.remember(&anna, "lantern").await;
@@ -170,7 +170,7 @@ pub async fn a_vector_without_direction_is_nobodys_neighbour(store: &dyn Store) 
     }
 }
 
-/// The states of the tokens come back with the vector they belong to, and go with it.
+/// Token states are read back with their vector, and removed with it.
 pub async fn token_states_read_back(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let memory = driver.sample(&anna, "lantern");
@@ -193,7 +193,7 @@ pub async fn token_states_read_back(store: &dyn Store) {
     assert_eq!(read().await, []);
 }
 
-/// The vectors themselves, of this model, for those who have one.
+/// The vectors of a model are read back; memories without one are left out.
 pub async fn vectors_read_back(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let one = driver.remember(&anna, "one").await;

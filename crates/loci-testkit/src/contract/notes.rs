@@ -1,4 +1,4 @@
-//! Does upkeep find again what it wrote down?
+//! Contract: notes.
 
 use jiff::Timestamp;
 use loci_store::Store;
@@ -20,7 +20,7 @@ fn add_to(scope: Option<&Scope>, key: &str, more: f64) -> Action {
     note(scope, key, NoteValue::Add(more), None)
 }
 
-/// What the notes of the shared space say, sorted.
+/// The notes of Anna's space, sorted.
 async fn say(store: &dyn Store, visible: &Visible, keys: &[&str], now: Timestamp) -> Vec<(String, Value)> {
     say_in(store, visible, &user("anna").space(), keys, now).await
 }
@@ -42,7 +42,7 @@ fn told(pairs: &[(&str, Value)]) -> Vec<(String, Value)> {
     pairs.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect()
 }
 
-/// What is set is read back, whatever it is; what is set later takes its place. None of it is history.
+/// Any value is read back, a later one replaces it, and notes are not in the ledger.
 pub async fn a_note_says_what_was_written_last(store: &dyn Store) {
     let (driver, space) = (Driver::on(store), user("anna").space());
     assert_eq!(say(store, &whole(), &["a"], at(0)).await, []);
@@ -60,7 +60,7 @@ pub async fn a_note_says_what_was_written_last(store: &dyn Store) {
     assert_eq!((stats.ledger, stats.memories), (0, 0));
 }
 
-/// What is added comes on top of what was there, and nothing is where nothing was.
+/// A number is added to the earlier value, or to 0 if there is none or it is not a number.
 pub async fn a_note_adds_up(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let space = anna.space();
@@ -79,7 +79,7 @@ pub async fn a_note_adds_up(store: &dyn Store) {
     assert_eq!(say(store, &visible(&[anna]), &["n"], at(0)).await, told(&[("n", json!(1.0))]));
 }
 
-/// From its end on a note counts for nothing, not for what is added either.
+/// An expired note is neither read nor added to.
 pub async fn a_note_counts_until_its_end(store: &dyn Store) {
     let (driver, space) = (Driver::on(store), user("anna").space());
     driver.must(&space, note(None, "n", NoteValue::Add(5.0), Some(at(100)))).await;
@@ -99,7 +99,7 @@ pub async fn a_note_counts_until_its_end(store: &dyn Store) {
     assert_eq!(say(store, &whole(), &["n"], at(99_999)).await, told(&[("n", json!(7))]), "and now has no end");
 }
 
-/// A note about a scope is for those who see it, and one about nobody for those who see all.
+/// A note of a scope is visible where the scope is; one without a scope only with access to the whole tenant.
 pub async fn notes_keep_to_their_scopes(store: &dyn Store) {
     let (driver, anna, vera, bot) = (Driver::on(store), user("anna"), user("vera"), agent("bot"));
     let space = anna.space();
@@ -135,7 +135,7 @@ pub async fn notes_keep_to_their_scopes(store: &dyn Store) {
     assert_eq!(say(&whole(), &space).await.len(), 3);
 }
 
-/// Sweeping takes away what no longer counts and tells how much that was.
+/// Compaction removes expired notes and returns their number.
 pub async fn sweeping_takes_what_no_longer_counts(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let (tenant, space) = (Tenant::default(), anna.space());

@@ -1,4 +1,4 @@
-//! How much was done, as far as who asks may know?
+//! Contract: counts of operations.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use crate::samples::*;
 
 const HOUR: u64 = 3_600;
 
-/// The sums in hours, each as `hour node op count`.
+/// The counts per hour, each as `hour node op count`.
 async fn operation_counts(store: &dyn Store, visible: &Visible, range: TimeRange) -> Vec<String> {
     let found = good(store.operation_counts(visible, range, Duration::from_secs(HOUR)).await);
     let hour = |start: Timestamp| (start.as_second() - at(0).as_second()) / HOUR as i64;
     found.iter().map(|one| format!("{} {} {} {}", hour(one.start), one.node, one.op, one.count)).collect()
 }
 
-/// Adds a memory, done by a part of Loci.
+/// Adds a memory, with this node as provenance.
 async fn write(store: &dyn Store, number: u64, seconds: i64, node: &str, memory: Memory) {
     let memory = Memory { id: id(number), ..memory };
     let provenance = Provenance { node: node.to_owned(), ..Provenance::default() };
@@ -32,7 +32,7 @@ fn text(scope: &Scope, number: u64) -> Memory {
     memory(number, scope, &format!("note {number}"))
 }
 
-/// Lines are counted by stretch, part and event, over all visible spaces, in the order of time.
+/// Ledger entries are counted by interval, node and event, over all visible spaces, in the order of time.
 pub async fn lines_are_counted_by_time_part_and_event(store: &dyn Store) {
     let (anna, bot) = (user("anna"), agent("bot"));
     assert_eq!(operation_counts(store, &whole(), TimeRange::default()).await, [""; 0]);
@@ -73,7 +73,7 @@ pub async fn lines_are_counted_by_time_part_and_event(store: &dyn Store) {
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
 }
 
-/// Only what the feed would tell is counted.
+/// Only entries that the feed would return are counted.
 pub async fn only_what_may_be_told_is_counted(store: &dyn Store) {
     let (driver, anna, vera, bot) = (Driver::on(store), user("anna"), user("vera"), agent("bot"));
     let work = Memory { category: Some("work".into()), ..text(&anna, 1) };

@@ -1,12 +1,11 @@
-//! Is each page turned once?
+//! Contract: paging.
 
 use loci_store::{LedgerQuery, Page, Store};
 
 use crate::driver::{Driver, good};
 use crate::samples::*;
 
-/// What was there at the start is visited exactly once, newest first, though others add and erase
-/// meanwhile, in two spaces at once.
+/// Memories that exist at the start are returned exactly once, newest first, while others are added in two spaces.
 pub async fn pages_visit_each_once_while_others_write(store: &dyn Store) {
     let driver = Driver::from(store, 1_000);
     let scopes = [user("anna"), agent("bot"), user("vera")];
@@ -21,7 +20,7 @@ pub async fn pages_visit_each_once_while_others_write(store: &dyn Store) {
         assert!(page.memories.len() <= 7);
         seen.extend(page.memories.iter().map(|memory| memory.id));
         pages += 1;
-        // New ones are newer than all that was seen, so they never shift a page.
+        // New memories are newer than all that were returned, so they do not shift a page.
         others.remember(&scopes[pages % 3], &format!("late lantern {pages}")).await;
         assert_eq!(page.total, 49 + pages as u64, "the total counts all pages");
         let Some(next) = page.next else { break };
@@ -31,7 +30,7 @@ pub async fn pages_visit_each_once_while_others_write(store: &dyn Store) {
     assert_eq!((seen, pages), (there, 8));
 }
 
-/// The greatest of limits is no limit, and none at all asks for nothing but the count.
+/// The limit may be of any size; with 0 only the total is returned.
 pub async fn a_page_may_be_as_large_as_it_likes(store: &dyn Store) {
     let driver = Driver::on(store);
     let anna = user("anna");

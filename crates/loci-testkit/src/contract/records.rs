@@ -1,4 +1,4 @@
-//! Is what is written what is read?
+//! Contract: memories are read as they were written.
 
 use loci_store::{Error, LedgerQuery, Store};
 use loci_types::{Action, Addition, Bookkeeping, ErrorKind, JobKind, JobSpec, Outcome, Patch, Provenance, State};
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::driver::{Driver, good};
 use crate::samples::*;
 
-/// All fields, each with a value that is not its default.
+/// Every field is read back, each with a value other than its default.
 pub async fn a_record_comes_back_field_by_field(store: &dyn Store) {
     let driver = Driver::on(store);
     for scope in [user("anna"), agent("bot"), scope(loci_types::Layer::Pool, &["common"])] {
@@ -19,7 +19,7 @@ pub async fn a_record_comes_back_field_by_field(store: &dyn Store) {
     }
 }
 
-/// When the second change fails, the first is not there, nor its words, nor its jobs.
+/// If one change of a batch fails, none is applied, including terms and jobs.
 pub async fn a_batch_is_all_or_nothing(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let kept = driver.remember(&anna, "lantern one").await;
@@ -44,7 +44,7 @@ pub async fn a_batch_is_all_or_nothing(store: &dyn Store) {
     assert_eq!(good(store.ledger(&whole(), &LedgerQuery::Memory(kept), 99).await).entries.len(), 1);
 }
 
-/// The answers stand where the changes stood, and an empty batch has none.
+/// Results come in the order of the changes; an empty batch has none.
 pub async fn one_outcome_per_change_in_order(store: &dyn Store) {
     let anna = user("anna");
     assert_eq!(good(store.apply(batch(&anna.space(), Vec::new())).await), []);
@@ -69,7 +69,7 @@ pub async fn one_outcome_per_change_in_order(store: &dyn Store) {
     assert!(numbers.len() == 3 && numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
 }
 
-/// A second memory with the same id is refused, and the first stays as it was.
+/// A second memory with the same id is refused and the first stays unchanged.
 pub async fn an_id_is_taken_once(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let first = driver.remember(&anna, "first").await;
@@ -80,7 +80,7 @@ pub async fn an_id_is_taken_once(store: &dyn Store) {
     assert_eq!(driver.must_get(first).await.content, "first");
 }
 
-/// The key counts within one scope only.
+/// The deduplication key applies within one scope only.
 pub async fn the_same_thing_twice_in_one_scope_is_kept_once(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let first = driver.remember(&anna, "lantern").await;
@@ -89,12 +89,12 @@ pub async fn the_same_thing_twice_in_one_scope_is_kept_once(store: &dyn Store) {
     assert_eq!((again.id, again.outcome, again.version, again.sequence), (Some(first), Outcome::None, 1, None));
     let other = driver.remember(&vera, "lantern").await;
     driver.sees(&whole(), "lantern", &[first, other]).await;
-    // Without a key the same text may stand twice.
+    // Without a key the same text can be stored twice.
     let twice = driver.sample(&anna, "lantern");
     let (twice, bare) = (twice.id, Addition { vector: Some(vector("lantern")), ..Addition::new(twice) });
     assert_eq!(driver.must(&anna.space(), Action::Add(Box::new(bare))).await.outcome, Outcome::Created);
     driver.sees(&whole(), "lantern", &[first, other, twice]).await;
-    // A new text takes its own key along.
+    // A new text brings its own key.
     driver.must(&anna.space(), Action::Revise(Box::new(new_text(first, "candle", true)))).await;
     let again = driver.must(&anna.space(), Action::Add(Box::new(addition(driver.sample(&anna, "candle"))))).await;
     assert_eq!((again.id, again.outcome), (Some(first), Outcome::None));
@@ -102,7 +102,7 @@ pub async fn the_same_thing_twice_in_one_scope_is_kept_once(store: &dyn Store) {
     assert_eq!(again.outcome, Outcome::Created);
 }
 
-/// Deleted, replaced, archived, expired and ended ones do not stand in the way of a new one.
+/// Deleted, superseded, archived, expired and no longer valid memories do not count as duplicates.
 pub async fn a_twin_that_no_longer_holds_does_not_count(store: &dyn Store) {
     let driver = Driver::on(store);
     let anna = |case: &str| user(&format!("anna-{case}"));
@@ -144,7 +144,7 @@ pub async fn a_twin_that_no_longer_holds_does_not_count(store: &dyn Store) {
     assert_eq!((again.id, again.outcome), (Some(decayed), Outcome::None), "a decayed one still holds");
 }
 
-/// A memory that lay in the wrong space would be seen by nobody, and dropped with somebody else's.
+/// A memory in the wrong space would be invisible and would be dropped with that space.
 pub async fn a_memory_of_another_space_is_refused(store: &dyn Store) {
     let driver = Driver::on(store);
     let stray = driver.sample(&agent("bot"), "lantern");
@@ -158,7 +158,7 @@ pub async fn a_memory_of_another_space_is_refused(store: &dyn Store) {
     driver.sees(&whole(), "lantern", &[old]).await;
 }
 
-/// Revise and forget compare the version that the caller saw.
+/// Revise and forget fail if the version is not the one that the caller saw.
 pub async fn an_old_version_is_a_conflict(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let kept = driver.remember(&anna, "lantern").await;
@@ -174,7 +174,7 @@ pub async fn an_old_version_is_a_conflict(store: &dyn Store) {
     assert_eq!(driver.must(&anna.space(), forget(2)).await.outcome, Outcome::Deleted);
 }
 
-/// Metadata merges shallowly, and null takes a field away.
+/// Metadata is merged shallowly, and null removes a field.
 pub async fn metadata_merges_field_by_field(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let mut memory = driver.sample(&anna, "lantern");
@@ -192,7 +192,7 @@ pub async fn metadata_merges_field_by_field(store: &dyn Store) {
     driver.sees(&whole(), "lantern", &[kept]).await;
 }
 
-/// A revision that says what is there already is no new version and no history.
+/// A revision without a difference creates neither a version nor a ledger entry.
 pub async fn a_change_of_nothing_changes_nothing(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let kept = driver.remember(&anna, "lantern").await;
@@ -204,7 +204,7 @@ pub async fn a_change_of_nothing_changes_nothing(store: &dyn Store) {
     assert_eq!(good(store.ledger(&whole(), &LedgerQuery::Memory(kept), 99).await).entries.len(), 1);
 }
 
-/// What is deleted must be restored before it is changed.
+/// A deleted memory must be restored before it is revised.
 pub async fn a_deleted_memory_is_not_revised(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let gone = driver.remember(&anna, "lantern").await;
@@ -216,7 +216,7 @@ pub async fn a_deleted_memory_is_not_revised(store: &dyn Store) {
     assert_eq!(driver.must_get(gone).await.version, 2);
 }
 
-/// The old words and the old vector go with the old text; tags and filters follow too.
+/// A new text replaces the terms and removes the old vector; new tags apply to filters.
 pub async fn a_new_text_has_new_words_and_no_old_vector(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let kept = driver.remember(&anna, "lantern").await;
@@ -240,7 +240,7 @@ pub async fn a_new_text_has_new_words_and_no_old_vector(store: &dyn Store) {
     driver.sees_with(&whole(), "torch", &tagged("a"), &[]).await;
 }
 
-/// Recall is counted, and says nothing about the content: no version, no history.
+/// An access is counted without a new version or ledger entry.
 pub async fn a_touch_counts_and_is_not_history(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let (one, two) = (driver.remember(&anna, "one").await, driver.remember(&anna, "two").await);
@@ -252,17 +252,17 @@ pub async fn a_touch_counts_and_is_not_history(store: &dyn Store) {
     assert_eq!((second.access_count, second.last_accessed_at), (1, Some(seen)));
     assert_eq!((first.version, first.updated_at), (1, first.created_at));
     assert_eq!(good(store.ledger(&whole(), &LedgerQuery::Memory(one), 99).await).entries.len(), 1);
-    // Written behind, a touch may come late; the last access is the latest.
+    // An access may be written late; the last access stays the latest.
     let late = change(at(1), Action::Bookkeeping(Bookkeeping::Touch { ids: vec![one] }));
     good(store.apply(batch(&anna.space(), vec![late])).await);
     let read = driver.must_get(one).await;
     assert_eq!((read.access_count, read.last_accessed_at), (3, first.last_accessed_at));
-    // A later change does not take the count back.
+    // A later change keeps the count.
     driver.must(&anna.space(), Action::Revise(Box::new(new_text(one, "uno", true)))).await;
     assert_eq!(driver.must_get(one).await.access_count, 3);
 }
 
-/// Maintenance sets state and scores; what it does not name stays.
+/// Fading sets the given state and scores; other fields stay.
 pub async fn fading_changes_state_and_scores(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let kept = driver.remember(&anna, "lantern").await;
@@ -289,7 +289,7 @@ pub async fn fading_changes_state_and_scores(store: &dyn Store) {
     assert_eq!(events, ["ADD", "TTL", "TTL", "TTL", "RESTORE"]);
 }
 
-/// Each entry carries its time, version, actor and reason, and what changed.
+/// Each ledger entry has its time, version, actor, reason and the difference.
 pub async fn history_tells_who_and_why_in_order(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let kept = driver.remember(&anna, "lantern").await;

@@ -1,4 +1,4 @@
-//! What is left of what goes?
+//! Contract: forgetting, purging and erasing.
 
 use loci_store::{LedgerQuery, Store};
 use loci_types::{Action, Bookkeeping, ErrorKind, LedgerEntry, MemoryId, NoteValue, Outcome, Relation, Scope, State};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::driver::{Driver, good};
 use crate::samples::*;
 
-/// Soft delete hides from every lane; restore brings back with words and vector.
+/// A soft-deleted memory is found by no search; restoring it restores its terms and its vector.
 pub async fn what_is_forgotten_is_hidden_and_comes_back(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let (kept, gone) = (driver.remember(&anna, "lantern one").await, driver.remember(&anna, "lantern two").await);
@@ -23,7 +23,7 @@ pub async fn what_is_forgotten_is_hidden_and_comes_back(store: &dyn Store) {
     assert_eq!(driver.must_get(gone).await.purge_at, None);
 }
 
-/// A restore that came before the purge wins.
+/// A memory that was restored before its purge stays.
 pub async fn a_live_memory_is_not_purged(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let kept = driver.remember(&anna, "lantern").await;
@@ -34,7 +34,7 @@ pub async fn a_live_memory_is_not_purged(store: &dyn Store) {
     driver.sees(&whole(), "lantern", &[kept]).await;
 }
 
-/// A purge takes a soft-deleted memory away for good.
+/// A purge removes a soft-deleted memory for good.
 pub async fn a_purge_leaves_only_a_tombstone(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let (kept, gone) = prepare(&driver).await;
@@ -45,7 +45,7 @@ pub async fn a_purge_leaves_only_a_tombstone(store: &dyn Store) {
     assert_eq!(entries.last().map(|entry| entry.event.as_str()), Some("TTL"));
 }
 
-/// An erasure needs no soft delete before it.
+/// An erasure does not require a soft delete first.
 pub async fn an_erasure_leaves_only_a_tombstone(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let (kept, gone) = prepare(&driver).await;
@@ -55,7 +55,7 @@ pub async fn an_erasure_leaves_only_a_tombstone(store: &dyn Store) {
     assert_eq!(entries.last().map(|entry| entry.event.as_str()), Some("ERASE"));
 }
 
-/// Two linked memories, one of them with a past.
+/// Two linked memories, one of which was revised.
 async fn prepare(driver: &Driver<'_>) -> (MemoryId, MemoryId) {
     let anna = user("anna");
     let kept = driver.remember(&anna, "lantern one").await;
@@ -89,7 +89,7 @@ async fn nothing_left(driver: &Driver<'_>, kept: MemoryId, gone: MemoryId) -> Ve
     );
     let stats = good(store.stats(&whole()).await);
     assert_eq!((stats.memories, stats.vectors.get(MODEL), stats.edges.len()), (1, Some(&1), 0));
-    // What is gone cannot come back, and its key is free again.
+    // A removed memory cannot be restored, and its deduplication key is free again.
     let error = driver.act(&anna.space(), Action::Restore { id: gone }).await.expect_err("it is gone");
     assert_eq!(error.kind(), ErrorKind::NotFound);
     let again =
@@ -98,7 +98,7 @@ async fn nothing_left(driver: &Driver<'_>, kept: MemoryId, gone: MemoryId) -> Ve
     entries
 }
 
-/// Every action that names an unknown memory says so, except those that come late by nature.
+/// Every action on an unknown memory fails, except those that may come late, such as embedding.
 pub async fn what_is_unknown_is_not_found(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let (known, unknown) = (driver.remember(&anna, "lantern").await, id(77_777));
@@ -126,8 +126,8 @@ pub async fn what_is_unknown_is_not_found(store: &dyn Store) {
     driver.sees(&whole(), "lantern", &[known]).await;
 }
 
-/// Of the answers that are kept for repeated requests those go that stand under the user's scope or name something of
-/// theirs. Those of others stay, or their repeated requests would be carried out twice.
+/// Erasing a user removes the responses stored for repeated requests that are in the user's scope or name the user's
+/// data. Those of others stay; otherwise their repeated requests would be executed twice.
 pub async fn erasing_a_user_keeps_the_answers_of_others(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let space = anna.space();

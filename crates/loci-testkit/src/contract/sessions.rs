@@ -1,4 +1,4 @@
-//! Is every turn learned from, and none twice?
+//! Contract: every turn of a session is learned from exactly once.
 
 use jiff::Timestamp;
 use loci_store::Store;
@@ -10,7 +10,7 @@ use loci_types::{
 use crate::driver::{Driver, good};
 use crate::samples::*;
 
-/// A turn of a conversation, not yet stored.
+/// A turn of a conversation that is not stored yet.
 fn turn(driver: &Driver<'_>, scope: &Scope, session: Option<&str>, thread: &str) -> Memory {
     let mut memory = driver.sample(scope, &format!("lantern {}", driver.next()));
     memory.identifiers.session_id = session.map(str::to_owned);
@@ -28,7 +28,7 @@ async fn attend(driver: &Driver<'_>, scope: &Scope, session: &str, thread: &str)
     driver.clock()
 }
 
-/// A turn comes, and its session goes on.
+/// Stores a turn and continues its session.
 async fn say(driver: &Driver<'_>, scope: &Scope, session: &str) -> MemoryId {
     attend(driver, scope, session, "t").await;
     driver.keep(turn(driver, scope, Some(session), "t")).await
@@ -64,7 +64,7 @@ async fn pending_turns(store: &dyn Store, visible: &Visible, scope: &Scope, sess
     turns.into_iter().map(|turn| turn.id).collect()
 }
 
-/// It begins with its first turn, goes on with every other, ends once, and may go on again.
+/// A session begins with its first turn, continues with every other, ends once, and can be continued.
 pub async fn a_session_begins_goes_on_and_ends(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let began = attend(&driver, &anna, "s", "t").await;
@@ -97,12 +97,12 @@ pub async fn a_session_begins_goes_on_and_ends(store: &dyn Store) {
     assert_eq!(good(store.stats(&whole()).await).ledger, 0, "none of this is history");
 }
 
-/// Turns of the conversation in their order, and nothing else that lies around them.
+/// The pending turns are the live turns of the conversation, in order, and nothing else.
 pub async fn turns_wait_in_their_order(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let one = say(&driver, &anna, "s").await;
     let two = say(&driver, &anna, "s").await;
-    // A session may reach over several threads, and a thread without one is its own.
+    // A session may contain several threads; a thread without a session is one by itself.
     let three = driver.keep(turn(&driver, &anna, Some("s"), "another")).await;
     attend(&driver, &anna, "alone", "alone").await;
     let alone = driver.keep(turn(&driver, &anna, None, "alone")).await;
@@ -149,7 +149,7 @@ pub async fn turns_wait_in_their_order(store: &dyn Store) {
     assert!(!the(store, "s").await.pending, "nothing of it is left");
 }
 
-/// The mark moves with what was learned; only later turns wait after it.
+/// The mark moves to the last turn that was learned from; only later turns are pending.
 pub async fn what_was_learned_does_not_wait_again(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let one = say(&driver, &anna, "s").await;
@@ -167,7 +167,7 @@ pub async fn what_was_learned_does_not_wait_again(store: &dyn Store) {
     assert_eq!(pending_turns(store, &whole(), &anna, "s").await, []);
     assert_eq!(pending_turns(store, &whole(), &anna, "other").await, [other]);
     assert_eq!(good(store.stats(&whole()).await).ledger, lines + 2, "each leaves a line with what was learned");
-    // Whoever wants it learned from again has all of it waiting again.
+    // After `Unlearn` all turns are pending again.
     driver
         .must(&anna.space(), Action::Bookkeeping(Bookkeeping::Unlearn { scope: anna.clone(), session: "s".to_owned() }))
         .await;
@@ -176,12 +176,12 @@ pub async fn what_was_learned_does_not_wait_again(store: &dyn Store) {
     let four = say(&driver, &anna, "s").await;
     assert!(the(store, "s").await.pending);
     assert_eq!(pending_turns(store, &whole(), &anna, "s").await, [four]);
-    // A turn that was learned from and changes does not come back.
+    // A turn before the mark does not become pending again when it is revised.
     driver.must(&anna.space(), Action::Revise(Box::new(new_text(one, "lantern anew", true)))).await;
     assert_eq!(pending_turns(store, &whole(), &anna, "s").await, [four]);
 }
 
-/// Whoever comes second writes nothing at all, so that nothing is learned twice.
+/// A batch with an outdated mark is refused as a whole, so that nothing is learned twice.
 pub async fn who_comes_second_learns_nothing(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let one = say(&driver, &anna, "s").await;
@@ -216,7 +216,7 @@ pub async fn who_comes_second_learns_nothing(store: &dyn Store) {
     driver.must(&anna.space(), learn(&anna, "s", Some(one), two)).await;
 }
 
-/// The mark is a turn of the scope, of a session that there is, and never goes back.
+/// The mark must be a turn of the scope, in an existing session, and never moves back.
 pub async fn a_mark_goes_only_forward(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let one = say(&driver, &anna, "s").await;
@@ -242,7 +242,7 @@ pub async fn a_mark_goes_only_forward(store: &dyn Store) {
     }
 }
 
-/// What was learned from may go, and its session stays learned from.
+/// If turns before the mark or the turn of the mark are removed, no other turn becomes pending.
 pub async fn a_turn_that_goes_does_not_bring_its_session_back(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let one = say(&driver, &anna, "s").await;
@@ -260,7 +260,7 @@ pub async fn a_turn_that_goes_does_not_bring_its_session_back(store: &dyn Store)
     assert!(!the(store, "s").await.pending);
 }
 
-/// Each condition means what it says; those that were quiet longest come first.
+/// Sessions are found by each condition, least recently active first.
 pub async fn sessions_are_found_by_what_is_asked(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let first = say(&driver, &anna, "learned").await;
@@ -291,7 +291,7 @@ pub async fn sessions_are_found_by_what_is_asked(store: &dyn Store) {
     }
 }
 
-/// A name is one session per scope, and nobody hears of those of others.
+/// The name of a session is unique per scope, and sessions are visible only where their scope is.
 pub async fn sessions_keep_to_their_scopes(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let scopes = [anna.clone(), vera.clone(), agent("bot")];
@@ -311,12 +311,12 @@ pub async fn sessions_keep_to_their_scopes(store: &dyn Store) {
             assert_eq!(pending_turns(store, &seen, other, "s").await, expect);
         }
     }
-    // Ending and learning touch one of them.
+    // Ending and learning affect only the session of one scope.
     driver.must(&anna.space(), end(&anna, "s")).await;
     driver.must(&anna.space(), learn(&anna, "s", None, turns[0])).await;
     let touched: Vec<_> = all(store, &whole()).await.iter().map(|one| (one.ended_at.is_some(), one.pending)).collect();
     assert_eq!(touched, [(true, false), (false, true), (false, true)]);
-    // Within a scope, turns are for those who may see them.
+    // Within a scope only the visible turns are returned.
     let secret = Memory {
         access_policy: AccessPolicy::Private,
         actor_id: Some("vera".into()),

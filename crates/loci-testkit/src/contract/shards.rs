@@ -1,4 +1,4 @@
-//! Does each user lie in the space of the user's shard, and is a tenant still one?
+//! Contract: user shards.
 
 use std::collections::BTreeSet;
 
@@ -21,8 +21,8 @@ async fn fill(driver: &Driver<'_>) -> Vec<MemoryId> {
     ids
 }
 
-/// A user and their sessions lie in one space, another user in another; a space is there once it was written to. Each space has
-/// a ledger of its own, and whoever sees the whole tenant sees them all.
+/// A user and their sessions are in one space, users of other shards in others. A space exists after its first write
+/// and has a ledger of its own. A caller with access to the whole tenant sees all of them.
 pub async fn each_user_lies_in_the_shard_of_the_user(store: &dyn Store) {
     let (driver, [anna, ben, monday, atlas]) = (Driver::on(store), scopes());
     assert_eq!(good(store.spaces(&Tenant::default()).await), []);
@@ -41,7 +41,7 @@ pub async fn each_user_lies_in_the_shard_of_the_user(store: &dyn Store) {
         assert!(driver.count(&visible(std::slice::from_ref(scope))).await > 0);
     }
     assert_eq!(driver.count(&whole()).await, 5);
-    // What belongs to a user is written to no other space.
+    // Data of a user is refused in any other space.
     for space in [&Space::Shared, &ben.space()] {
         let stray = Action::Add(Box::new(addition(driver.sample(&anna, "stray"))));
         driver.act(space, stray).await.expect_err("not the shard of anna");
@@ -50,7 +50,7 @@ pub async fn each_user_lies_in_the_shard_of_the_user(store: &dyn Store) {
     assert_eq!((stats.memories, stats.spaces), (5, 3));
 }
 
-/// Every lane finds what lies in two spaces, once, and in one order.
+/// Every search returns the memories of two spaces once, in one order.
 pub async fn a_user_and_a_project_are_found_together(store: &dyn Store) {
     let (driver, [anna, ben, monday, atlas]) = (Driver::on(store), scopes());
     let ids = fill(&driver).await;
@@ -60,7 +60,7 @@ pub async fn a_user_and_a_project_are_found_together(store: &dyn Store) {
     assert_eq!(driver.top_by(&both, &now(), Measure::Newest).await, [ids[3], ids[0]]);
     let counted = good(store.frequencies(&both, &["lantern".to_owned()]).await);
     assert_eq!((counted.memories, counted.of), (2, vec![2]));
-    // The best match of each space comes first, however many memories its space has.
+    // The best match of each space comes first, however many memories the space has.
     let exact = driver.remember(&anna, "copper kettle").await;
     for number in 0..4 {
         driver.remember(&atlas, &format!("a kettle {number} that somebody has left behind in the hall")).await;
@@ -72,7 +72,7 @@ pub async fn a_user_and_a_project_are_found_together(store: &dyn Store) {
     assert_eq!(driver.words(&visible(&[ben]), "kettle", &now()).await, []);
 }
 
-/// An erasure concerns the spaces in which the user left something, and what it counts is gone from all of them.
+/// The data of a user is counted in, and erased from, every space that has some.
 pub async fn a_user_is_erased_from_every_space(store: &dyn Store) {
     let (driver, [anna, ben, monday, atlas]) = (Driver::on(store), scopes());
     let ids = fill(&driver).await;
@@ -95,7 +95,7 @@ pub async fn a_user_is_erased_from_every_space(store: &dyn Store) {
     assert_eq!(driver.count(&visible(&[ben])).await, 1);
 }
 
-/// The spaces of a tenant together carry everything, each memory once.
+/// Exporting all spaces of a tenant returns each memory once.
 pub async fn a_tenant_is_carried_shard_by_shard(store: &dyn Store) {
     let (driver, [anna, ..]) = (Driver::on(store), scopes());
     let mut ids = fill(&driver).await;
@@ -110,7 +110,7 @@ pub async fn a_tenant_is_carried_shard_by_shard(store: &dyn Store) {
     carried.sort();
     ids.sort();
     assert_eq!(carried, ids);
-    // Who does not see a shard carries nothing of it.
+    // A caller who may not see a shard exports nothing from it.
     let other = Space::Users(Shard::of("ben"));
     let page = good(store.export_page(&visible(&[anna]), &everything(), &other, &ExportCursor::Memories(0), 99).await);
     assert_eq!(page.memories, []);

@@ -1,6 +1,6 @@
-//! Where may a memory go from where it stands?
+//! Contract: changes of state.
 //!
-//! The law is [`State::may_become`]; every action that moves a memory must keep to it.
+//! The reference is [`State::may_become`]; every action that changes a state must agree with it.
 
 use loci_store::{LedgerQuery, Store};
 use loci_types::{Action, ErrorKind, Filter, Memory, MemoryId, Outcome, Scope, State};
@@ -8,7 +8,7 @@ use loci_types::{Action, ErrorKind, Filter, Memory, MemoryId, Outcome, Scope, St
 use crate::driver::{Driver, good};
 use crate::samples::*;
 
-/// A memory that has come to this state as memories do.
+/// Stores a memory and brings it to this state by regular actions.
 async fn standing(driver: &Driver<'_>, scope: &Scope, state: State) -> MemoryId {
     let born = if state == State::Proposed { State::Proposed } else { State::Active };
     let purge_at = (born == State::Proposed).then(|| at(40_000));
@@ -32,7 +32,7 @@ fn decide(id: MemoryId, accept: bool) -> Action {
     Action::Decide { id, accept, over: None, purge_at: at(50_000) }
 }
 
-/// The actions that would bring a memory from one state to another, apart from the one that names it.
+/// The actions other than [`Action::Fade`] that lead from one state to another.
 fn ways(id: MemoryId, from: State, to: State) -> Vec<Action> {
     match (from, to) {
         (State::Proposed, State::Active) => vec![decide(id, true)],
@@ -45,7 +45,7 @@ fn ways(id: MemoryId, from: State, to: State) -> Vec<Action> {
     }
 }
 
-/// Each step of the table is made by every action that leads there, and is told.
+/// Every allowed change of state can be made by every action that leads to it, and is in the ledger.
 pub async fn every_allowed_step_is_taken(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     for (from, to) in pairs().filter(|(from, to)| from.may_become(*to) && from != to) {
@@ -74,7 +74,7 @@ pub async fn every_allowed_step_is_taken(store: &dyn Store) {
     }
 }
 
-/// No other step is made, and the attempt leaves no trace.
+/// Every other change is refused without an effect.
 pub async fn every_other_step_is_refused(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     for (from, to) in pairs().filter(|(from, to)| !from.may_become(*to)) {
@@ -91,7 +91,7 @@ pub async fn every_other_step_is_refused(store: &dyn Store) {
     }
 }
 
-/// Refused as a step that cannot be, with the memory and its history as they were.
+/// Checks that an action is refused and that the memory and its history are unchanged.
 async fn refused(driver: &Driver<'_>, id: MemoryId, action: Action) {
     let before =
         (driver.must_get(id).await, good(driver.store.ledger(&whole(), &LedgerQuery::Memory(id), 99).await).entries);
@@ -103,7 +103,7 @@ async fn refused(driver: &Driver<'_>, id: MemoryId, action: Action) {
     assert_eq!(after, before, "{told}");
 }
 
-/// Where a memory stands already, it is left alone; a purge takes only what was deleted.
+/// An action that leads to the present state changes nothing; a purge removes only deleted memories.
 pub async fn staying_is_no_step(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     for state in State::ALL.iter().copied() {
@@ -127,7 +127,7 @@ pub async fn staying_is_no_step(store: &dyn Store) {
     }
 }
 
-/// What waits for consent is nobody's knowledge yet: only who asks for proposals finds it.
+/// A proposal is found only by filters that ask for proposals.
 pub async fn a_proposal_is_found_only_by_those_who_ask(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let thread = |memory| Memory { thread_id: Some("t".into()), ..memory };
@@ -143,7 +143,7 @@ pub async fn a_proposal_is_found_only_by_those_who_ask(store: &dyn Store) {
         assert_eq!(last, Some(plain), "the next turn does not follow what nobody has said");
     }
     driver.sees_with(&visible(&[user("vera")]), "lantern", &proposals, &[]).await;
-    // Whoever says the same by themselves needs no consent.
+    // A proposal does not count as a duplicate of what the user says.
     let said =
         driver.must(&anna.space(), Action::Add(Box::new(addition(driver.sample(&anna, "lantern of Anna"))))).await;
     assert_eq!(said.outcome, Outcome::Created);

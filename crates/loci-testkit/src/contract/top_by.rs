@@ -1,4 +1,4 @@
-//! Who comes first when nothing is asked?
+//! Contract: the newest and the most important memories.
 
 use loci_store::{Hit, Measure, Store};
 use loci_types::{AccessPolicy, Action, Filter, Memory, MemoryId, Patch};
@@ -10,13 +10,13 @@ fn ids(hits: &[Hit]) -> Vec<MemoryId> {
     hits.iter().map(|hit| hit.id).collect()
 }
 
-/// Over all scopes and spaces, scored by when they came; the limit keeps the first.
+/// Memories of all scopes and spaces, newest first, scored by their creation time, up to the limit.
 pub async fn the_newest_come_first(store: &dyn Store) {
     let driver = Driver::on(store);
     let scopes = [user("anna"), agent("bot"), user("vera")];
     let mut memories: Vec<Memory> = (0..12).map(|n| driver.sample(&scopes[n % 3], &format!("lantern {n}"))).collect();
     for (number, pair) in memories.chunks_mut(2).enumerate() {
-        // What came at the same instant is told apart by its id; importance says nothing here.
+        // Memories of the same time are ordered by id; importance has no effect.
         pair[1].created_at = pair[0].created_at;
         pair[1].importance = number as f64 / 10.0;
     }
@@ -35,7 +35,7 @@ pub async fn the_newest_come_first(store: &dyn Store) {
     }
 }
 
-/// Equals stand in the order they came, newest first, and the limit keeps the newest of them.
+/// Memories of equal importance are ordered newest first, and the limit keeps the newest.
 pub async fn the_most_important_come_first_then_the_newest(store: &dyn Store) {
     let driver = Driver::on(store);
     let scopes = [user("anna"), agent("bot"), user("vera")];
@@ -59,7 +59,7 @@ pub async fn the_most_important_come_first_then_the_newest(store: &dyn Store) {
     assert_eq!((hits[4].id, hits[4].score), (least, 0.75), "after the four that matter most");
 }
 
-/// The limit is filled from what is seen and meant, not before it.
+/// The limit counts only visible memories that match the filter.
 pub async fn foremost_keeps_to_what_is_seen_and_meant(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let kept = driver.remember(&anna, "lantern kept").await;

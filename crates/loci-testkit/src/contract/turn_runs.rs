@@ -1,6 +1,6 @@
-//! Is a memory found with those that stand around it?
+//! Contract: turn runs around memories.
 //!
-//! In which order turn runs come is not promised; each is compared by what it holds.
+//! The order of turn runs is undefined; each is compared by its memories.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use loci_types::{
 use crate::driver::{Driver, good};
 use crate::samples::*;
 
-/// A turn of a thread, within a session of it or none.
+/// A turn of a thread, with or without a session.
 fn turn(driver: &Driver<'_>, scope: &Scope, thread: &str, session: Option<&str>) -> Memory {
     let number = driver.next();
     let mut memory = memory(number, scope, &format!("lantern {number}"));
@@ -21,7 +21,7 @@ fn turn(driver: &Driver<'_>, scope: &Scope, thread: &str, session: Option<&str>)
     memory
 }
 
-/// So many turns, one after another.
+/// Stores this number of consecutive turns.
 async fn talk(driver: &Driver<'_>, scope: &Scope, thread: &str, session: Option<&str>, turns: usize) -> Vec<MemoryId> {
     let mut ids = Vec::new();
     for _ in 0..turns {
@@ -49,21 +49,21 @@ async fn strips_of(
     turn_runs
 }
 
-/// The place of one memory that stands in one run.
+/// The turn of a memory, which must be the only one of its run.
 async fn place(store: &dyn Store, id: MemoryId) -> TurnRef {
     let turn_runs = good(store.around(&whole(), &everything(), &[id], 0).await);
     assert_eq!((turn_runs.len(), turn_runs[0].places.len()), (1, 1));
     turn_runs[0].places[0]
 }
 
-/// The session that a memory's run names.
+/// The session of the run of a memory.
 async fn session(store: &dyn Store, id: MemoryId) -> u64 {
     let turn_runs = good(store.around(&whole(), &everything(), &[id], 1).await);
     assert_eq!(turn_runs.len(), 1);
     turn_runs[0].session
 }
 
-/// As many before as after, in the order they came, as far as there are any.
+/// A run has up to `reach` turns before and after the memory, in the order of insertion.
 pub async fn neighbours_are_within_reach(store: &dyn Store) {
     let driver = Driver::on(store);
     for scope in [user("anna"), agent("bot")] {
@@ -88,7 +88,7 @@ pub async fn neighbours_are_within_reach(store: &dyn Store) {
     assert_eq!(turn_runs(store, &whole(), &[id(77_777)], 3).await, [[]; 0]);
 }
 
-/// Two runs between which nothing lies are one, in whatever order they were asked for.
+/// Adjacent and overlapping runs are joined, in whatever order they were requested.
 pub async fn runs_that_touch_become_one_strip(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let all = talk(&driver, &anna, "t", None, 14).await;
@@ -113,7 +113,7 @@ pub async fn runs_that_touch_become_one_strip(store: &dyn Store) {
     }
 }
 
-/// Others speak in between, in other sessions, threads and scopes that look alike; none of them comes in.
+/// A run contains no turns of other sessions, threads or scopes, even if these are interleaved.
 pub async fn a_strip_stays_in_its_session_thread_and_scope(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let before = talk(&driver, &anna, "t", None, 2).await;
@@ -140,14 +140,14 @@ pub async fn a_strip_stays_in_its_session_thread_and_scope(store: &dyn Store) {
                 );
             }
         }
-        // Asked for together they stay apart.
+        // Requested together, they stay separate runs.
         let asked = [before[1], sessions[0].0[0], sessions[0].0[2], sessions[1].0[0], sessions[1].1[1]];
         let expect = [before.clone(), sessions[0].0.clone(), sessions[1].0.clone(), sessions[1].1.clone()];
         assert_eq!(turn_runs(store, &whole(), &asked, reach).await, expect);
     }
 }
 
-/// Facts that happen to lie side by side are not each other's context.
+/// Memories without a thread are runs of their own.
 pub async fn a_memory_outside_any_thread_stands_alone(store: &dyn Store) {
     let driver = Driver::on(store);
     let mut ids = Vec::new();
@@ -166,7 +166,7 @@ pub async fn a_memory_outside_any_thread_stands_alone(store: &dyn Store) {
     assert_eq!(sessions.len(), ids.len(), "a session for each");
 }
 
-/// What is hidden, replaced, another's or not meant leaves its neighbours side by side, and has none itself.
+/// Memories that are invisible or do not match the filter are skipped within a run and have none of their own.
 pub async fn what_is_not_seen_or_meant_is_in_no_strip(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let first = driver.keep(turn(&driver, &anna, "t", None)).await;
@@ -197,7 +197,7 @@ pub async fn what_is_not_seen_or_meant_is_in_no_strip(store: &dyn Store) {
     for (name, id) in &hidden {
         assert_eq!(strips_of(store, &seen, &filter, &[*id], 9).await, [[]; 0], "around the one that is {name}");
     }
-    // Whoever may see more, and means more, finds them in their places.
+    // With more visible memories and a wider filter they are part of the run.
     let mut all: Vec<MemoryId> = hidden.iter().map(|(_, id)| *id).chain([first, last]).collect();
     all.sort();
     assert_eq!(strips_of(store, &whole(), &everything(), &[first], 9).await, [all.clone()]);
@@ -206,7 +206,7 @@ pub async fn what_is_not_seen_or_meant_is_in_no_strip(store: &dyn Store) {
     assert_eq!(strips_of(store, &visible(&[user("vera")]), &everything(), &[first], 9).await, [[]; 0]);
 }
 
-/// Strips of one session have the same number, all others their own, in whatever space they lie.
+/// Runs of one session have the same session number; all others have different ones, in any space.
 pub async fn strips_of_one_session_say_so(store: &dyn Store) {
     let driver = Driver::on(store);
     let mut sessions = BTreeSet::new();
@@ -226,7 +226,7 @@ pub async fn strips_of_one_session_say_so(store: &dyn Store) {
     assert_eq!(turn_runs.iter().map(|run| run.session).collect::<BTreeSet<_>>(), sessions, "asked together");
 }
 
-/// Whatever could have been made of a memory is told by its stamp: its text, its labels, its vector, its states.
+/// The stamp changes with the text, the metadata, the vector and the token states of a memory.
 pub async fn a_stamp_changes_with_the_memory_and_its_vector(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let kept = driver.keep(turn(&driver, &anna, "t", None)).await;
@@ -256,7 +256,7 @@ pub async fn a_stamp_changes_with_the_memory_and_its_vector(store: &dyn Store) {
     assert_eq!(place(store, kept).await, place(store, kept).await, "the same as long as nothing happens");
 }
 
-/// Being recalled changes how often, and nothing that was made of it.
+/// An access changes the access count and not the stamp.
 pub async fn a_touch_counts_and_leaves_the_stamp(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let memory = Memory { access_count: 3, ..turn(&driver, &anna, "t", None) };

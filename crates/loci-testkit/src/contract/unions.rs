@@ -1,4 +1,4 @@
-//! Are two things that turn out to be one found as one?
+//! Contract: united entities.
 
 use loci_store::{EntityFilter, EntityQuery, Store};
 use loci_types::{Action, Entity, EntityId, ErrorKind, Memory, MemoryId, Outcome, Reach, Scope, Visible};
@@ -27,7 +27,7 @@ async fn known(store: &dyn Store, visible: &Visible, filter: &EntityFilter, limi
         .collect()
 }
 
-/// A thing with a memory that speaks of it.
+/// Creates an entity with a memory that mentions it.
 async fn thing(driver: &Driver<'_>, scope: &Scope, name: &str, aliases: &[&str]) -> (Entity, MemoryId) {
     let entity = driver.name(scope, name, aliases).await;
     let memory = driver.remember(scope, &format!("lantern of {name}")).await;
@@ -35,7 +35,7 @@ async fn thing(driver: &Driver<'_>, scope: &Scope, name: &str, aliases: &[&str])
     (Entity { mention_count: 1, ..entity }, memory)
 }
 
-/// Both names lead to one, with the mentions and names of both; divided, each has its own again.
+/// United entities are found as one by all names, with all mentions; after a division each has its own again.
 pub async fn a_union_is_found_as_one_and_can_be_divided(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let (first, of_first) = thing(&driver, &anna, "NYC", &["Gotham"]).await;
@@ -65,7 +65,7 @@ pub async fn a_union_is_found_as_one_and_can_be_divided(store: &dyn Store) {
     for asked in [&[root.id][..], &[first.id], &[first.id, root.id]] {
         assert_eq!(speaking(store, asked).await, [(of_root, 1.0), (of_first, 1.0)], "by any of their ids");
     }
-    // What was read as one is written back without the names it only borrowed.
+    // Writing back the united entity does not store the names of the others with it.
     let told = Entity { summary: Some("a city".into()), ..one };
     driver.must(&anna.space(), name_in(&anna, told)).await;
     let again = driver.must(&anna.space(), unite(first.id, root.id)).await;
@@ -84,7 +84,7 @@ pub async fn a_union_is_found_as_one_and_can_be_divided(store: &dyn Store) {
     }
 }
 
-/// What was united may be united again, under any of its names, and comes apart where it was joined.
+/// United entities can be united again by any of their ids, and are divided where they were united.
 pub async fn unions_make_chains(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let mut things = Vec::new();
@@ -95,7 +95,7 @@ pub async fn unions_make_chains(store: &dyn Store) {
     driver.must(&anna.space(), unite(b, a)).await;
     driver.must(&anna.space(), unite(c, b)).await;
     driver.must(&anna.space(), unite(d, e)).await;
-    // By names that are no roots, each on its side.
+    // By ids that are not roots, on both sides.
     let applied = driver.must(&anna.space(), unite(a, e)).await;
     let line = line(store, &whole(), &anna.space(), applied.sequence).await;
     assert_eq!(line.and_then(|line| line.new), Some(json!({ "entity": c, "united": d })), "what a division takes back");
@@ -114,7 +114,7 @@ pub async fn unions_make_chains(store: &dyn Store) {
     assert_eq!(found, [b, b, c, d, d]);
 }
 
-/// A thing belongs to one scope: what others know of it is another thing.
+/// An entity belongs to one scope: entities of the same name in other scopes are different ones.
 pub async fn a_thing_does_not_leave_its_scope(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let (hers, of_hers) = thing(&driver, &anna, "Harbour", &[]).await;
@@ -142,7 +142,7 @@ pub async fn a_thing_does_not_leave_its_scope(store: &dyn Store) {
     assert_eq!(speaking(store, &[hers.id, his.id]).await, [(of_his, 0.5), (of_hers, 0.5)]);
 }
 
-/// A summary tells of everything, so it is for those who see everything.
+/// A summary may quote any memory, so it is hidden from callers who are limited to categories.
 pub async fn a_summary_is_not_for_those_who_see_some_categories(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let harbour = driver.name(&anna, "Harbour", &[]).await;
@@ -163,7 +163,7 @@ pub async fn a_summary_is_not_for_those_who_see_some_categories(store: &dyn Stor
     }
 }
 
-/// Those spoken of most come first, a union counting as one; the limit keeps the first of them.
+/// Entities with the most mentions come first, a union counting as one, up to the limit.
 pub async fn those_spoken_of_most_are_known_first(store: &dyn Store) {
     let (driver, anna, bot) = (Driver::on(store), user("anna"), agent("bot"));
     let mut memories = Vec::new();
@@ -194,7 +194,7 @@ pub async fn those_spoken_of_most_are_known_first(store: &dyn Store) {
     check(&whole(), EntityFilter { mentions_min: 2, ..any() }, &[ids[1], ids[3], ids[4]]).await;
     check(&whole(), EntityFilter { mentions_min: 4, ..any() }, &[]).await;
     check(&whole(), EntityFilter { without_summary: true, ..any() }, &[ids[1]]).await;
-    // The last two with the first make the greatest, though its root was spoken of least.
+    // The united entity has the most mentions, although its root has the fewest.
     for from in [ids[4], ids[5]] {
         driver.must(&anna.space(), unite(ids[0], from)).await;
     }
@@ -202,7 +202,7 @@ pub async fn those_spoken_of_most_are_known_first(store: &dyn Store) {
     check(&whole(), EntityFilter { mentions_min: 4, ..any() }, &[ids[0]]).await;
 }
 
-/// What nobody speaks of any more is swept up; a root stays while one of its own is spoken of.
+/// Compaction removes entities without mentions; a root stays while one of its entities is mentioned.
 pub async fn what_nobody_speaks_of_is_swept(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let (root, of_root) = thing(&driver, &anna, "Harbour", &[]).await;

@@ -1,6 +1,6 @@
-//! Is only that seen which may be seen?
+//! Contract: visibility.
 //!
-//! The law is [`Visible::admits`]; every read must keep to it.
+//! The reference is [`Visible::admits`]; every read must agree with it.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +13,8 @@ use loci_types::{
 use crate::driver::{Driver, good, name_in};
 use crate::samples::*;
 
-/// Asks every read and demands that each answers with what the law admits of `plain`. Each of
-/// these holds the word "lantern", has a vector and is a turn of the session "t".
+/// Checks that every read returns exactly those of `plain` that the reference admits. Each of them contains the word
+/// "lantern", has a vector and is a turn of the session "t".
 async fn reads_keep_to(driver: &Driver<'_>, visible: &Visible, plain: &[Memory]) {
     let store = driver.store;
     let admitted: Vec<&Memory> = plain.iter().filter(|memory| visible.admits(memory)).collect();
@@ -33,7 +33,7 @@ async fn reads_keep_to(driver: &Driver<'_>, visible: &Visible, plain: &[Memory])
         for edge in good(store.edges(visible, &everything(), &[memory.id], &[]).await) {
             assert!(seen.contains(&edge.source_id) && seen.contains(&edge.target_id), "edges of {}", memory.content);
         }
-        // Each speaks of a thing that bears its text for a name, and nothing else does.
+        // Each memory mentions one entity, which has its text as name and no other mentions.
         let things = usize::from(seen.contains(&memory.id));
         let named = good(
             store
@@ -85,7 +85,7 @@ async fn reads_keep_to(driver: &Driver<'_>, visible: &Visible, plain: &[Memory])
     assert_eq!(page.total, stats.memories, "totals");
 }
 
-/// The reads that ask one space at a time, and those that know only scopes.
+/// Checks the reads of single spaces and those that depend only on scopes.
 async fn reads_of_spaces_keep_to(store: &dyn Store, visible: &Visible, plain: &[Memory], admitted: &[&Memory]) {
     let within = |scope: &Scope| match visible.reach() {
         Reach::Whole => true,
@@ -116,13 +116,13 @@ async fn reads_of_spaces_keep_to(store: &dyn Store, visible: &Visible, plain: &[
     }
 }
 
-/// Neighbours in the list are linked when they lie in one space.
+/// Whether two neighbours in the list are linked: if they are in one space.
 fn linked(pair: &[Memory]) -> bool {
     crate::driver::space_of(&pair[0]) == crate::driver::space_of(&pair[1])
 }
 
-/// Stores these, linked in a row, each speaking of a thing of its own and told to its session; of each
-/// scope there is a note that says which it is.
+/// Stores the memories, each linked to the next, with an entity that it mentions and a session. Each scope gets a note
+/// with its key.
 async fn keep_all(driver: &Driver<'_>, plain: &[Memory]) {
     for memory in plain {
         driver.keep(memory.clone()).await;
@@ -173,7 +173,7 @@ fn layers() -> Vec<Scope> {
     ]
 }
 
-/// One memory in each of many scopes whose identifiers look alike.
+/// Reads respect scopes: two memories in each of 12 scopes with similar identifiers.
 pub async fn every_read_keeps_to_the_scopes(store: &dyn Store) {
     let driver = Driver::on(store);
     let scopes = layers();
@@ -189,7 +189,7 @@ pub async fn every_read_keeps_to_the_scopes(store: &dyn Store) {
     }
 }
 
-/// A caller may be bound to categories, whatever the reach.
+/// Reads respect the categories of a caller, with and without access to the whole tenant.
 pub async fn every_read_keeps_to_the_categories(store: &dyn Store) {
     let driver = Driver::on(store);
     let anna = user("anna");
@@ -210,7 +210,7 @@ pub async fn every_read_keeps_to_the_categories(store: &dyn Store) {
     }
 }
 
-/// Private and restricted ones are for their writer, or for the user if nobody is named.
+/// Private and restricted memories are visible to their actor, or to their user if they have no actor.
 pub async fn every_read_keeps_to_the_writer(store: &dyn Store) {
     let driver = Driver::on(store);
     let mut plain = Vec::new();
@@ -231,7 +231,7 @@ pub async fn every_read_keeps_to_the_writer(store: &dyn Store) {
     reads_keep_to(&driver, &whole(), &plain).await;
 }
 
-/// The same scope of another tenant is another scope, and even the whole reach ends there.
+/// Scopes of different tenants are independent, even with access to the whole tenant.
 pub async fn nothing_leaves_its_tenant(store: &dyn Store) {
     let driver = Driver::on(store);
     let (here, there) = (Tenant::default(), Tenant::new("other").unwrap_or_default());
@@ -256,7 +256,7 @@ pub async fn nothing_leaves_its_tenant(store: &dyn Store) {
                 assert_eq!(counted.of, [driver.count(&visible).await as u64]);
             }
         }
-        // Nor can it be changed from there.
+        // Nor can it be changed from the other tenant.
         let changes = vec![change(at(99), Action::Erase { id: theirs.id })];
         let batch = Batch { tenant: here.clone(), space: scope.space(), changes };
         store.apply(batch).await.expect_err("not of this tenant");
@@ -266,7 +266,7 @@ pub async fn nothing_leaves_its_tenant(store: &dyn Store) {
     assert_eq!(driver.count(&nowhere).await, 0);
 }
 
-/// One agent does not see another's, though both know the same user.
+/// The memories of one agent are not visible in the scope of another, for the same user.
 pub async fn nothing_leaves_its_agent(store: &dyn Store) {
     let driver = Driver::on(store);
     let mine = driver.remember(&agent("bot"), "lantern of the bot").await;
@@ -278,7 +278,7 @@ pub async fn nothing_leaves_its_agent(store: &dyn Store) {
     driver.act(&agent("bot").space(), link).await.expect_err("an edge stays within its space");
 }
 
-/// A scope that is named twice gives each of its memories once.
+/// Memories of a scope that is given twice are returned once.
 pub async fn a_scope_named_twice_is_one_scope(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let one = driver.remember(&anna, "lantern one").await;
@@ -286,7 +286,7 @@ pub async fn a_scope_named_twice_is_one_scope(store: &dyn Store) {
     driver.sees(&visible(&[anna.clone(), anna.clone(), anna]), "lantern", &[one, two]).await;
 }
 
-/// Counts of the ledger, the jobs and the disk are for those whose reach is the whole.
+/// The counts of the ledger, of jobs and of bytes need access to the whole tenant.
 pub async fn numbers_count_only_what_is_seen(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     driver.remember(&anna, "one").await;

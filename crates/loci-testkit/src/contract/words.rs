@@ -1,4 +1,4 @@
-//! Is a memory found by its words?
+//! Contract: search by words.
 
 use loci_store::Store;
 use loci_types::{Action, Addition, Layer, Memory, MemoryId, Relation};
@@ -6,7 +6,7 @@ use loci_types::{Action, Addition, Layer, Memory, MemoryId, Relation};
 use crate::driver::{Driver, good};
 use crate::samples::*;
 
-/// Other forms of a word find it, in English and in Russian.
+/// A word is found by its other forms, in English and in Russian.
 pub async fn words_are_found_by_their_stems(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let english = driver.remember(&anna, "Caroline researched adoption agencies").await;
@@ -30,7 +30,7 @@ pub async fn words_are_found_by_their_stems(store: &dyn Store) {
         ] {
             let mut found = driver.words(&visible, query, &now()).await;
             if query == "research_1" {
-                // A term is not to be confused with the term of a scope.
+                // This query may also find `research`.
                 found.retain(|id| *id != english);
             }
             assert_eq!(found, expect, "{query}");
@@ -38,7 +38,7 @@ pub async fn words_are_found_by_their_stems(store: &dyn Store) {
     }
 }
 
-/// Codes, paths and versions rank first when asked for exactly.
+/// Codes, paths and versions rank first when the query contains them exactly.
 pub async fn identifiers_are_found_whole(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let texts = [
@@ -73,7 +73,7 @@ pub async fn identifiers_are_found_whole(store: &dyn Store) {
     }
 }
 
-/// Whatever is asked is only words.
+/// Every query is read as plain words, without syntax.
 pub async fn no_question_is_a_syntax_error(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let texts = [
@@ -121,7 +121,7 @@ pub async fn no_question_is_a_syntax_error(store: &dyn Store) {
         ids.push(driver.remember(&anna, text).await);
     }
     for visible in [whole(), visible(&[anna])] {
-        // A question may contain NUL, which no text that is kept does.
+        // A query may contain NUL, which a stored text cannot.
         for query in all.iter().chain(&["lantern\u{0}candle", "\u{0}"]) {
             let shown: String = query.chars().take(40).collect();
             let found = store.lexical(&visible, query, &now(), 100).await;
@@ -142,7 +142,7 @@ async fn follow(driver: &Driver<'_>, before: MemoryId, memory: Memory) -> Memory
     id
 }
 
-/// A turn that follows two questions answers the later one, whichever link was drawn first.
+/// A turn that follows two questions answers the later one, whichever link was created first.
 pub async fn of_several_questions_the_latest_counts(store: &dyn Store) {
     let driver = Driver::on(store);
     let session = scope(Layer::Session, &["anna", "s"]);
@@ -157,7 +157,7 @@ pub async fn of_several_questions_the_latest_counts(store: &dyn Store) {
     }
 }
 
-/// "Yes, last week" is about what was asked; a statement before it is not.
+/// An answer is found by the words of the question before it; a reply is not found by those of a statement.
 pub async fn an_answer_is_found_by_its_question(store: &dyn Store) {
     let driver = Driver::on(store);
     let question = driver.keep(said(&driver, "vera", "Have you been to Lisbon?")).await;
@@ -174,7 +174,7 @@ pub async fn an_answer_is_found_by_its_question(store: &dyn Store) {
     assert_eq!(driver.words(&whole(), "spring", &now()).await, [own]);
 }
 
-/// When the question changes or goes, its old words find the answer no more.
+/// When the question is revised or erased, its old words no longer find the answer.
 pub async fn an_answer_forgets_the_old_words_of_its_question(store: &dyn Store) {
     let driver = Driver::on(store);
     let question = driver.keep(said(&driver, "vera", "Have you been to Lisbon?")).await;
@@ -190,7 +190,7 @@ pub async fn an_answer_forgets_the_old_words_of_its_question(store: &dyn Store) 
     assert_eq!(driver.words(&whole(), "week", &now()).await, [answer]);
 }
 
-/// Scores fall, are above nothing, and the limit keeps the best.
+/// Results are sorted by score, all scores are positive, and the limit keeps the best.
 pub async fn better_matches_come_first(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     for number in 0..20 {
@@ -205,7 +205,7 @@ pub async fn better_matches_come_first(store: &dyn Store) {
     }
 }
 
-/// A long question over many scopes is still one question.
+/// A long query over many scopes does not fail.
 pub async fn many_scopes_and_many_words(store: &dyn Store) {
     let driver = Driver::on(store);
     let scopes: Vec<_> = (0..60).map(|n| user(&format!("user-{n}"))).collect();
@@ -215,7 +215,7 @@ pub async fn many_scopes_and_many_words(store: &dyn Store) {
     }
     let query: String = (0..200).map(|n| format!("word{n} ")).collect::<String>() + "lanternlanternlantern lantern";
     let found = driver.words(&visible(&scopes), &query, &now()).await;
-    // Only the longest words of a very long question are kept; it must not fail, nor find strangers.
+    // Only the longest words of a very long query are used; it must not return memories of other scopes.
     assert!(found.iter().all(|id| ids.contains(id)));
     assert_eq!(driver.words(&visible(&scopes), "a small lantern", &now()).await.len(), 60);
 }

@@ -1,4 +1,4 @@
-//! What is in a collection?
+//! The collections of the stand-in.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::strict::{Refused, bad, field, id, object, vector};
 
 /// A collection.
 pub(super) struct Held {
-    /// What it was made with.
+    /// The request that created it.
     pub(super) asked: Value,
     pub(super) dimensions: usize,
     pub(super) distance: String,
@@ -24,7 +24,7 @@ pub(super) struct Point {
 }
 
 impl Held {
-    /// A new collection, if what is asked for makes one.
+    /// Creates a collection; fails if the request is invalid.
     pub(super) fn new(asked: &Value) -> Result<Self, Refused> {
         let known = [
             "vectors",
@@ -62,12 +62,12 @@ impl Held {
         })
     }
 
-    /// Loses its points.
+    /// Removes all points.
     pub(super) fn empty(&mut self) {
         self.points.clear();
     }
 
-    /// What it says of itself.
+    /// The description of the collection, as Qdrant returns it.
     pub(super) fn describe(&self) -> Value {
         let schema: Map<String, Value> =
             self.indexes.iter().map(|(name, kind)| (name.clone(), json!({ "data_type": kind, "points": 0 }))).collect();
@@ -81,7 +81,7 @@ impl Held {
         })
     }
 
-    /// Makes a payload index.
+    /// Creates a payload index.
     pub(super) fn index(&mut self, body: &Value) -> Result<(), Refused> {
         let body = object(body, "CreateFieldIndex", &["field_name", "field_schema"])?;
         let name = field(body, "field_name")?.as_str().unwrap_or_default();
@@ -100,7 +100,7 @@ impl Held {
         Ok(())
     }
 
-    /// Takes points up, all of them or none.
+    /// Inserts or replaces points, all of them or none.
     pub(super) fn upsert(&mut self, body: &Value) -> Result<(), Refused> {
         let body = object(body, "PointsList", &["points"])?;
         let mut read = Vec::new();
@@ -117,7 +117,7 @@ impl Held {
         Ok(())
     }
 
-    /// Lets points go, by their ids or by a filter.
+    /// Deletes points by their ids or by a filter.
     pub(super) fn delete(&mut self, body: &Value) -> Result<(), Refused> {
         let body = object(body, "PointsSelector", &["points", "filter"])?;
         if body.contains_key("filter") {
@@ -131,7 +131,7 @@ impl Held {
         Ok(())
     }
 
-    /// Points by their ids.
+    /// Returns points by their ids.
     pub(super) fn retrieve(&self, body: &Value) -> Result<Value, Refused> {
         let body = object(body, "PointRequest", &["ids", "with_payload", "with_vector"])?;
         let mut found = Vec::new();
@@ -144,7 +144,7 @@ impl Held {
         Ok(json!(found))
     }
 
-    /// The nearest, exactly.
+    /// Returns the nearest points, by exact search.
     pub(super) fn query(&self, body: &Value) -> Result<Value, Refused> {
         let known = ["query", "filter", "limit", "params", "with_payload", "with_vector"];
         let body = object(body, "QueryRequest", &known)?;
@@ -172,7 +172,7 @@ impl Held {
         if lengths > 0.0 { product(left, right) / lengths } else { 0.0 }
     }
 
-    /// How many points pass a filter.
+    /// Counts the points that match a filter.
     pub(super) fn count(&self, body: &Value) -> Result<Value, Refused> {
         let body = object(body, "CountRequest", &["filter", "exact"])?;
         let filter = Filter::read(body.get("filter"), &self.indexes)?;
@@ -180,7 +180,7 @@ impl Held {
         Ok(json!({ "count": count }))
     }
 
-    /// Points in the order of their ids, from an id on.
+    /// Returns points in the order of their ids, starting at an id.
     pub(super) fn scroll(&self, body: &Value) -> Result<Value, Refused> {
         let body = object(body, "ScrollRequest", &["filter", "limit", "offset", "with_payload", "with_vector"])?;
         let filter = Filter::read(body.get("filter"), &self.indexes)?;

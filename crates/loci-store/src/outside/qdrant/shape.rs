@@ -1,6 +1,6 @@
-//! What do collections, points and questions look like to Qdrant?
+//! The JSON of collections, points and queries.
 //!
-//! The collection is configured as the design of the schema lays down; no text of a memory goes into a payload.
+//! The text of a memory is never part of a payload.
 
 use loci_types::{MemoryId, Shard, Space};
 use serde_json::{Value, json};
@@ -9,16 +9,16 @@ use uuid::Uuid;
 use crate::outside::index::{Collection, Mark, PointFilter};
 use crate::outside::point::VectorPoint;
 
-/// The widest that the graph is searched beyond what is wanted.
+/// Minimum search width (`ef`) of the HNSW graph.
 const WIDE: usize = 128;
 
-/// What tells the points of a space apart where several spaces share a collection: all shards of a tenant's users lie in the
-/// collection of its `shared` space. None: the collection holds one space.
+/// The value of the payload field `space`; none if the collection has one space. All user shards of a tenant are in the
+/// collection of its `shared` space.
 pub(super) fn space(space: &Space) -> Option<String> {
     matches!(space, Space::Shared | Space::Users(_)).then(|| space.name())
 }
 
-/// The condition that a point belongs to the space.
+/// The condition that a point belongs to the space; empty if the collection has one space.
 fn of_space(collection: &Collection) -> Vec<Value> {
     space(&collection.space).iter().map(|space| any("space", std::slice::from_ref(space))).collect()
 }
@@ -27,7 +27,7 @@ fn any(key: &str, values: &[String]) -> Value {
     json!({ "key": key, "match": { "any": values } })
 }
 
-/// The id of the point that says how far a space has been read.
+/// The id of the mark of a space.
 pub(super) fn mark_id(space: &Space) -> Uuid {
     match space {
         Space::Users(shard) => Uuid::from_u128(1 + u128::from(shard.number())),
@@ -35,13 +35,13 @@ pub(super) fn mark_id(space: &Space) -> Uuid {
     }
 }
 
-/// The ids of all such points that a collection may have.
+/// The ids of all marks that the collection of a space may have.
 pub(super) fn mark_ids(space: &Space) -> Vec<Uuid> {
     let shards = if self::space(space).is_some() { u128::from(Shard::COUNT) } else { 0 };
     (0..=shards).map(Uuid::from_u128).collect()
 }
 
-/// A new collection.
+/// The request that creates a collection.
 pub(super) fn collection(collection: &Collection) -> Value {
     json!({
         "vectors": { "size": collection.dimensions, "distance": "Cosine", "on_disk": false },
@@ -54,7 +54,7 @@ pub(super) fn collection(collection: &Collection) -> Value {
     })
 }
 
-/// The fields that are filtered by. A server that insists on indexes refuses a filter on any other.
+/// The indexes of the fields in filters. A server in strict mode refuses a filter on a field without an index.
 pub(super) fn payload_indexes(collection: &Collection) -> Vec<Value> {
     let mut fields = vec![
         ("userId", json!({ "type": "keyword", "is_tenant": true })),
@@ -70,24 +70,24 @@ pub(super) fn payload_indexes(collection: &Collection) -> Vec<Value> {
     fields.into_iter().map(|(name, schema)| json!({ "field_name": name, "field_schema": schema })).collect()
 }
 
-/// Whether a collection that is there can hold these vectors.
+/// Whether an existing collection can store these vectors.
 pub(super) fn fits(found: &Value, collection: &Collection) -> bool {
     let vectors = &found["config"]["params"]["vectors"];
     vectors["size"].as_u64() == Some(collection.dimensions as u64) && vectors["distance"] == "Cosine"
 }
 
-/// A memory; none if its vector has no direction.
+/// A memory as a point; none if its vector has no direction.
 pub(super) fn point(collection: &Collection, point: &VectorPoint) -> Option<Value> {
     let memory = &point.memory;
     let mut payload = json!({
         "scope": point.scope,
         "type": memory.kind.name(),
         "state": memory.state.name(),
-        // Written even when it is null: only what is there can be asked for being null.
+        // Written even if null: `is_null` does not match a missing field.
         "supersededById": memory.superseded_by_id,
         "tags": memory.tags,
         "createdAt": memory.created_at.as_millisecond(),
-        // As text, because numbers of JSON are not trusted beyond 53 bits.
+        // As text, because JSON numbers are exact only up to 53 bits.
         "stamp": format!("{:016x}", point.stamp()),
     });
     if let Some(space) = space(&collection.space) {
@@ -102,7 +102,7 @@ pub(super) fn point(collection: &Collection, point: &VectorPoint) -> Option<Valu
     Some(json!({ "id": memory.id, "vector": point.direction()?, "payload": payload }))
 }
 
-/// The point that says how far a collection has read. Having no state it is never found by a question.
+/// The mark of a space as a point. It has no state, so no query finds it.
 pub(super) fn mark(collection: &Collection, mark: Mark) -> Value {
     let mut vector = vec![0.0_f32; collection.dimensions];
     if let Some(first) = vector.first_mut() {
@@ -115,13 +115,13 @@ pub(super) fn mark(collection: &Collection, mark: Mark) -> Value {
     json!({ "id": mark_id(&collection.space), "vector": vector, "payload": payload })
 }
 
-/// Whether a mark is of this model, and of a collection whose points say to which space they belong if it may hold several.
+/// Whether a mark is of this model and has the field `space` exactly if the collection is shared by several spaces.
 pub(super) fn is_mark_of(payload: &Value, collection: &Collection) -> bool {
     let model = payload.get("model").and_then(Value::as_str);
     model == Some(&collection.model) && payload.get("space").is_some() == space(&collection.space).is_some()
 }
 
-/// How far a collection has read; none if it is another model's.
+/// The mark in a payload; none if it belongs to another model.
 pub(super) fn read_mark(payload: &Value, collection: &Collection) -> Option<Mark> {
     if !is_mark_of(payload, collection) {
         return None;
@@ -129,17 +129,17 @@ pub(super) fn read_mark(payload: &Value, collection: &Collection) -> Option<Mark
     Some(Mark { sequence: payload.get("lociMark")?.as_i64()?, at: payload.get("lociMarkAt").and_then(Value::as_i64) })
 }
 
-/// All points of a space that are memories.
+/// The filter for the memories of a space.
 pub(super) fn memories(collection: &Collection) -> Value {
     json!({ "must": of_space(collection), "must_not": [{ "has_id": [mark_id(&collection.space)] }] })
 }
 
-/// All points of a space, with its mark.
+/// The filter for all points of a space, including its mark.
 pub(super) fn points(collection: &Collection) -> Value {
     json!({ "must": of_space(collection) })
 }
 
-/// A question.
+/// A nearest-neighbour query.
 pub(super) fn query(collection: &Collection, wanted: &PointFilter, query: &[f32], limit: usize) -> Value {
     let states: Vec<String> = wanted.states.iter().map(|state| state.name().to_owned()).collect();
     let mut must = of_space(collection);
@@ -165,12 +165,12 @@ pub(super) fn query(collection: &Collection, wanted: &PointFilter, query: &[f32]
     })
 }
 
-/// A hit.
+/// The memory id and the score of a result.
 pub(super) fn read_hit(point: &Value) -> Option<(MemoryId, f32)> {
     Some((read_id(point)?, point.get("score")?.as_f64()? as f32))
 }
 
-/// A point with its stamp.
+/// The memory id and the stamp of a point.
 pub(super) fn read_stamp(point: &Value) -> Option<(MemoryId, Option<u64>)> {
     let stamp = point.get("payload").and_then(|payload| payload.get("stamp")).and_then(Value::as_str);
     Some((read_id(point)?, stamp.and_then(|stamp| u64::from_str_radix(stamp, 16).ok())))

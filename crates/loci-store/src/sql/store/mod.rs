@@ -1,7 +1,7 @@
 //! The store over any SQL backend.
 //!
-//! [`SqlStore`] finds the spaces that a call concerns, opens a transaction on each through its [`Backend`], runs the common
-//! SQL there and merges the answers. Its capabilities are in one file each.
+//! [`SqlStore`] finds the spaces that a call concerns, opens a transaction on each through its [`Backend`], runs the
+//! common SQL there and merges the results. Each of its traits is implemented in a file of its own.
 
 mod admin;
 mod catalogue;
@@ -24,14 +24,14 @@ use super::{Connection, Result as SqlResult, catalogue as list};
 use crate::text::Analyser;
 use crate::{Error, Indexed, Result};
 
-/// Number of spaces of a server that one caller reads at once. Each takes a connection.
+/// Number of spaces that one call reads concurrently from a server. Each needs a connection.
 const READ_AT_ONCE: usize = 4;
 
-/// A store whose records lie in an SQL database. Cheap to clone.
+/// A store whose records are in an SQL database. Cheap to clone.
 pub struct SqlStore<B> {
     pub(crate) backend: Arc<B>,
     pub(crate) analyser: Arc<Analyser>,
-    /// The outside index that proposes the nearest vectors; none: the backend finds them itself.
+    /// The external index that proposes the nearest vectors; none: the backend finds them itself.
     index: Option<Indexed>,
 }
 
@@ -49,7 +49,7 @@ impl<B: Backend> SqlStore<B> {
         Self { backend: Arc::new(backend), analyser, index: None }
     }
 
-    /// Runs `work` on every space that the caller looks into, on a thread that may block.
+    /// Runs `work` on every space that the caller may see, on a thread that may block.
     pub(super) async fn for_each_space<T: Send + 'static>(
         &self,
         visible: &Visible,
@@ -69,7 +69,7 @@ impl<B: Backend> SqlStore<B> {
         .await
     }
 
-    /// The same on a server: several spaces are read at once, so that whoever sees two does not wait twice as long.
+    /// The same on a server: several spaces are read concurrently to reduce latency.
     async fn for_each_at_once<T: Send + 'static>(
         &self,
         visible: Visible,
@@ -94,7 +94,7 @@ impl<B: Backend> SqlStore<B> {
         Ok(found)
     }
 
-    /// Reads what is visible in every space of the caller, in whatever state.
+    /// Reads the visible memories of every space, in any state.
     pub(super) async fn visible_in_each<T: Send + 'static>(
         &self,
         visible: &Visible,
@@ -111,7 +111,7 @@ impl<B: Backend> SqlStore<B> {
         Ok(found.into_iter().flatten().collect())
     }
 
-    /// Reads what is visible and matches the filter, space by space.
+    /// Reads the visible memories that match the filter, space by space.
     pub(super) async fn matching_in_each<T: Send + 'static>(
         &self,
         visible: &Visible,
@@ -128,7 +128,7 @@ impl<B: Backend> SqlStore<B> {
         .await
     }
 
-    /// Reads what is visible in one space; none if the caller does not reach it or nothing is there.
+    /// Reads what is visible in one space; none if the caller may not see the space or it is empty.
     pub(super) async fn in_one_space<T: Send + 'static>(
         &self,
         visible: &Visible,
@@ -151,7 +151,7 @@ impl<B: Backend> SqlStore<B> {
         .await
     }
 
-    /// Changes rows of a space that are no memories; none if the space is not there.
+    /// Changes rows of a space other than memories; none if the space does not exist.
     pub(super) async fn write_space<T: Send + 'static>(
         &self,
         tenant: &Tenant,
@@ -168,7 +168,7 @@ impl<B: Backend> SqlStore<B> {
         self.backend.write(&open, work).await.map(Some)
     }
 
-    /// Reads the catalogue: here if it answers at once, otherwise on a thread that may block.
+    /// Reads the catalogue: on this thread if that takes microseconds, otherwise on a thread that may block.
     pub(super) async fn read_catalogue<T: Send + 'static>(
         &self,
         work: impl FnOnce(&dyn Connection) -> SqlResult<T> + Send + 'static,
@@ -191,7 +191,7 @@ impl<B: Backend> SqlStore<B> {
     }
 }
 
-/// The spaces that a caller looks into.
+/// The spaces that a caller may see.
 pub(crate) fn spaces_of<B: Backend>(backend: &B, visible: &Visible) -> Result<Vec<Arc<B::Open>>> {
     let names: BTreeSet<Space> = match visible.spaces() {
         Some(spaces) => spaces,

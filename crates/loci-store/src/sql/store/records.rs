@@ -1,4 +1,4 @@
-//! Memories and what belongs to them, read and written.
+//! Implements [`Records`].
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::{
 
 #[expect(private_bounds, reason = "the backends are this crate's own")]
 impl<B: Backend> SqlStore<B> {
-    /// Removes most of what a user left, step by step. Returns the number of memories that went.
+    /// Removes most of a user's data, step by step. Returns the number of removed memories.
     async fn erase_in_steps(&self, open: &Arc<B::Open>, space: &Space, change: &Change, user: &str) -> Result<usize> {
         let mut gone = 0;
         for removed in [false, true] {
@@ -54,7 +54,7 @@ impl<B: Backend> Records for SqlStore<B> {
         }
         let (analyser, place) = (self.analyser.clone(), B::place_of(&open).to_owned());
         let (tenant, space, models) = (batch.tenant.clone(), batch.space.clone(), self.models_of(&batch));
-        // Others may write to the space between the steps of an erasure. Together with other changes it is one transaction.
+        // An erasure alone is done in steps, between which others may write; in a batch it is one transaction.
         let removed = match batch.changes.as_slice() {
             [change] => match &change.action {
                 Action::EraseUser { user } => self.erase_in_steps(&open, &space, change, user).await?,
@@ -78,7 +78,7 @@ impl<B: Backend> Records for SqlStore<B> {
         if applied.iter().any(|applied| applied.sequence.is_some()) {
             if !self.backend.is_noted(&tenant, &open) {
                 let (backend, tenant) = (self.backend.clone(), tenant.clone());
-                // The change is durable: a caller that is told otherwise would repeat it. The next change notes it again.
+                // The change is durable, so a failure here is only logged. The next change notes the write again.
                 if let Err(error) = blocking(move || backend.note_written(&tenant, &open)).await {
                     tracing::warn!(%error, "the catalogue could not be told that something was written to a space");
                 }

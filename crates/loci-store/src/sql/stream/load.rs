@@ -1,8 +1,8 @@
 //! Loads a space from a chain of backups, in one transaction.
 //!
-//! What is there is deleted, the rows of the chain are inserted, the ledger is rewound if that was asked for, and terms are
-//! extracted again. If anything fails, the space stays as it was. The sequence numbers of the ledger never go back where
-//! someone may have read them: an entry after the last number ever given says that the space was restored.
+//! Existing rows are deleted, the rows of the chain are inserted, the ledger is rewound if requested, and terms are
+//! extracted again. If anything fails, the space stays as it was. If the space had a ledger, an entry after the highest
+//! sequence number says that it was restored, so that sequence numbers never go back for a reader.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,14 +19,14 @@ use super::{Failure, numbers, page, verify};
 use crate::sql::{self, Connection, Value, feed, params, words};
 use crate::text::Analyser;
 
-/// A space to load. It may run again if its transaction could not be committed.
+/// A space to load. It may run again if its transaction was not committed.
 pub(super) struct SpaceLoad {
-    /// The files that hold something of it, and where it begins in each.
+    /// The files with rows of the space, and where it begins in each.
     pub(super) parts: Vec<(PathBuf, FramePosition)>,
     pub(super) tenant: String,
     /// Its name in the backup.
     pub(super) space: Space,
-    /// Its name from now on. Of `shared` it may be that of a shard, whose part is then loaded.
+    /// Its new name. For `shared` it may be a shard; then only the rows of the shard are loaded.
     pub(super) target: Space,
     pub(super) until: Option<RestorePoint>,
     pub(super) at: Timestamp,
@@ -68,7 +68,7 @@ impl SpaceLoad {
         })
     }
 
-    /// Loads the rows of one file; with a part, only those that belong to it.
+    /// Loads the rows of one file; with a [`Part`], only those that belong to it.
     fn load_part(
         &self,
         connection: &dyn Connection,
@@ -81,7 +81,7 @@ impl SpaceLoad {
             (FrameKind::Space, bytes) => reader.json(&bytes)?,
             _ => return Err(reader.corrupt("was changed while it was read").into()),
         };
-        // A space that was dropped and created again since the base is held in full.
+        // A space that was dropped and created again since the base is stored in full, even in an increment.
         let increment = head.since > 0;
         clear(connection, |table| !increment || table.is_replaced_by_increment())?;
         loop {
@@ -150,7 +150,7 @@ impl SpaceLoad {
         Ok(())
     }
 
-    /// Appends the ledger entry by which readers of the ledger learn that everything before it has changed.
+    /// Appends the entry that tells readers of the ledger that all earlier entries may have changed.
     fn record_restore(&self, connection: &dyn Connection, sequence: i64, through: i64) -> sql::Result<()> {
         let new = serde_json::json!({ "restored": { "through": through } }).to_string();
         connection

@@ -1,10 +1,10 @@
 //! One stream of rows for backup, restore and migration.
 //!
-//! Rows of every table are read in pages, in an encoding that does not depend on the database. A backup is a dump of them to a
-//! file of hashed frames; each space is read in one snapshot, while others write. A restore verifies a whole chain of backups
-//! before anything is changed, and loads each space in one transaction. A migration writes the same pages to another store,
-//! one transaction each, continues where it was interrupted, and compares every row of both stores at the end. An export
-//! reads the visible part of a space as records, for JSON lines.
+//! Rows of every table are read in pages, in an encoding that does not depend on the database. A backup writes them to
+//! a file of hashed frames; each space is read in one snapshot, while others write. A restore verifies a whole chain of
+//! backups before it changes anything, and loads each space in one transaction. A migration writes the same pages to
+//! another store, one transaction each, continues where it was interrupted, and compares every row of both stores at
+//! the end. An export reads the visible part of a space as records, for JSON lines.
 
 mod backup;
 mod catalogue;

@@ -1,7 +1,7 @@
 //! The part of a backup's `shared` space that belongs to one space.
 //!
-//! Backups that were made before users had shards hold the user and session layers in `shared`. Such a space is read once for
-//! each space that its rows belong to, and only those rows are loaded. What belongs to nobody stays in `shared`.
+//! Backups from before there were user shards have the user and session layers in `shared`. Such a space is read once
+//! for each space that its rows belong to, and only those rows are loaded. Rows without a known scope stay in `shared`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use super::table::Table;
 use crate::Result;
 use crate::sql::Value;
 
-/// Selects the rows of one space. Tables come in the order of their references, so what a row refers to was seen before it.
+/// Selects the rows of one space. Tables are read in the order of their references, so a referenced row comes first.
 pub(super) struct Part<'s> {
     space: &'s Space,
     /// The space of every scope, by its number.
@@ -51,7 +51,7 @@ impl<'s> Part<'s> {
             "fact_sources" => has("facts", "fact") && has("memories", "memory"),
             "checkpoint_writes" => has("checkpoints", "checkpoint"),
             "jobs" => self.owns_job(table.text(row, "payload").unwrap_or_default()),
-            // Number 0 of a note, and the numbers of scopes that were erased, are nobody's.
+            // Scope 0 of a note, and the numbers of erased scopes, belong to no scope.
             _ => *number("scope").and_then(|scope| self.scopes.get(&scope)).unwrap_or(&Space::Shared) == *self.space,
         };
         if let ("memories", Some(Value::Blob(id))) = (table.name, table.value(row, "id"))

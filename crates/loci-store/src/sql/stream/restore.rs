@@ -48,7 +48,7 @@ pub(super) async fn restore<B: Backend>(
     }
     if plan.space.is_none() {
         let (backend, path, tenant) = (to.clone(), last.path.clone(), plan.tenant.clone());
-        // Only the last backup of the chain counts: an earlier one would bring back what was revoked since.
+        // Only the last backup of the chain is used: an earlier one would restore what was revoked since.
         blocking(move || restore_catalogue(&*backend, &path, tenant.as_ref())).await?;
     }
     let mut restored = Vec::new();
@@ -58,7 +58,7 @@ pub(super) async fn restore<B: Backend>(
     Ok(restored)
 }
 
-/// The spaces that the rows of a space belong to. Only `shared` may hold rows of others: the users' of before they had shards.
+/// The spaces that the rows of a space belong to. Only `shared` can have rows of others, from before user shards.
 fn targets(chain: &[VerifiedBackup], tenant: &Tenant, space: &Space) -> Result<BTreeSet<Space>> {
     let mut targets = BTreeSet::from([space.clone()]);
     let parts = chain.iter().filter(|_| *space == Space::Shared);
