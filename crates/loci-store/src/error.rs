@@ -249,6 +249,10 @@ impl Error {
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Error::DiskFull { path },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Error::Damaged { path, problem },
+            // The space was dropped while it was used. Retryable: the next attempt finds none, or a new one.
+            Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::SystemIoFailure) if !exists(&path) => {
+                Error::Busy { path }
+            }
             // Retryable: a descriptor becomes free when another file is closed.
             Some(ErrorCode::CannotOpen) if is_out_of_descriptors(&path) => Error::Busy { path },
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
@@ -260,6 +264,11 @@ impl Error {
             _ => Error::Database { path, problem },
         }
     }
+}
+
+/// Whether there is a file, or whether that cannot be known.
+fn exists(path: &Path) -> bool {
+    path.try_exists().unwrap_or(true)
 }
 
 /// Whether this process or the system has no file descriptor left. SQLite does not report why it cannot open a file.

@@ -308,6 +308,7 @@ impl Backend for PostgresBackend {
     }
 
     fn scrub(&self, tenant: &Tenant) -> Result<Option<String>> {
+        self.remove_dropped()?;
         let number = self.tenant_number(tenant)?;
         let scrubbed = scrub::tables(&self.inner.address, &self.inner.options, number.unwrap_or(0) as i32);
         self.inner.sessions.handle.block_on(scrubbed)
@@ -351,7 +352,11 @@ impl Backend for PostgresBackend {
             self.forget(open);
         }
         let dropped = self.write_catalogue(|connection| catalogue::drop_space(connection, tenant, &open.space))?;
-        self.remove_dropped()?;
+        // The space is gone for everybody, so a failure here is only logged. Its rows are deleted by the next drop or
+        // scrub.
+        if let Err(error) = self.remove_dropped() {
+            tracing::warn!(%error, "the rows of a dropped space could not be deleted");
+        }
         Ok(dropped)
     }
 

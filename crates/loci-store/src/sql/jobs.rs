@@ -44,14 +44,23 @@ pub(crate) fn claim(
     };
     let taken = connection.query_map(&sql, values, read).map_err(|error| Error::sql(path, error))?;
     let lease_until = Timestamp::from_microsecond(until).unwrap_or(Timestamp::MAX);
-    taken
-        .into_iter()
-        .map(|(id, kind, payload, attempt)| {
-            let payload = serde_json::from_str(&payload)
-                .map_err(|error| Error::Damaged { path: path.to_owned(), problem: format!("job {id}: {error}") })?;
-            Ok(Job { id, space: space.to_owned(), kind: kind.parse()?, payload, attempt, lease_until })
-        })
-        .collect()
+    let mut claimed = Vec::with_capacity(taken.len());
+    for (id, kind, payload, attempt) in taken {
+        let job = serde_json::from_str(&payload).map_err(|error| error.to_string()).and_then(|payload| {
+            let kind = kind.parse().map_err(|error: loci_types::Error| error.to_string())?;
+            Ok(Job { id, space: space.to_owned(), kind, payload, attempt, lease_until })
+        });
+        match job {
+            Ok(job) => claimed.push(job),
+            // No attempt can succeed, and it must not stop the jobs behind it.
+            Err(problem) => {
+                let dead = "UPDATE jobs SET state = 'dead', lease_until = NULL, last_error = ?2 WHERE id = ?1";
+                let problem = format!("the job cannot be read: {problem}");
+                connection.execute(dead, params![id, problem]).map_err(|error| Error::sql(path, error))?;
+            }
+        }
+    }
+    Ok(claimed)
 }
 
 /// Extends the lease of a job. Returns false if this worker no longer holds it.

@@ -10,7 +10,7 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::JoinHandle;
 
@@ -21,6 +21,9 @@ use crate::{Error, Result};
 
 /// Maximum number of changes that share one commit.
 const MAX_GROUP: usize = 512;
+
+/// Maximum number of threads for long changes. Beyond it a writer thread runs them itself.
+const MAX_LONG: usize = 8;
 
 /// Maximum number of changes in the queue of one space.
 const MAX_WAITING: usize = 4_096;
@@ -129,6 +132,8 @@ struct Shared<C: Committer> {
     /// Signalled when a space becomes ready, and after closing when a queue becomes empty.
     changed: Condvar,
     commits: AtomicU64,
+    /// Number of long changes being run.
+    long: AtomicUsize,
 }
 
 /// The queues of all spaces and the threads that serve them.
@@ -146,6 +151,7 @@ impl<C: Committer> Writers<C> {
             state: Mutex::new(state),
             changed: Condvar::new(),
             commits: AtomicU64::new(0),
+            long: AtomicUsize::new(0),
         });
         let mut writers = Self { shared, threads: Vec::with_capacity(count) };
         for number in 0..count {
@@ -292,12 +298,19 @@ fn serve<C: Committer>(shared: &Arc<Shared<C>>) {
             shared.commit(&place, group);
             continue;
         }
+        // For instance when the files of many agents are migrated after an upgrade.
+        if shared.long.fetch_add(1, Ordering::Relaxed) >= MAX_LONG {
+            shared.commit(&place, group);
+            shared.long.fetch_sub(1, Ordering::Relaxed);
+            continue;
+        }
         let (sender, receiver) = mpsc::channel::<(C::Place, Vec<WriteRequest>)>();
         let with = shared.clone();
         let commit = move || {
             if let Ok((place, group)) = receiver.recv() {
                 with.commit(&place, group);
             }
+            with.long.fetch_sub(1, Ordering::Relaxed);
         };
         let thread = spawn("loci-admin".to_owned(), commit);
         let handed_over =
@@ -305,6 +318,7 @@ fn serve<C: Committer>(shared: &Arc<Shared<C>>) {
         if let Err(mpsc::SendError((place, group))) = handed_over {
             // No thread could be started, so this one does the work.
             shared.commit(&place, group);
+            shared.long.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }

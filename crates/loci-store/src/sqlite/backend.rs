@@ -11,7 +11,7 @@ use loci_types::{JobKind, MemoryId, Space, Tenant, Vector, Visible};
 use super::commit::next_work;
 use super::file::FileId;
 use super::space::OpenSpace;
-use super::{SqliteBackend, scrub};
+use super::{SqliteBackend, dropped, scrub};
 use crate::sql::clause::Clause;
 use crate::sql::turn_runs::{self, Turns};
 use crate::sql::{self, Backend, Connection, catalogue, jobs};
@@ -58,7 +58,7 @@ impl Backend for SqliteBackend {
     }
 
     fn exists(&self, open: &OpenSpace) -> Result<bool> {
-        Ok(open.path.exists())
+        open.path.try_exists().map_err(|error| Error::io(&open.path, &error))
     }
 
     fn with_jobs(&self, tenant: &Tenant, kinds: &[JobKind], now: Timestamp) -> Result<Vec<Space>> {
@@ -223,20 +223,21 @@ impl Backend for SqliteBackend {
     }
 
     fn drop_space(&self, tenant: &Tenant, open: &OpenSpace) -> Result<bool> {
+        let failed = |error: std::io::Error| Error::io(&open.path, &error);
+        let file = FileId::of(&open.path);
+        self.inner.writers.committer().close_space(&open.path);
+        // The rename takes effect at once; a crash after it leaves nothing that could be read or restored.
+        let moved = open.folder().map(|folder| dropped::move_away(&self.inner.folder, folder)).transpose();
+        let moved = moved.map_err(failed)?.flatten();
         let known = self.write_catalogue(|connection| catalogue::drop_space(connection, tenant, &open.space))?;
         open.is_registered.store(false, Ordering::Relaxed);
         open.is_noted.store(false, Ordering::Relaxed);
-        self.inner.writers.committer().close_space(&open.path);
         self.inner.readers.close(&open.path);
-        if let Some(file) = FileId::of(&open.path) {
+        if let Some(file) = file {
             self.inner.cache.forget_file(file);
         }
-        match open.folder().map(std::fs::remove_dir_all) {
-            Some(Err(error)) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(Error::Folder { path: open.path.to_path_buf(), problem: error.to_string() })
-            }
-            _ => Ok(known),
-        }
+        moved.map(std::fs::remove_dir_all).transpose().map_err(failed)?;
+        Ok(known)
     }
 
     fn identity(&self) -> Result<String> {

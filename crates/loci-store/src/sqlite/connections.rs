@@ -245,10 +245,8 @@ impl WritePool {
         let connection = schema::open(path, schema::SPACE)?;
         // The statement journals of savepoints stay in memory; by default they spill to a file beyond 64 KiB.
         connection.pragma_update(None, "temp_store", "MEMORY").map_err(|error| Error::sqlite(path, error))?;
-        let file = FileId::of(path).ok_or_else(|| Error::ReadOnly {
-            path: path.to_owned(),
-            problem: "the file was removed while it was opened".into(),
-        })?;
+        // The space was dropped while its file was opened.
+        let file = FileId::of(path).ok_or_else(|| Error::Busy { path: path.to_owned() })?;
         Ok((file, connection))
     }
 

@@ -12,9 +12,17 @@ use rusqlite::types::{FromSqlResult, ValueRef};
 pub(super) struct FileId(u64, u64, u64);
 
 impl FileId {
-    /// The file at this path; `None` if there is none.
+    /// The file at this path; `None` if there is none or it cannot be examined.
     pub(super) fn of(path: &Path) -> Option<Self> {
-        let metadata = std::fs::metadata(path).ok()?;
+        Self::find(path).ok().flatten()
+    }
+
+    /// The file at this path; `None` if there is none.
+    pub(super) fn find(path: &Path) -> std::io::Result<Option<Self>> {
+        let metadata = match std::fs::metadata(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            metadata => metadata?,
+        };
         let created = metadata.created().ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
         let created = created.map_or(0, |since| since.as_nanos() as u64);
         #[cfg(unix)]
@@ -24,7 +32,7 @@ impl FileId {
         };
         #[cfg(not(unix))]
         let (device, inode) = (0, 0);
-        Some(Self(device, inode, created))
+        Ok(Some(Self(device, inode, created)))
     }
 
     /// Registers this identity on a connection as the SQL function `file_id()`, so that its users can find out which

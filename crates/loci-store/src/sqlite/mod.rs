@@ -11,6 +11,7 @@ mod commit;
 mod connection;
 mod connections;
 mod doctor;
+mod dropped;
 mod file;
 mod migrations;
 mod schema;
@@ -120,6 +121,7 @@ impl SqliteBackend {
         }
         split::split_users(folder)?;
         let catalogue = Arc::new(Catalogue::open(folder)?);
+        dropped::finish(folder, &catalogue)?;
         let limits = Limits::of_this_process();
         let readers = Arc::new(ReadPool::new(limits.readers, limits.idle_readers));
         let inner = Inner {
@@ -150,13 +152,17 @@ impl SqliteBackend {
         if open.spaces.len() >= MAX_SPACES {
             open.shrink();
         }
-        let (owner, name) = (path_component(tenant.name()), path_component(&space.name()));
-        let path = self.inner.folder.join("tenants").join(owner).join("spaces").join(name);
-        let readers = self.inner.readers.clone();
-        let new = Arc::new(OpenSpace::new(tenant.clone(), space.clone(), path.join("loci.db"), readers));
+        let (path, readers) = (space_path(&self.inner.folder, tenant, space), self.inner.readers.clone());
+        let new = Arc::new(OpenSpace::new(tenant.clone(), space.clone(), path, readers));
         open.spaces.insert((tenant.clone(), space.clone()), (new.clone(), now));
         new
     }
+}
+
+/// The file of a space.
+fn space_path(folder: &Path, tenant: &Tenant, space: &Space) -> PathBuf {
+    let (owner, name) = (path_component(tenant.name()), path_component(&space.name()));
+    folder.join("tenants").join(owner).join("spaces").join(name).join("loci.db")
 }
 
 #[cfg(test)]

@@ -49,18 +49,25 @@ impl OpenSpace {
         let failed = |error| Error::sqlite(&self.path, error);
         let Some(reader) = self.reader()? else { return Ok(None) };
         // The read transaction pins one snapshot and ends when it is dropped.
-        let value = {
-            let _snapshot = Transaction::read(&reader).map_err(failed)?;
-            work(&reader).map_err(|error| Error::sql(&self.path, error))?
-        };
-        reader.give_back();
-        Ok(Some(value))
+        let value = Transaction::read(&reader)
+            .map_err(failed)
+            .and_then(|_snapshot| work(&reader).map_err(|error| Error::sql(&self.path, error)));
+        match value {
+            // The space was dropped while it was read.
+            Err(_) if matches!(FileId::find(&self.path), Ok(None)) => Ok(None),
+            value => {
+                let value = value?;
+                reader.give_back();
+                Ok(Some(value))
+            }
+        }
     }
 
     /// A connection to the file that is at the path of the space now.
     fn reader(&self) -> Result<Option<Reader>> {
         for _ in 0..TRIES {
-            let Some(file) = FileId::of(&self.path) else {
+            let file = FileId::find(&self.path).map_err(|error| Error::io(&self.path, &error))?;
+            let Some(file) = file else {
                 self.readers.close(&self.path);
                 return Ok(None);
             };

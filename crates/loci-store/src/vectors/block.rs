@@ -70,10 +70,12 @@ impl Block {
         row
     }
 
-    /// Grows the capacity by an eighth instead of doubling it, because most scopes stay small.
+    /// Grows the capacity by an eighth instead of doubling it, because most scopes stay small. Many agents have one
+    /// memory each, so the first rows are allocated one by one.
     fn grow(&mut self, layout: Layout) {
         let rows = self.keys.len();
-        self.reserve((rows / 8).next_multiple_of(LANES).max(LANES).min(ROWS.saturating_sub(rows).max(1)), layout);
+        let more = if rows < LANES { rows.max(1) } else { (rows / 8).next_multiple_of(LANES) };
+        self.reserve(more.min(ROWS.saturating_sub(rows).max(1)), layout);
     }
 
     fn reserve(&mut self, more: usize, layout: Layout) {

@@ -380,3 +380,58 @@ async fn an_agent_comes_back_as_another() {
     let wrong = RestorePlan { space: Some(bot.space()), rename: Some(Space::Shared), ..plan(&[file]) };
     assert!(matches!(restore_backup(side, wrong).await, Err(Error::Word(_))));
 }
+
+/// A backup that lacks a space which was written to would look complete.
+#[tokio::test]
+async fn a_space_that_is_gone_is_not_left_out_of_a_backup() {
+    let ((store, home), place) = (folder(), tempfile::tempdir().unwrap());
+    Driver::on(&store).remember(&agent("bot"), "lantern").await;
+    let path = home.path().join("tenants/default/spaces/agent_memory_bot");
+    std::fs::rename(&path, home.path().join("aside")).unwrap();
+    let failed = made!(&store, everything_of(), &place.path().join("all.backup")).unwrap_err();
+    assert!(matches!(&failed, Error::Damaged { problem, .. } if problem.contains("gone")), "{failed:?}");
+}
+
+/// A space that somebody writes to while the ones before it are restored is left as it is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_written_while_a_backup_is_restored_is_kept() {
+    let ((store, _home), (other, elsewhere), place) = (folder(), folder(), tempfile::tempdir().unwrap());
+    for name in ["a", "b"] {
+        Driver::on(&store).remember(&agent(name), "lantern").await;
+    }
+    let path = place.path().join("all.backup");
+    good(made!(&store, everything_of(), &path));
+    // Space b exists and is empty; another process is writing to it.
+    let made = elsewhere.path().join("tenants/default/spaces/agent_memory_b/loci.db");
+    let id = Driver::on(&other).remember(&agent("b"), "candle").await;
+    let writer = rusqlite::Connection::open(&made).unwrap();
+    let ledger: Vec<rusqlite::types::Value> = rows(&writer);
+    writer.execute("DELETE FROM ledger", []).unwrap();
+    writer.execute_batch("BEGIN IMMEDIATE").unwrap();
+    put(&writer, &ledger);
+    let restoring = tokio::spawn({
+        let other = other.clone();
+        async move { restore_backup(&other, plan(&[path])).await }
+    });
+    let a = elsewhere.path().join("tenants/default/spaces/agent_memory_a/loci.db");
+    while !a.exists() || good(other.stats(&visible(&[agent("a")])).await).memories == 0 {
+        tokio::task::yield_now().await;
+    }
+    writer.execute_batch("COMMIT").unwrap();
+    let failed = restoring.await.unwrap().unwrap_err();
+    assert!(failed.to_string().contains("is not empty"), "{failed}");
+    assert_eq!(Driver::from(&other, 100).scan(&visible(&[agent("b")]), &now()).await, [id]);
+}
+
+/// The last row of the ledger.
+fn rows(connection: &rusqlite::Connection) -> Vec<rusqlite::types::Value> {
+    let sql = "SELECT * FROM ledger ORDER BY sequence DESC LIMIT 1";
+    let mut statement = connection.prepare(sql).unwrap();
+    let columns = statement.column_count();
+    statement.query_row([], |row| (0..columns).map(|column| row.get(column)).collect()).unwrap()
+}
+
+fn put(connection: &rusqlite::Connection, row: &[rusqlite::types::Value]) {
+    let sql = format!("INSERT INTO ledger VALUES ({})", vec!["?"; row.len()].join(", "));
+    connection.execute(&sql, rusqlite::params_from_iter(row)).unwrap();
+}

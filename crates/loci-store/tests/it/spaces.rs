@@ -371,3 +371,85 @@ async fn more_readers_than_connections_take_turns() {
     }
     assert!(tasks.join_all().await.into_iter().all(|total| total == 150));
 }
+
+async fn agents_of(store: &SqliteStore) -> Vec<String> {
+    good(store.agents(&Tenant::default(), None).await).into_iter().map(|agent| agent.slug).collect()
+}
+
+/// A process that ended between the move of a dropped folder and the rest leaves nothing that comes back.
+#[tokio::test]
+async fn an_interrupted_drop_is_finished_when_the_store_is_opened() {
+    let (store, folder) = fresh();
+    let driver = Driver::on(&store);
+    for name in ["bot", "kept"] {
+        driver.remember(&agent(name), "lantern").await;
+    }
+    drop(store);
+    let below = "tenants/default/spaces";
+    let dropped = folder.path().join("dropped/0").join(below);
+    std::fs::create_dir_all(&dropped).unwrap();
+    let name = "agent_memory_bot";
+    std::fs::rename(folder.path().join(below).join(name), dropped.join(name)).unwrap();
+    let store = open(folder.path());
+    assert_eq!(agents_of(&store).await, ["kept"]);
+    assert!(!dropped.exists());
+    // A new agent of this name begins with nothing.
+    let id = Driver::from(&store, 100).remember(&agent("bot"), "candle").await;
+    assert_eq!(Driver::from(&store, 200).scan(&visible(&[agent("bot")]), &now()).await, [id]);
+    let drop_bot = CatalogueChange::DropAgent("bot".to_owned());
+    assert!(good(store.change_catalogue(&Tenant::default(), drop_bot).await) > 0);
+    assert_eq!(agents_of(&store).await, ["kept"]);
+    assert_eq!(std::fs::read_dir(folder.path().join("dropped")).unwrap().count(), 0);
+}
+
+/// A job that cannot be read is dead; it stops neither the jobs behind it nor those of other spaces.
+#[tokio::test]
+async fn a_damaged_job_stops_no_other() {
+    let (store, folder) = fresh();
+    let driver = Driver::on(&store);
+    let tenant = Tenant::default();
+    for (name, space) in [("first", "bot"), ("second", "bot"), ("third", "other")] {
+        driver.must(&agent(space).space(), job(name)).await;
+    }
+    let raw = Connection::open(file(folder.path(), "bot")).unwrap();
+    raw.execute("UPDATE jobs SET payload = '{broken' WHERE payload LIKE '%first%'", []).unwrap();
+    let mut names: Vec<_> = good(store.claim(&tenant, JobKind::ALL, 9, at(9), SOON).await)
+        .iter()
+        .map(|job| job.payload["name"].as_str().unwrap().to_owned())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["second", "third"]);
+    let dead = good(store.jobs(&tenant, &["dead"], 9).await);
+    assert_eq!(dead.len(), 1);
+    assert!(dead[0].last_error.as_ref().unwrap().contains("cannot be read"), "{dead:?}");
+}
+
+/// The jobs of a space that cannot be written wait; those of others are done.
+#[tokio::test]
+async fn a_space_that_cannot_be_written_stops_no_other() {
+    let (store, folder) = fresh();
+    let driver = Driver::on(&store);
+    let tenant = Tenant::default();
+    for name in ["bot", "other"] {
+        driver.must(&agent(name).space(), job(name)).await;
+    }
+    let raw = Connection::open(file(folder.path(), "bot")).unwrap();
+    raw.execute_batch("CREATE TRIGGER no BEFORE UPDATE ON jobs BEGIN SELECT raise(ABORT, 'no'); END").unwrap();
+    let claimed = good(store.claim(&tenant, JobKind::ALL, 9, at(9), SOON).await);
+    assert_eq!(claimed.len(), 1);
+    assert_eq!(claimed[0].payload["name"], "other");
+    assert!(store.claim(&tenant, JobKind::ALL, 9, at(9), SOON).await.is_err());
+}
+
+/// A space that cannot be examined is not an empty one.
+#[tokio::test]
+async fn a_space_that_cannot_be_examined_is_an_error() {
+    let (store, folder) = fresh();
+    Driver::on(&store).remember(&agent("bot"), "lantern").await;
+    drop(store);
+    let space = file(folder.path(), "bot").parent().unwrap().to_owned();
+    std::fs::rename(&space, space.with_file_name("aside")).unwrap();
+    std::fs::write(&space, "no folder").unwrap();
+    let store = open(folder.path());
+    assert!(store.stats(&whole()).await.is_err());
+}

@@ -22,7 +22,7 @@ impl<B: Backend> Jobs for SqlStore<B> {
         lease: Duration,
     ) -> Result<Vec<Job>> {
         let (backend, owner, wanted) = (self.backend.clone(), tenant.clone(), kinds.to_vec());
-        let mut jobs = Vec::new();
+        let (mut jobs, mut failed) = (Vec::new(), None);
         for space in blocking(move || backend.with_jobs(&owner, &wanted, now)).await? {
             if jobs.len() >= limit {
                 break;
@@ -32,9 +32,19 @@ impl<B: Backend> Jobs for SqlStore<B> {
             let place = B::place_of(&open).to_owned();
             let claim =
                 move |connection: &dyn Connection| jobs::claim(connection, &place, &name, &kinds, left, now, lease);
-            jobs.extend(self.backend.write(&open, claim).await?);
+            match self.backend.write(&open, claim).await {
+                Ok(claimed) => jobs.extend(claimed),
+                // A space that cannot be written does not stop the jobs of the others.
+                Err(error) => {
+                    tracing::warn!(%error, space = %space, "the jobs of a space could not be claimed");
+                    failed = Some(error);
+                }
+            }
         }
-        Ok(jobs)
+        match failed {
+            Some(error) if jobs.is_empty() => Err(error),
+            _ => Ok(jobs),
+        }
     }
 
     async fn update_job(&self, tenant: &Tenant, job: &Job, update: JobUpdate) -> Result<bool> {

@@ -14,7 +14,7 @@ use loci_types::{Space, Tenant};
 use super::backup::{Backup, BackupPlan, BackupProgress, BackupSpace, BackupStep, FORMAT, Manifest};
 use super::frame::{FrameKind, FrameWriter};
 use super::row::{self, TableRow};
-use super::table::{Load, MigrationEnd, TABLES, Table};
+use super::table::{Load, Side, TABLES, Table};
 use super::{Failure, catalogue, numbers, page};
 use crate::sql::{self, Backend, Connection, OptionalExtension, Value, feed, keys, params};
 use crate::{Error, Result};
@@ -68,19 +68,22 @@ pub(super) fn dump<B: Backend, W: Write>(
         for space in &spaces {
             let base = plan.since.as_ref().and_then(|base| BaseSpace::of(base, tenant, space));
             let created_at = from.read_catalogue(|connection| sql::catalogue::created_at(connection, tenant, space))?;
-            let dumped = from.read(&from.open(tenant, space), |connection| {
-                match dump.space(connection, (tenant, space, created_at), base) {
+            let open = from.open(tenant, space);
+            if from.read_catalogue(|connection| sql::catalogue::was_written(connection, tenant, space))? {
+                super::require_space(from, &open)?;
+            }
+            let dumped =
+                from.read(&open, |connection| match dump.space(connection, (tenant, space, created_at), base) {
                     Ok(()) => Ok(Ok(())),
                     Err(Failure::Database(error)) => Err(error),
                     Err(Failure::Other(error)) => Ok(Err(error)),
-                }
-            })?;
+                })?;
             dumped.transpose()?;
         }
     }
     let Dump { mut writer, spaces, rows, .. } = dump;
     let backup = Backup { manifest, spaces, rows, digest: writer.digest() };
-    writer.put_json(FrameKind::MigrationEnd, &backup)?;
+    writer.put_json(FrameKind::End, &backup)?;
     Ok((backup, writer.finish()?))
 }
 
@@ -167,7 +170,7 @@ impl<W: Write> Dump<W> {
         mut after: i64,
     ) -> Result<(), Failure> {
         let limit = if table.name.starts_with("checkpoint") { CHECKPOINT_PAGE } else { PAGE };
-        while let Some(page) = page::next(connection, table, MigrationEnd::Source, after, limit, false)? {
+        while let Some(page) = page::next(connection, table, Side::Source, after, limit, false)? {
             self.table_rows(table, &page.rows)?;
             after = page.through;
         }

@@ -31,7 +31,7 @@ pub(super) enum FrameKind {
     /// Rows of a table of the space.
     Rows = b'T',
     /// The last frame: the summary.
-    MigrationEnd = b'E',
+    End = b'E',
 }
 
 impl FrameKind {
@@ -42,7 +42,7 @@ impl FrameKind {
             FrameKind::Space,
             FrameKind::Changed,
             FrameKind::Rows,
-            FrameKind::MigrationEnd,
+            FrameKind::End,
         ]
         .into_iter()
         .find(|kind| *kind as u8 == byte)
@@ -162,7 +162,7 @@ impl FrameReader {
         let Some(kind) = FrameKind::read(byte).filter(|_| hash.as_bytes()[..] == stored[..]) else {
             return Err(self.corrupt("was changed: the hash is wrong"));
         };
-        if kind != FrameKind::MigrationEnd {
+        if kind != FrameKind::End {
             self.digest.update(hash.as_bytes());
         }
         self.number += 1;

@@ -28,6 +28,8 @@ pub(super) struct SpaceLoad {
     pub(super) space: Space,
     /// Its new name. For `shared` it may be a shard; then only the rows of the shard are loaded.
     pub(super) target: Space,
+    /// Whether a space that is not empty may be replaced.
+    pub(super) replace: bool,
     pub(super) until: Option<RestorePoint>,
     pub(super) at: Timestamp,
     pub(super) derive: DeriveKeys,
@@ -36,10 +38,23 @@ pub(super) struct SpaceLoad {
     pub(super) analyser: Arc<Analyser>,
 }
 
+/// The error for a space that is not empty and may not be replaced.
+pub(super) fn occupied(tenant: &str, space: &Space) -> loci_types::Error {
+    loci_types::Error::new(
+        loci_types::ErrorKind::Conflict,
+        format!("{tenant}/{space} is not empty; it was not changed"),
+    )
+    .at("replace")
+    .hint("--replace puts the backup in its place; what is there now is deleted")
+}
+
 impl SpaceLoad {
     /// Loads the space.
     pub(super) fn run(&self, connection: &dyn Connection) -> Result<RestoreOutcome, Failure> {
         let before = feed::end(connection)?;
+        if before > 0 && !self.replace {
+            return Err(occupied(&self.tenant, &self.target).into());
+        }
         let mut part = (self.space == Space::Shared).then(|| Part::new(&self.target));
         for (path, position) in &self.parts {
             self.load_part(connection, path, *position, &mut part)?;
@@ -87,7 +102,7 @@ impl SpaceLoad {
         loop {
             let (kind, bytes) = reader.next()?;
             match kind {
-                FrameKind::MigrationEnd | FrameKind::Space => return Ok(()),
+                FrameKind::End | FrameKind::Space => return Ok(()),
                 FrameKind::Changed => {
                     let delete = "DELETE FROM memories WHERE row = ?1";
                     for row in bytes.as_chunks::<8>().0 {

@@ -76,6 +76,17 @@ pub async fn restore_backup<B: Backend>(to: &SqlStore<B>, plan: RestorePlan) -> 
     restore::restore(&to.backend, &plan, &chain).await
 }
 
+/// Refuses a space that was written to and is gone: a copy without it would look complete.
+fn require_space<B: Backend>(from: &B, open: &B::Open) -> Result<()> {
+    match from.exists(open)? {
+        true => Ok(()),
+        false => Err(Error::Damaged {
+            path: B::place_of(open).to_owned(),
+            problem: "the space was written to, and it is gone".to_owned(),
+        }),
+    }
+}
+
 /// A failure within a transaction: of the database, or of the file that is read or written.
 enum Failure {
     Database(super::Error),

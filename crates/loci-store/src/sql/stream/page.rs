@@ -1,7 +1,7 @@
 //! Reads and writes a table page by page.
 
 use super::row::TableRow;
-use super::table::{Load, MigrationEnd, Table};
+use super::table::{Load, Side, Table};
 use crate::sql::{self, Connection, Value, params, words};
 use crate::text::Analyser;
 
@@ -19,7 +19,7 @@ pub(super) struct Page {
 pub(super) fn next(
     connection: &dyn Connection,
     table: &Table,
-    end: MigrationEnd,
+    end: Side,
     after: i64,
     limit: usize,
     half: bool,
@@ -35,7 +35,7 @@ pub(super) fn next(
 pub(super) fn range(
     connection: &dyn Connection,
     table: &Table,
-    end: MigrationEnd,
+    end: Side,
     (after, through): (i64, i64),
     half: bool,
 ) -> sql::Result<Vec<TableRow>> {
@@ -45,7 +45,7 @@ pub(super) fn range(
 }
 
 /// The number of rows and the greatest lead.
-pub(super) fn extent(connection: &dyn Connection, table: &Table, end: MigrationEnd) -> sql::Result<(u64, Option<i64>)> {
+pub(super) fn extent(connection: &dyn Connection, table: &Table, end: Side) -> sql::Result<(u64, Option<i64>)> {
     let sql = format!("SELECT count(*), max({}) FROM {}", table.lead, table.source(end, connection.dialect()));
     connection.query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
 }

@@ -8,7 +8,7 @@ use super::catalogue::{self, ENTRIES, SPACES};
 use super::migrate::ComparedTable;
 use super::page::{self, Page};
 use super::row::{self, TableRow};
-use super::table::{MigrationEnd, TABLES, Table};
+use super::table::{Side, TABLES, Table};
 use crate::sql::{self, Backend, Connection, Value, feed, keys};
 use crate::{Error, Result};
 
@@ -33,12 +33,11 @@ pub(super) fn survey<F: Backend, T: Backend>(from: &Arc<F>, to: &Arc<T>) -> Resu
             };
             let space: Space = name.parse()?;
             let (source, target) = (from.open(&tenant, &space), to.open(&tenant, &space));
-            if *written != 0 && !from.exists(&source)? {
-                let path = F::place_of(&source).to_owned();
-                return Err(Error::Damaged { path, problem: "the space was written to, and it is gone".to_owned() });
+            if *written != 0 {
+                super::require_space(&**from, &source)?;
             }
             let measured = from.read(&source, |connection| {
-                let count = |table| Ok(page::extent(connection, table, MigrationEnd::Source)?.0);
+                let count = |table| Ok(page::extent(connection, table, Side::Source)?.0);
                 Ok((feed::end(connection)?, TABLES.iter().map(count).sum::<sql::Result<u64>>()?))
             })?;
             let (end, rows) = measured.unwrap_or_default();
@@ -145,7 +144,7 @@ impl<F: Backend, T: Backend> SpacePair<F, T> {
 
     /// The next page of the source.
     pub(super) fn page(&self, table: &Table, after: i64, limit: usize) -> Result<Option<Page>> {
-        self.source(|connection| page::next(connection, table, MigrationEnd::Source, after, limit, self.half))
+        self.source(|connection| page::next(connection, table, Side::Source, after, limit, self.half))
     }
 
     /// The greatest lead and the number of rows of a table in the target. Fails with [`Error::Occupied`] unless the
@@ -154,11 +153,11 @@ impl<F: Backend, T: Backend> SpacePair<F, T> {
         let rows =
             |connection: &dyn Connection, end, last| page::range(connection, table, end, (last - 1, last), self.half);
         let found = self.target(|connection| {
-            let (count, last) = page::extent(connection, table, MigrationEnd::Target)?;
-            last.map(|last| Ok((last, count, rows(connection, MigrationEnd::Target, last)?))).transpose()
+            let (count, last) = page::extent(connection, table, Side::Target)?;
+            last.map(|last| Ok((last, count, rows(connection, Side::Target, last)?))).transpose()
         })?;
         let Some((last, count, mut target)) = found else { return Ok((START, 0)) };
-        let mut source = self.source(|connection| rows(connection, MigrationEnd::Source, last))?;
+        let mut source = self.source(|connection| rows(connection, Side::Source, last))?;
         match row::difference(&mut source, &mut target) {
             None => Ok((last, count)),
             Some((key, problem)) => {
@@ -172,9 +171,9 @@ impl<F: Backend, T: Backend> SpacePair<F, T> {
     pub(super) fn compare(&self, table: &Table, after: i64, limit: usize) -> Result<Option<Page>> {
         let mut page = self.page(table, after, limit)?;
         let mut target = self.target(|connection| match &page {
-            Some(page) => page::range(connection, table, MigrationEnd::Target, (after, page.through), self.half),
+            Some(page) => page::range(connection, table, Side::Target, (after, page.through), self.half),
             // One row is enough to detect that the target has more.
-            None => Ok(page::next(connection, table, MigrationEnd::Target, after, 1, self.half)?
+            None => Ok(page::next(connection, table, Side::Target, after, 1, self.half)?
                 .map(|page| page.rows)
                 .unwrap_or_default()),
         })?;

@@ -10,7 +10,7 @@ use loci_types::{Scope, Space, Tenant};
 use super::backup::{Backup, RestoreOutcome, RestorePlan};
 use super::catalogue;
 use super::frame::{FrameKind, FrameReader};
-use super::load::SpaceLoad;
+use super::load::{SpaceLoad, occupied};
 use super::table::Table;
 use super::verify::{self, VerifiedBackup};
 use crate::sql::{Backend, Value, blocking, feed};
@@ -42,7 +42,7 @@ pub(super) async fn restore<B: Backend>(
             let (backend, open) = (to.clone(), to.open(tenant, target));
             let end = blocking(move || backend.read(&open, |connection| feed::end(connection))).await?;
             if end.unwrap_or(0) > 0 {
-                return Err(occupied(tenant, target));
+                return Err(occupied(tenant.name(), target).into());
             }
         }
     }
@@ -114,16 +114,6 @@ fn select(plan: &RestorePlan, last: &Backup) -> Result<Vec<(Tenant, Space)>> {
     Ok(selected)
 }
 
-fn occupied(tenant: &Tenant, space: &Space) -> Error {
-    loci_types::Error::new(
-        loci_types::ErrorKind::Conflict,
-        format!("{}/{space} is not empty; nothing was changed", tenant.name()),
-    )
-    .at("replace")
-    .hint("--replace puts the backup in its place; what lies there now is gone then")
-    .into()
-}
-
 /// Adds the entries of the catalogue that are missing. A pool that exists keeps its present members, so that a backup
 /// admits nobody who has left.
 fn restore_catalogue<B: Backend>(to: &B, path: &Path, tenant: Option<&Tenant>) -> Result<()> {
@@ -132,7 +122,7 @@ fn restore_catalogue<B: Backend>(to: &B, path: &Path, tenant: Option<&Tenant>) -
     loop {
         let (kind, bytes) = reader.next()?;
         match kind {
-            FrameKind::MigrationEnd => break,
+            FrameKind::End => break,
             FrameKind::Catalogue => {
                 let (table, mut rows) = verify::unpack(&reader, kind, &bytes)?;
                 rows.retain(|row| tenant.is_none_or(|tenant| table.text(row, table.lead) == Some(tenant.name())));
@@ -190,6 +180,7 @@ async fn restore_space<B: Backend>(
         tenant: tenant.name().to_owned(),
         space,
         target,
+        replace: plan.replace,
         until: plan.until,
         at: plan.at,
         derive: plan.derive.clone(),
@@ -205,7 +196,10 @@ async fn restore_space<B: Backend>(
         .await?;
     if written {
         let backend = to.clone();
-        blocking(move || backend.note_written(&tenant, &open)).await?;
+        // The rows are durable, so a failure here is only logged. The next change notes the write again.
+        if let Err(error) = blocking(move || backend.note_written(&tenant, &open)).await {
+            tracing::warn!(%error, "the catalogue could not be told that a space was restored");
+        }
     }
     Ok(restored)
 }

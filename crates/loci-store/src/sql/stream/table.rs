@@ -38,7 +38,7 @@ pub(super) enum Load {
 
 /// Which end of a migration is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum MigrationEnd {
+pub(super) enum Side {
     Source,
     Target,
 }
@@ -64,11 +64,11 @@ impl Table {
     }
 
     /// What its rows are selected from.
-    pub(super) fn source(&self, end: MigrationEnd, dialect: &Dialect) -> String {
+    pub(super) fn source(&self, end: Side, dialect: &Dialect) -> String {
         match (self.load, end) {
             (Load::Union, _) => "(SELECT entity, united_with FROM entities WHERE united_with IS NOT NULL) t".to_owned(),
-            (Load::Terms, MigrationEnd::Source) => "memories".to_owned(),
-            (Load::Terms, MigrationEnd::Target) => format!("(SELECT memory AS row FROM {}) t", dialect.terms_table),
+            (Load::Terms, Side::Source) => "memories".to_owned(),
+            (Load::Terms, Side::Target) => format!("(SELECT memory AS row FROM {}) t", dialect.terms_table),
             (Load::Insert | Load::Vector, _) => self.name.to_owned(),
         }
     }

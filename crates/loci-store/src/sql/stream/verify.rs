@@ -81,7 +81,7 @@ pub(super) fn file(path: &Path) -> Result<VerifiedBackup> {
                     space.rows += found;
                 }
             }
-            FrameKind::MigrationEnd => {
+            FrameKind::End => {
                 let digest = reader.digest();
                 let summary: Backup = reader.json(&bytes)?;
                 reader.expect_end()?;

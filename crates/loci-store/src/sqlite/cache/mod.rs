@@ -189,7 +189,11 @@ fn lock<T: Default>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn scopes_of(connection: &Connection, clause: &Clause) -> rusqlite::Result<Vec<i64>> {
     match &clause.scopes {
         Some(scopes) => Ok(scopes.clone()),
-        None => connection.prepare_cached("SELECT scope FROM scopes")?.query_map([], |row| row.get(0))?.collect(),
+        // Ordered like the scopes of a clause: queries that lock several scopes lock them in the same order.
+        None => {
+            let sql = "SELECT scope FROM scopes ORDER BY scope";
+            connection.prepare_cached(sql)?.query_map([], |row| row.get(0))?.collect()
+        }
     }
 }
 

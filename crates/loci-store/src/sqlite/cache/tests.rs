@@ -79,7 +79,11 @@ impl File {
         for number in 0..rows {
             let id = memory(1_000_000 + number, scope, "").id;
             let thread = format!("thread {}", number / 12);
-            connection.prepare_cached(&copy).unwrap().execute(rusqlite::params![id.as_bytes(), thread, first.as_bytes()]).unwrap();
+            connection
+                .prepare_cached(&copy)
+                .unwrap()
+                .execute(rusqlite::params![id.as_bytes(), thread, first.as_bytes()])
+                .unwrap();
             let row = connection.last_insert_rowid();
             let vector = vectors.next();
             let terms: Vec<u8> = (0..20).flat_map(|_| (random.random_range(0..40_u32).pow(2)).to_le_bytes()).collect();
