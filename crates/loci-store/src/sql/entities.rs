@@ -225,7 +225,6 @@ fn whole(connection: &dyn Connection, clause: &Clause, root: i64) -> sql::Result
         connection.dialect().ordered_join,
         clause.sql
     );
-    let spoken = spoken;
     let mut seen = false;
     for member in &members {
         let mut values = vec![Value::Integer(*member)];
