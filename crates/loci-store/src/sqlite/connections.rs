@@ -81,6 +81,8 @@ struct Readers {
     idle: Vec<Idle>,
     /// Number of connections, idle and in use.
     open: usize,
+    /// Number of calls that wait for a connection. Without any nobody is woken, which would be a system call.
+    waiting: usize,
     /// Number of calls of [`ReadPool::close`]. A reader that was taken before the last one is kept only if its file is
     /// still the one at its path.
     closings: u64,
@@ -121,7 +123,9 @@ impl ReadPool {
             if left.is_zero() {
                 return Err(Error::Busy { path: path.to_path_buf() });
             }
+            state.waiting += 1;
             state = self.returned.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state.waiting -= 1;
         };
         drop(state);
         let permit = self.permit(path, file, closings);
@@ -143,6 +147,12 @@ impl ReadPool {
 
     fn permit(self: &Arc<Self>, path: &Arc<PathBuf>, file: FileId, closings: u64) -> Permit {
         Permit { pool: self.clone(), path: path.clone(), file, closings, passed_on: false }
+    }
+
+    fn wake_one(&self, state: &Readers) {
+        if state.waiting > 0 {
+            self.returned.notify_one();
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Readers> {
@@ -190,7 +200,7 @@ impl Reader {
         permit.passed_on = true;
         let closed = (state.idle.len() > pool.max_idle).then(|| state.idle.remove(0));
         state.open -= usize::from(closed.is_some());
-        pool.returned.notify_one();
+        pool.wake_one(&state);
         drop(state);
         drop(closed);
     }
@@ -217,8 +227,9 @@ struct Permit {
 impl Drop for Permit {
     fn drop(&mut self) {
         if !self.passed_on {
-            self.pool.lock().open -= 1;
-            self.pool.returned.notify_one();
+            let mut state = self.pool.lock();
+            state.open -= 1;
+            self.pool.wake_one(&state);
         }
     }
 }
