@@ -11,7 +11,7 @@ from .titles import FOR_ALL, LOCI, TITLES
 Value = float | str
 
 # What a server says of a problem in a JSON document of its own, even if its end was cut off.
-MESSAGE = re.compile(r'"message"\s*:\s*"((?:[^"\\]|\\.)+)"')
+MESSAGE = re.compile(r'"(?:detail|message)"\s*:\s*"((?:[^"\\]|\\.)+)"')
 # So much of a reason fits into a cell.
 READABLE = 120
 

@@ -117,7 +117,12 @@ impl Batcher {
 /// Whether the same may be written later: then it goes on waiting instead of being lost. Who is overtaken again and
 /// again is not, so that one does not hold up all others.
 fn passes(kind: ErrorKind, overtaken: u32) -> bool {
-    kind.retryable() || kind == ErrorKind::Storage || kind == ErrorKind::Conflict && overtaken < OVERTAKEN
+    kind.retryable() || kind == ErrorKind::Storage || is_conflict(kind) && overtaken < OVERTAKEN
+}
+
+/// Whether something has changed meanwhile.
+fn is_conflict(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::Conflict | ErrorKind::VersionConflict)
 }
 
 impl Engine {
@@ -246,7 +251,7 @@ impl Engine {
                 Err(error) => {
                     self.batcher.failed(&pending, &error);
                     if passes(error.kind(), pending.overtaken) {
-                        pending.overtaken += u32::from(error.kind() == ErrorKind::Conflict);
+                        pending.overtaken += u32::from(is_conflict(error.kind()));
                         return std::iter::once(pending).chain(rest).collect();
                     }
                 }

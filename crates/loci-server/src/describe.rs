@@ -4,7 +4,7 @@
 //! ranges, patterns. What only leaves the house is told exactly: a field that is always there is
 //! required, and one that may be missing is never null.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
@@ -24,7 +24,44 @@ pub(crate) fn described() -> Value {
     for operation in operations(&mut description) {
         parameters(operation);
     }
+    share(&mut description);
     description
+}
+
+/// Moves what many operations repeat to the components: failures, and parameters that are the same in at least three.
+fn share(description: &mut Value) {
+    let (mut responses, mut counted) = (Map::new(), BTreeMap::<String, (usize, Value)>::new());
+    for operation in operations(description) {
+        for (status, response) in operation["responses"].as_object_mut().into_iter().flatten() {
+            if response["content"]["application/problem+json"].is_object() {
+                let name = format!("Problem{status}");
+                let shared = responses.entry(name.clone()).or_insert_with(|| response.clone());
+                if shared == response {
+                    *response = json!({ "$ref": format!("#/components/responses/{name}") });
+                }
+            }
+        }
+        for parameter in operation["parameters"].as_array().into_iter().flatten() {
+            counted.entry(parameter.to_string()).or_insert_with(|| (0, parameter.clone())).0 += 1;
+        }
+    }
+    let mut often: Vec<_> = counted.into_values().filter(|(times, _)| *times >= 3).collect();
+    often.sort_by_key(|(times, _)| std::cmp::Reverse(*times));
+    let mut shared = Map::new();
+    for (_, parameter) in often {
+        // Of several parameters of one name the most frequent is shared.
+        let name = parameter["name"].as_str().unwrap_or_default().to_owned();
+        shared.entry(name).or_insert(parameter);
+    }
+    for operation in operations(description) {
+        for parameter in operation.get_mut("parameters").and_then(Value::as_array_mut).into_iter().flatten() {
+            let name = parameter["name"].as_str().unwrap_or_default();
+            if shared.get(name) == Some(parameter) {
+                *parameter = json!({ "$ref": format!("#/components/parameters/{name}") });
+            }
+        }
+    }
+    merge(&mut description["components"], &json!({ "parameters": shared, "responses": responses }));
 }
 
 /// What the engine enforces, by schema and field.
@@ -117,6 +154,18 @@ const SOMETIMES: &[(&str, &str)] = &[
     ("Receipt", "redacted"),
     ("Explanation", "overrides"),
     ("Explanation", "related"),
+    ("Explanation", "sources"),
+    ("Explanation", "lift"),
+    ("Appended", "redacted"),
+    ("Appended", "degraded"),
+    ("WorkingView", "degraded"),
+    ("StatedFact", "redacted"),
+    ("PutEntry", "redacted"),
+    ("PutEntry", "degraded"),
+    ("Entry", "metadata"),
+    ("WorkingMessage", "metadata"),
+    ("SavedCheckpoint", "data"),
+    ("SavedCheckpoint", "writes"),
     ("Grant", "bounds"),
     ("LedgerEntry", "old"),
     ("LedgerEntry", "new"),

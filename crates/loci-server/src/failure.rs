@@ -1,7 +1,8 @@
 //! How is a failure told over HTTP?
 //!
-//! Every failure leaves as `application/problem+json` with the fields that all doors share: code,
-//! message, operation, details, retryable, hint. Status and advice come from the one table.
+//! Every failure is sent as `application/problem+json` (RFC 9457): `detail` is the sentence for people, `instance` the id
+//! of the request; `code`, `operation`, `details`, `retryable` and `hint` are the same through every door. The status
+//! follows from the code, by the error table.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,7 @@ pub(crate) struct Failure {
 }
 
 /// What went wrong, as HTTP tells it.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Problem)]
 pub(crate) struct Told {
@@ -35,7 +36,10 @@ pub(crate) struct Told {
     /// The public code, such as `MEMORY_NOT_FOUND`.
     code: String,
     /// A sentence for people.
-    message: String,
+    detail: String,
+    /// The id of the request, as in the header `X-Request-ID` and in the server's log.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instance: Option<String>,
     /// The operation that failed.
     operation: String,
     /// More, by name: the field, the limit.
@@ -68,7 +72,7 @@ impl Failure {
 
     /// The caller must show who they are.
     pub(crate) fn unknown_caller(message: &str, hint: &str) -> Self {
-        Self::new(ErrorKind::Unauthorized, message, "authenticate").hint(hint).status(StatusCode::UNAUTHORIZED)
+        Self::new(ErrorKind::Unauthenticated, message, "authenticate").hint(hint)
     }
 
     /// The same failure with another status.
@@ -115,7 +119,8 @@ impl Failure {
             title: status.canonical_reason().unwrap_or("Error"),
             status: status.as_u16(),
             code: problem.code,
-            message: problem.message,
+            detail: problem.message,
+            instance: None,
             operation: problem.operation,
             details: problem.details,
             retryable: problem.retryable,
@@ -160,8 +165,10 @@ impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let (status, retry_after, code) = (self.status, self.retry_after, self.problem.code.clone());
         let whole = (*self.problem).clone();
-        let body = serde_json::to_vec(&self.told()).unwrap_or_default();
-        let mut response = (status, body).into_response();
+        let told = self.told();
+        let mut response = (status, told.body()).into_response();
+        // The guard adds the id of the request.
+        response.extensions_mut().insert(told);
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         if let Some(seconds) = retry_after {
@@ -176,6 +183,20 @@ impl IntoResponse for Failure {
         // For those who tell it in another tongue.
         response.extensions_mut().insert(whole);
         response
+    }
+}
+
+impl Told {
+    fn body(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+}
+
+/// Adds the id of the request to the body of a failure.
+pub(crate) fn name_request(response: &mut Response, request: &str) {
+    if let Some(mut told) = response.extensions_mut().remove::<Told>() {
+        told.instance = Some(request.to_owned());
+        *response.body_mut() = told.body().into();
     }
 }
 

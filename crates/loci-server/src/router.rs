@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
-use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, Method, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use loci_types::ErrorKind;
@@ -107,21 +107,20 @@ fn cors(origins: &[String]) -> CorsLayer {
             HeaderName::from_static("mcp-name"),
             HeaderName::from_static("x-api-key"),
         ])
-        .expose_headers([guard::REQUEST_ID, header::ETAG, header::RETRY_AFTER])
+        .expose_headers([guard::REQUEST_ID, header::ETAG, header::LOCATION, header::RETRY_AFTER])
         .max_age(Duration::from_secs(600))
 }
 
 async fn unknown() -> Failure {
-    Failure::new(ErrorKind::NotFound, "there is nothing at this path", "request")
+    Failure::new(ErrorKind::RouteNotFound, "there is nothing at this path", "request")
         .field("path")
         .hint("GET /openapi.json tells what there is")
 }
 
 async fn other_method() -> Failure {
-    Failure::new(ErrorKind::InvalidInput, "this path has other methods", "request")
+    Failure::new(ErrorKind::MethodNotAllowed, "this path has other methods", "request")
         .field("method")
         .hint("the Allow header names them")
-        .status(StatusCode::METHOD_NOT_ALLOWED)
 }
 
 /// A defect of ours: told as such, without its insides.

@@ -135,9 +135,8 @@ impl Error {
         match self {
             Error::Word(error) => error.kind(),
             Error::NotFound(_) => ErrorKind::NotFound,
-            Error::Conflict { .. } | Error::Taken(_) | Error::Overtaken(_) | Error::Occupied { .. } => {
-                ErrorKind::Conflict
-            }
+            Error::Conflict { .. } => ErrorKind::VersionConflict,
+            Error::Taken(_) | Error::Overtaken(_) | Error::Occupied { .. } => ErrorKind::Conflict,
             Error::Refused(_) => ErrorKind::InvalidInput,
             Error::Folder { .. } | Error::DiskFull { .. } | Error::ReadOnly { .. } => ErrorKind::Storage,
             Error::Newer { .. } | Error::Damaged { .. } | Error::Unlike { .. } => ErrorKind::Corrupt,

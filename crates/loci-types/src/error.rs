@@ -28,6 +28,8 @@ pub enum ErrorKind {
     Provider,
     /// Too many requests.
     RateLimited,
+    /// The caller has not shown who they are.
+    Unauthenticated,
     /// The caller may not do this.
     Unauthorized,
     /// The configuration is wrong.
@@ -35,7 +37,13 @@ pub enum ErrorKind {
     /// A field of the request is malformed or out of range.
     InvalidInput,
     /// The memory has changed since the caller read it.
+    VersionConflict,
+    /// The state of something does not allow this now: it exists already, is in use, or has changed meanwhile.
     Conflict,
+    /// There is no such path.
+    RouteNotFound,
+    /// The path has no such method.
+    MethodNotAllowed,
     /// The stored data cannot be read: damaged, or written by a newer version.
     Corrupt,
     /// The disk is full or the data folder cannot be written.
@@ -78,9 +86,13 @@ pub const TABLE: &[ErrorRow] = &[
     row(ErrorKind::Unauthorized, "UNAUTHORIZED", 403, 18, false),
     row(ErrorKind::Configuration, "CONFIGURATION_ERROR", 500, 19, false),
     row(ErrorKind::InvalidInput, "INVALID_INPUT", 400, 20, false),
-    row(ErrorKind::Conflict, "VERSION_CONFLICT", 409, 21, false),
+    row(ErrorKind::VersionConflict, "VERSION_CONFLICT", 409, 21, false),
     row(ErrorKind::Corrupt, "STORE_CORRUPT", 500, 22, false),
     row(ErrorKind::Storage, "STORAGE_UNAVAILABLE", 507, 23, false),
+    row(ErrorKind::Conflict, "CONFLICT", 409, 24, false),
+    row(ErrorKind::Unauthenticated, "UNAUTHENTICATED", 401, 25, false),
+    row(ErrorKind::RouteNotFound, "ROUTE_NOT_FOUND", 404, 26, false),
+    row(ErrorKind::MethodNotAllowed, "METHOD_NOT_ALLOWED", 405, 27, false),
     row(ErrorKind::Internal, "INTERNAL_ERROR", 500, 70, false),
 ];
 

@@ -361,7 +361,7 @@ fn a_line_of_the_history_is_taken_back() {
     let undone = home.json(&["undo", &line]);
     assert_eq!((&undone["event"], &undone["memoryId"]), (&json!("UPDATE"), &json!(id)));
     assert_eq!(home.json(&["get", &id])["content"], "The office is in Porto");
-    check(&home, &["undo", &line], "VERSION_CONFLICT", 21, "sequence");
+    check(&home, &["undo", &line], "CONFLICT", 24, "sequence");
     let first = events[0]["sequence"].to_string();
     says(&shown(&home, &["undo", &first, "--space=users_20"]), &["taken back", &id]);
     assert_eq!(home.json(&["get", &id])["state"], "soft_deleted");

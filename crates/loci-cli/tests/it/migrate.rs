@@ -116,7 +116,7 @@ fn what_cannot_be_moved_is_told() {
         (data, "mysql://db", "INVALID_INPUT", "`mysql` is no store"),
         (data, "env:NOT_SET_HERE", "INVALID_INPUT", "NOT_SET_HERE is not set"),
         (data, "postgres://u:secret@127.0.0.1:1/x", "PROVIDER_ERROR", "does not answer"),
-        (data, theirs.to_str().unwrap(), "VERSION_CONFLICT", "the target holds something else"),
+        (data, theirs.to_str().unwrap(), "CONFLICT", "the target holds something else"),
     ] {
         let run = migrate(&home, from, to, &[]);
         let problem = run.problem();

@@ -340,5 +340,8 @@ impl Engine {
 
 /// Whether someone else has changed what a plan was about.
 fn crossed(error: &crate::Error) -> bool {
-    matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::NotFound | ErrorKind::Conflict)
+    matches!(
+        error.kind(),
+        ErrorKind::InvalidInput | ErrorKind::NotFound | ErrorKind::Conflict | ErrorKind::VersionConflict
+    )
 }

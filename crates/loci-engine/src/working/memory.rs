@@ -39,7 +39,7 @@ impl Count {
 
 /// A message that an agent has before it.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = WorkingMessage))]
 #[serde(rename_all = "camelCase")]
 pub struct Message {
     /// Its id, by which it is told from all others when it is kept as a turn.

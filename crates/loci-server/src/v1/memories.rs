@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::header::{ETAG, IF_MATCH};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::header::IF_MATCH;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use loci_engine::{NewMemory, Update};
@@ -16,7 +16,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{NoMore, OnlyWhose, Wanted, Whose, Written, written};
+use super::{NoMore, OnlyWhose, Wanted, Whose, Written, etag, written};
 use crate::App;
 use crate::extract::{Asked, Body, Id, MaybeBody, Params};
 use crate::failure::{Failure, Failures};
@@ -207,12 +207,7 @@ async fn get(
 ) -> Result<Response, Failure> {
     let caller = who.caller(whose, "get")?;
     let memory = app.verb("get", app.engine.get(&caller, id)).await?;
-    let tag = HeaderValue::from_str(&format!("\"{}\"", memory.version));
-    let mut response = Json(memory).into_response();
-    if let Ok(tag) = tag {
-        response.headers_mut().insert(ETAG, tag);
-    }
-    Ok(response)
+    Ok((etag(memory.version), Json(memory)).into_response())
 }
 
 /// New values for a memory; what is absent or null stays.

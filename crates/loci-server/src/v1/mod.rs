@@ -28,6 +28,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::http::StatusCode;
+use axum::http::header::{ETAG, HeaderName, LOCATION};
 use axum::response::{IntoResponse, Response};
 use loci_engine::Caller;
 use loci_types::{ErrorKind, Identifiers, Memory, MemoryId, Outcome, Receipt};
@@ -164,7 +165,17 @@ async fn written(
         Return::Memory => seen(app, caller, receipt.id).await,
     };
     let status = if receipt.event == Outcome::None { StatusCode::OK } else { created };
-    Ok((status, Json(Written { receipt, memory })).into_response())
+    let place = format!("/v1/memories/{}", receipt.id);
+    let mut response = (status, etag(receipt.version), Json(Written { receipt, memory })).into_response();
+    if let (StatusCode::CREATED, Ok(place)) = (status, place.parse()) {
+        response.headers_mut().insert(LOCATION, place);
+    }
+    Ok(response)
+}
+
+/// The header with the version of a memory.
+fn etag(version: u64) -> [(HeaderName, String); 1] {
+    [(ETAG, format!("\"{version}\""))]
 }
 
 /// The memory that was written: `Some(None)` if the caller may not see it, `None` if it cannot be read now. The write

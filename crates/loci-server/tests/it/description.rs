@@ -57,3 +57,29 @@ async fn the_page_and_the_description_are_open_to_all() {
         assert!(!page.text.contains(outside), "{outside}");
     }
 }
+
+/// Failures and common parameters are described once.
+#[test]
+fn what_operations_share_is_described_once() {
+    let description: Value = serde_json::from_str(&loci_server::description()).unwrap();
+    for (path, methods) in description["paths"].as_object().unwrap() {
+        for operation in methods.as_object().unwrap().values() {
+            let failures =
+                operation["responses"].as_object().unwrap().iter().filter(|(status, _)| status.as_str() >= "400");
+            for (status, response) in failures {
+                let place = response["$ref"].as_str().unwrap_or_else(|| panic!("{path} {status}"));
+                assert!(description.pointer(&place[1..]).is_some_and(Value::is_object), "{place}");
+            }
+            for parameter in operation["parameters"].as_array().into_iter().flatten() {
+                if let Some(place) = parameter["$ref"].as_str() {
+                    assert!(description.pointer(&place[1..]).is_some_and(Value::is_object), "{place}");
+                }
+            }
+        }
+    }
+    // The messages of working memory and those of a conversation are different types.
+    let schemas = &description["components"]["schemas"];
+    assert!(
+        schemas["WorkingMessage"]["properties"]["id"].is_object() && schemas["Message"]["properties"]["id"].is_null()
+    );
+}

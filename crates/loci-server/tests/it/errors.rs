@@ -74,7 +74,10 @@ fn told(problem: &Value, code: &str, status: Option<u16>) {
     let row = ERROR_TABLE.iter().find(|row| row.code == code).unwrap();
     assert_eq!(problem["code"], code, "{problem}");
     assert_eq!(problem["retryable"], row.retryable, "{problem}");
-    assert!(problem["message"].as_str().is_some_and(|text| !text.is_empty()), "{problem}");
+    assert!(
+        problem.get("detail").or(problem.get("message")).and_then(Value::as_str).is_some_and(|text| !text.is_empty()),
+        "{problem}"
+    );
     assert!(problem["operation"].is_string(), "{problem}");
     if let Some(status) = status {
         assert_eq!(status, row.status, "{problem}");

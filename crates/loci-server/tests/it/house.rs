@@ -196,10 +196,32 @@ pub(crate) async fn answer(request: RequestBuilder) -> Answer {
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let text = response.text().await.unwrap();
     let body = serde_json::from_str(&text).unwrap_or(Value::Null);
-    Answer { status, headers, body, text }
+    let answer = Answer { status, headers, body, text };
+    answer.follows_the_rules();
+    answer
 }
 
 impl Answer {
+    /// The rules that hold for every answer, whatever was asked.
+    #[track_caller]
+    fn follows_the_rules(&self) {
+        let Self { status, headers, body, text } = self;
+        if headers.get("content-type").is_some_and(|kind| kind == "application/problem+json") {
+            let sentence = body["detail"].as_str().unwrap_or_default();
+            assert!(*status >= 400 && body["status"] == *status && !sentence.is_empty(), "{text}");
+            assert_eq!(body["instance"].as_str(), headers["x-request-id"].to_str().ok(), "{text}");
+            let fits = match body["code"].as_str() {
+                Some("UNAUTHENTICATED") => *status == 401,
+                Some("UNAUTHORIZED") => *status == 403,
+                Some("METHOD_NOT_ALLOWED") => *status == 405,
+                Some("CONFLICT" | "VERSION_CONFLICT") => *status == 409,
+                Some(code) => !matches!(status, 401 | 403 | 405 | 409) && !code.is_empty(),
+                None => false,
+            };
+            assert!(fits, "{text}");
+        }
+    }
+
     /// The body, if the status is as expected.
     #[track_caller]
     pub(crate) fn expect(self, status: u16) -> Value {

@@ -200,7 +200,11 @@ pub(crate) fn operations() -> Vec<Operation> {
                 identified(&description, &operation["requestBody"]["content"]["application/json"]["schema"]);
             let (id, method, path) = (id.to_owned(), method.to_uppercase(), path.clone());
             let parameters = operation["parameters"].as_array().into_iter().flatten();
-            let asked = parameters.clone().any(|one| one["name"] == "userId" || one["name"] == "user_id");
+            let named = |one: &Value| match one["$ref"].as_str() {
+                Some(place) => place.ends_with("/userId") || place.ends_with("/user_id"),
+                None => one["name"] == "userId" || one["name"] == "user_id",
+            };
+            let asked = parameters.clone().any(named);
             let bodied = operation["requestBody"]["required"] == json!(true);
             found.push(Operation { id, method, path, public, asked, bodied, identified });
         }

@@ -16,13 +16,21 @@ async fn a_memory_is_added_read_changed_forgotten_and_restored() {
         "category": "profile", "tags": ["drinks"], "metadata": { "cups": 2 }, "importance": 0.5,
         "eventTime": "2026-01-01T00:00:00Z", "threadId": "t", "source": { "type": "manual" }
     });
-    let added = house.post("/v1/memories", body.clone()).await.expect(201);
+    let added = house.post("/v1/memories", body.clone()).await;
+    let place = format!("/v1/memories/{}", added.body["id"].as_str().unwrap());
+    assert_eq!(
+        (&added.headers["location"], &added.headers["etag"]),
+        (&place.parse().unwrap(), &"\"1\"".parse().unwrap())
+    );
+    let added = added.expect(201);
     assert_eq!(
         (&added["event"], &added["version"], &added["embeddingGenerated"]),
         (&json!("created"), &json!(1), &json!(false))
     );
     assert_eq!((&added["memory"]["kind"], &added["memory"]["tags"]), (&json!("preference"), &json!(["drinks"])));
-    let again = house.post("/v1/memories?return=receipt", body).await.expect(200);
+    let again = house.post("/v1/memories?return=receipt", body).await;
+    assert!(!again.headers.contains_key("location") && again.headers["etag"] == "\"1\"");
+    let again = again.expect(200);
     assert_eq!((&again["event"], &again["id"], again.get("memory")), (&json!("none"), &added["id"], None));
 
     let path = format!("/v1/memories/{}", added["id"].as_str().unwrap());
@@ -32,7 +40,9 @@ async fn a_memory_is_added_read_changed_forgotten_and_restored() {
     assert_eq!(house.get(&format!("{path}?userId=bob")).await.status, 404);
 
     let ann = json!({ "userId": "ann" });
-    let changed = house.patch(&path, json!({ "identifiers": ann, "importance": 0.9, "version": 1 })).await.expect(200);
+    let changed = house.patch(&path, json!({ "identifiers": ann, "importance": 0.9, "version": 1 })).await;
+    assert_eq!(changed.headers["etag"], "\"2\"");
+    let changed = changed.expect(200);
     assert_eq!((&changed["event"], &changed["memory"]["importance"]), (&json!("updated"), &json!(0.9)));
     let tagged = |tag: &str, body: Value| answer(house.request("PATCH", &path).header("If-Match", tag).json(&body));
     let stale = tagged("\"1\"", json!({ "importance": 0.1 })).await;

@@ -51,7 +51,7 @@ async fn the_provider_says_what_it_can_do() {
     let description: Value = serde_json::from_str(&loci_server::description()).unwrap();
     assert!(description["paths"][ROOT].is_object() && description["paths"]["/api/v1/knowledge"].is_null());
     let create = &description["paths"][at("/create")]["post"];
-    assert!(create["parameters"].as_array().unwrap().iter().any(|one| one["name"] == "Idempotency-Key"));
+    assert!(create["parameters"].as_array().unwrap().iter().any(|one| one.to_string().contains("Idempotency-Key")));
     house.close().await;
 }
 
@@ -177,8 +177,8 @@ async fn what_is_wrong_is_named_in_the_words_of_providers() {
     let both = answer(both.json(&json!({ "entry": entry, "options": user, "version": 1 }))).await;
     refused(&both, 400, "INVALID_INPUT", "version");
     refused(&put(&house, &json!("nonsense"), json!({ "entry": entry })).await, 400, "INVALID_INPUT", "id");
-    refused(&house.get(&at("/nowhere/at/all")).await, 404, "MEMORY_NOT_FOUND", "path");
-    refused(&house.get(&at("/query")).await, 405, "INVALID_INPUT", "method");
+    refused(&house.get(&at("/nowhere/at/all")).await, 404, "ROUTE_NOT_FOUND", "path");
+    refused(&house.get(&at("/query")).await, 405, "METHOD_NOT_ALLOWED", "method");
     for (options, field) in [
         (json!({ "limit": 0 }), "options.limit"),
         (json!({ "limit": 101 }), "options.limit"),
@@ -201,7 +201,7 @@ async fn strangers_and_readers_are_refused_in_the_same_words() {
     let house = House::guarded().await;
     let reader = house.bounded(Role::Reader, json!({ "users": ["ann"] })).await;
     let stranger = answer(house.request_as("loci_nonsense", "GET", "/api/v1/knowledge")).await;
-    refused(&stranger, 401, "UNAUTHORIZED", "");
+    refused(&stranger, 401, "UNAUTHENTICATED", "");
     for root in [ROOT, "/api/v1/knowledge"] {
         assert_eq!(answer(house.request_as(&reader, "GET", root)).await.status, 200);
         let body = json!({ "entry": { "content": "a text" } });

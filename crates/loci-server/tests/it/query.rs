@@ -70,5 +70,5 @@ async fn a_category_that_the_agent_may_not_see_is_refused() {
     assert_eq!(ask(json!(["tasks"])).await.status, 200);
     let refused = ask(json!(["tasks", "secrets"])).await;
     refused.refused(403, "categories");
-    assert!(refused.body["message"].as_str().unwrap().contains("secrets"));
+    assert!(refused.body["detail"].as_str().unwrap().contains("secrets"));
 }
