@@ -33,8 +33,10 @@ fn share(description: &mut Value) {
     let (mut responses, mut counted) = (Map::new(), BTreeMap::<String, (usize, Value)>::new());
     for operation in operations(description) {
         for (status, response) in operation["responses"].as_object_mut().into_iter().flatten() {
-            if response["content"]["application/problem+json"].is_object() {
-                let name = format!("Problem{status}");
+            if status.as_str() >= "400"
+                && let Some(schema) = schema_of(response)
+            {
+                let name = format!("{schema}{status}");
                 let shared = responses.entry(name.clone()).or_insert_with(|| response.clone());
                 if shared == response {
                     *response = json!({ "$ref": format!("#/components/responses/{name}") });
@@ -62,6 +64,12 @@ fn share(description: &mut Value) {
         }
     }
     merge(&mut description["components"], &json!({ "parameters": shared, "responses": responses }));
+}
+
+/// The name of the schema of a response.
+fn schema_of(response: &Value) -> Option<String> {
+    let content = response["content"].as_object()?.values().next()?;
+    content["schema"]["$ref"].as_str()?.rsplit('/').next().map(str::to_owned)
 }
 
 /// What the engine enforces, by schema and field.

@@ -46,7 +46,7 @@ fn a_backup_is_made_looked_through_and_brought_back() {
     let made = home.json(&["backup", file]);
     assert!(made["rows"].as_u64().unwrap() > 10, "{made}");
     assert_eq!(home.json(&["backup", "--verify", file])[0], made);
-    assert_eq!(home.run(&["backup", file]).code, 21, "a file that is there is not written over");
+    assert_eq!(home.run(&["backup", file]).code, 24, "a file that is there is not written over");
     let told = home.run(&["backup", "--verify", file]);
     assert!(told.out.contains("whole") && told.out.contains("default/agent_memory_scout"), "{told:?}");
     let back = elsewhere.json(&["restore-backup", file]);
@@ -65,7 +65,7 @@ fn a_backup_is_made_looked_through_and_brought_back() {
         "I drink black tea in the morning"
     );
     let again = elsewhere.run(&["--json", "restore-backup", file]);
-    assert_eq!((again.code, again.problem()["details"]["field"].clone()), (21, json!("replace")));
+    assert_eq!((again.code, again.problem()["details"]["field"].clone()), (24, json!("replace")));
     assert_eq!(elsewhere.run(&["restore-backup", file, "--replace"]).code, 0);
     assert_eq!(elsewhere.lines(&[]), home.lines(&[]));
     assert_eq!(elsewhere.run(&["doctor"]).code, 0);

@@ -66,8 +66,8 @@ fn checkpoints_come_back_byte_by_byte() {
     let file = file.to_str().unwrap();
     let second = ["checkpoint", "put", "--thread=t", "--id=2", "--parent=1", "--expect-parent=1", file];
     assert_eq!(home.json(&second)["event"], "created");
-    refused(&home, &["checkpoint", "put", "--thread=t", "--id=3", "--expect-parent=1", file], 21, "expectParent");
-    refused(&home, &["checkpoint", "put", "--thread=t", "--id=1", file], 21, "id");
+    refused(&home, &["checkpoint", "put", "--thread=t", "--id=3", "--expect-parent=1", file], 24, "expectParent");
+    refused(&home, &["checkpoint", "put", "--thread=t", "--id=1", file], 24, "id");
     refused(&home, &["checkpoint", "put", "--thread=t", "no such file"], 20, "file");
     let newest = home.json(&["checkpoint", "get", "--thread=t"]);
     assert_eq!((&newest["data"], &newest["parentId"]), (&json!({ "at": 2 }), &json!("1")));

@@ -41,7 +41,7 @@ async fn what_is_erased_leaves_no_word() {
     let (house, ana) = (House::new(), user("ana"));
     let receipt = house.remember(&ana, "The password of the safe is sesame").await;
     let stale = house.engine.erase(&ana, receipt.id, Some(receipt.version + 1), None).await.unwrap_err();
-    assert_eq!(stale.kind(), ErrorKind::Conflict);
+    assert_eq!(stale.kind(), ErrorKind::VersionConflict);
     assert_eq!(house.engine.erase(&user("ben"), receipt.id, None, None).await.unwrap_err().kind(), ErrorKind::NotFound);
     let gone = house.engine.erase(&ana, receipt.id, Some(receipt.version), Some("asked for")).await.unwrap();
     assert_eq!(gone.event, Outcome::Erased);

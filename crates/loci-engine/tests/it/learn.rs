@@ -61,7 +61,7 @@ async fn an_update_needs_the_version_that_was_seen() {
     let receipt = house.engine.update(&user("ana"), id, change(Some(1), "The port is 4000")).await.unwrap();
     assert_eq!((receipt.event, receipt.version, receipt.embedding_regenerated), (Outcome::Updated, 2, true));
     let stale = house.engine.update(&user("ana"), id, change(Some(1), "The port is 9000")).await.unwrap_err();
-    assert_eq!(stale.kind(), ErrorKind::Conflict);
+    assert_eq!(stale.kind(), ErrorKind::VersionConflict);
     assert_eq!(house.recall(&user("ana"), "port").await, ["The port is 4000"]);
     let missing = house.engine.update(&user("ana"), unknown(), change(None, "x")).await.unwrap_err();
     assert_eq!(missing.kind(), ErrorKind::NotFound);

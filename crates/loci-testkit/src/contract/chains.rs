@@ -165,7 +165,7 @@ pub async fn several_become_one(store: &dyn Store) {
     let mut stale = new_text(one, "lantern again", true);
     stale.expect = Some(1);
     let error = driver.act(&anna.space(), Action::Merge { into: Box::new(stale), from: vec![] }).await;
-    assert_eq!(error.expect_err("stale").kind(), ErrorKind::Conflict);
+    assert_eq!(error.expect_err("stale").kind(), ErrorKind::VersionConflict);
 }
 
 /// A merge into itself, into a superseded memory or from one is refused: the chain could become a cycle.

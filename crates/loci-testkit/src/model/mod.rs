@@ -195,7 +195,7 @@ impl Model {
     fn revise(&mut self, space: &Space, change: &Change, revision: &Revision) -> Answer {
         let memory = &self.find(space, revision.id)?.memory;
         if revision.expect.is_some_and(|expect| expect != memory.version) {
-            return Err(ErrorKind::Conflict);
+            return Err(ErrorKind::VersionConflict);
         }
         if memory.state == State::SoftDeleted {
             return Err(ErrorKind::InvalidInput);
