@@ -21,11 +21,11 @@ pub(crate) struct Failure {
     retry_after: Option<u64>,
 }
 
-/// What went wrong, as HTTP tells it.
+/// What went wrong.
 #[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Problem)]
-pub(crate) struct Told {
+pub(crate) struct ProblemBody {
     /// Always `about:blank`: the code says which failure it is.
     #[serde(rename = "type")]
     sort: &'static str,
@@ -111,10 +111,10 @@ impl Failure {
         self
     }
 
-    /// The failure as HTTP tells it.
-    pub(crate) fn told(self) -> Told {
+    /// The body of the response.
+    pub(crate) fn body(self) -> ProblemBody {
         let Self { status, problem, .. } = self;
-        Told {
+        ProblemBody {
             sort: "about:blank",
             title: status.canonical_reason().unwrap_or("Error"),
             status: status.as_u16(),
@@ -165,10 +165,10 @@ impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let (status, retry_after, code) = (self.status, self.retry_after, self.problem.code.clone());
         let whole = (*self.problem).clone();
-        let told = self.told();
-        let mut response = (status, told.body()).into_response();
+        let body = self.body();
+        let mut response = (status, body.bytes()).into_response();
         // The guard adds the id of the request.
-        response.extensions_mut().insert(told);
+        response.extensions_mut().insert(body);
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         if let Some(seconds) = retry_after {
@@ -186,17 +186,17 @@ impl IntoResponse for Failure {
     }
 }
 
-impl Told {
-    fn body(&self) -> Vec<u8> {
+impl ProblemBody {
+    fn bytes(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_default()
     }
 }
 
 /// Adds the id of the request to the body of a failure.
 pub(crate) fn name_request(response: &mut Response, request: &str) {
-    if let Some(mut told) = response.extensions_mut().remove::<Told>() {
-        told.instance = Some(request.to_owned());
-        *response.body_mut() = told.body().into();
+    if let Some(mut body) = response.extensions_mut().remove::<ProblemBody>() {
+        body.instance = Some(request.to_owned());
+        *response.body_mut() = body.bytes().into();
     }
 }
 

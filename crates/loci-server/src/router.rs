@@ -19,13 +19,13 @@ use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::failure::{Failure, Told};
+use crate::failure::{Failure, ProblemBody};
 use crate::{App, docs, guard, health, idempotency, mcp, openspec, v1};
 
 /// The routes with their description.
 pub(crate) fn described() -> OpenApiRouter<Arc<App>> {
     #[derive(OpenApi)]
-    #[openapi(components(schemas(Told)))]
+    #[openapi(components(schemas(ProblemBody)))]
     struct Description;
     let mut description = Description::openapi();
     description.info.title = "Loci".to_owned();

@@ -16,7 +16,7 @@ use utoipa_axum::routes;
 
 use crate::App;
 use crate::extract::Body;
-use crate::failure::{Failure, Failures, Told};
+use crate::failure::{Failure, Failures, ProblemBody};
 use crate::guard::Who;
 
 /// So many are added at once at the most.
@@ -65,7 +65,7 @@ struct AddedOne {
     receipt: Option<Receipt>,
     /// Why it was refused.
     #[serde(skip_serializing_if = "Option::is_none")]
-    problem: Option<Told>,
+    problem: Option<ProblemBody>,
 }
 
 /// Remembers many things.
@@ -96,7 +96,7 @@ async fn add(
             }
             Err(failure) => {
                 added.failed += 1;
-                added.results.push(AddedOne { index, receipt: None, problem: Some(failure.told()) });
+                added.results.push(AddedOne { index, receipt: None, problem: Some(failure.body()) });
                 if !batch.continue_on_error {
                     break;
                 }

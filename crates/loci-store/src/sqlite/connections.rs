@@ -35,16 +35,16 @@ impl Limits {
     /// The limits of this process.
     pub(super) fn of_this_process() -> Self {
         #[cfg(unix)]
-        if let Some(files) = rustix::process::getrlimit(rustix::process::Resource::Nofile).current {
-            return Self::for_files(usize::try_from(files).unwrap_or(usize::MAX));
-        }
-        Self::FULL
+        let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+        #[cfg(not(unix))]
+        let files = None::<u64>;
+        files.map_or(Self::FULL, |files| Self::for_files(usize::try_from(files).unwrap_or(usize::MAX)))
     }
 
     /// The limits of a process that may open this number of files: its share of [`Limits::FULL`], which needs 512.
     /// 64 files are left to sockets and other things.
     fn for_files(files: usize) -> Self {
-        let share = |full: usize, least: usize| (full * files.clamp(64, 512).saturating_sub(64) / 448).max(least);
+        let share = |full: usize, least: usize| (full * (files.clamp(64, 512) - 64) / 448).max(least);
         Self {
             readers: share(Self::FULL.readers, 2),
             idle_readers: share(Self::FULL.idle_readers, 1),

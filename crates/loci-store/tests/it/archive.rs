@@ -402,13 +402,13 @@ async fn what_is_written_while_a_backup_is_restored_is_kept() {
     let path = place.path().join("all.backup");
     good(made!(&store, everything_of(), &path));
     // Space b exists and is empty; another process is writing to it.
-    let made = elsewhere.path().join("tenants/default/spaces/agent_memory_b/loci.db");
+    let b = elsewhere.path().join("tenants/default/spaces/agent_memory_b/loci.db");
     let id = Driver::on(&other).remember(&agent("b"), "candle").await;
-    let writer = rusqlite::Connection::open(&made).unwrap();
-    let ledger: Vec<rusqlite::types::Value> = rows(&writer);
+    let writer = rusqlite::Connection::open(&b).unwrap();
+    let entry = last_ledger_row(&writer);
     writer.execute("DELETE FROM ledger", []).unwrap();
     writer.execute_batch("BEGIN IMMEDIATE").unwrap();
-    put(&writer, &ledger);
+    insert_ledger_row(&writer, &entry);
     let restoring = tokio::spawn({
         let other = other.clone();
         async move { restore_backup(&other, plan(&[path])).await }
@@ -423,15 +423,14 @@ async fn what_is_written_while_a_backup_is_restored_is_kept() {
     assert_eq!(Driver::from(&other, 100).scan(&visible(&[agent("b")]), &now()).await, [id]);
 }
 
-/// The last row of the ledger.
-fn rows(connection: &rusqlite::Connection) -> Vec<rusqlite::types::Value> {
+fn last_ledger_row(connection: &rusqlite::Connection) -> Vec<rusqlite::types::Value> {
     let sql = "SELECT * FROM ledger ORDER BY sequence DESC LIMIT 1";
     let mut statement = connection.prepare(sql).unwrap();
     let columns = statement.column_count();
     statement.query_row([], |row| (0..columns).map(|column| row.get(column)).collect()).unwrap()
 }
 
-fn put(connection: &rusqlite::Connection, row: &[rusqlite::types::Value]) {
+fn insert_ledger_row(connection: &rusqlite::Connection, row: &[rusqlite::types::Value]) {
     let sql = format!("INSERT INTO ledger VALUES ({})", vec!["?"; row.len()].join(", "));
     connection.execute(&sql, rusqlite::params_from_iter(row)).unwrap();
 }
