@@ -16,8 +16,8 @@ use crate::policy::{self, Caller};
 use crate::redact::Pass;
 use crate::{Engine, Result, bounds};
 
-/// So many triples are listed at the most.
-const LISTED: usize = 1_000;
+/// Maximum number of triples in one answer: a page, and one more that shows that another page follows.
+const LISTED: usize = 1_001;
 /// So many sources a triple is given at once.
 const SOURCES: usize = 100;
 
@@ -72,7 +72,9 @@ pub struct FactRequest {
     pub object: Option<String>,
     /// Also those that no longer hold.
     pub include_past: bool,
-    /// So many at the most; none: 100.
+    /// Number of triples to skip from the start of the list.
+    pub offset: usize,
+    /// Maximum number of triples. Default: 100.
     pub limit: Option<usize>,
 }
 
@@ -130,7 +132,25 @@ impl Engine {
             include_past: request.include_past,
             now: self.now(),
         };
-        Ok(self.store.facts(&visible, &filter, limit).await?)
+        let mut found = self.store.facts(&visible, &filter, request.offset.saturating_add(limit)).await?;
+        found.drain(..request.offset.min(found.len()));
+        Ok(found)
+    }
+
+    /// One triple by its id, also one that no longer holds.
+    pub async fn fact(&self, caller: &Caller, id: FactId) -> Result<Fact> {
+        let visible = self.visible(caller, None).await?;
+        self.find_fact(&visible, id).await
+    }
+
+    async fn find_fact(&self, visible: &Visible, id: FactId) -> Result<Fact> {
+        let known = FactFilter { id: Some(id), include_past: true, ..FactFilter::at(self.now()) };
+        self.store.facts(visible, &known, 1).await?.pop().ok_or_else(|| {
+            Error::new(ErrorKind::NotFound, format!("no fact {id} is visible here"))
+                .at("id")
+                .hint("`loci fact list` shows what is visible with these identifiers")
+                .into()
+        })
     }
 
     /// Takes a triple back. The memories that it was learned from stay as they are.
@@ -138,13 +158,7 @@ impl Engine {
         policy::writer(caller)?;
         bounds::short("reason", reason, bounds::REFERENCE)?;
         let visible = self.visible(caller, None).await?;
-        let known = FactFilter { id: Some(id), include_past: true, ..FactFilter::at(self.now()) };
-        let Some(fact) = self.store.facts(&visible, &known, 1).await?.pop() else {
-            return Err(Error::new(ErrorKind::NotFound, format!("no fact {id} is visible here"))
-                .at("id")
-                .hint("`loci fact list` shows what is visible with these identifiers")
-                .into());
-        };
+        let fact = self.find_fact(&visible, id).await?;
         let scope = fact.scope()?;
         let action = Action::Retract { scope: scope.clone(), id };
         self.apply_one(caller, &scope, reason.unwrap_or("retracted"), action).await?;

@@ -4,6 +4,8 @@
 //! ranges, patterns. What only leaves the house is told exactly: a field that is always there is
 //! required, and one that may be missing is never null.
 
+mod generics;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
@@ -14,6 +16,7 @@ use crate::v1::{IDENTIFIER, PLAIN, SLUG, TEXT};
 /// The description, whole.
 pub(crate) fn described() -> Value {
     let mut description = serde_json::to_value(router::described().into_openapi()).unwrap_or_default();
+    generics::name(&mut description);
     narrow(&mut description);
     let asked = asked(&description);
     if let Some(schemas) = description["components"]["schemas"].as_object_mut() {
@@ -246,7 +249,10 @@ fn exact(name: &str, schema: &mut Value) {
     for (field, property) in properties.iter_mut() {
         let here = (name, field.as_str());
         let either = name == "Written" && field == "memory";
-        if ALWAYS.contains(&here) || !nullable(property) && !SOMETIMES.contains(&here) {
+        let always = ALWAYS.contains(&here)
+            || name.ends_with("Page") && field == "nextCursor"
+            || name.ends_with("Write") && matches!(field.as_str(), "version" | "data");
+        if always || !nullable(property) && !SOMETIMES.contains(&here) {
             required.push(Value::from(field.as_str()));
         } else if !either {
             never_null(property);

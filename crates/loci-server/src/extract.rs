@@ -3,7 +3,7 @@
 //! Bodies and parameters are read so that whatever is wrong is told by the name of its field, with
 //! the status that belongs to it. Nothing is guessed, nothing unknown is dropped.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use axum::body::Bytes;
@@ -13,11 +13,17 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use loci_types::{ErrorKind, Identifier, Identifiers, MemoryId};
-use serde::de::{DeserializeOwned, Error as _};
+use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
 
 use crate::failure::Failure;
 use crate::strict::Strict;
+use crate::v1::PageRequest;
+
+/// The member of a body that names the scope of the request.
+const IDENTIFIERS: &str = "identifiers";
 
 /// A JSON body.
 pub(crate) struct Body<T>(pub(crate) T);
@@ -50,7 +56,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for MaybeBody
     }
 }
 
-/// Parameters behind the question mark.
+/// Query parameters.
 pub(crate) struct Params<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Params<T> {
@@ -61,30 +67,150 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Params<T> {
     }
 }
 
-/// Reads what stands behind the question mark.
+/// Reads the query parameters.
 pub(crate) fn params<T: DeserializeOwned>(uri: &Uri) -> Result<T, Failure> {
     parameters(uri.query().unwrap_or_default())
 }
 
-/// Parameters behind the question mark, those that say whose memories are meant apart.
-pub(crate) struct Asked<T>(pub(crate) Identifiers, pub(crate) T);
+/// A JSON body whose fields stand beside `identifiers`, which name the scope of the request.
+#[derive(Debug, Default, ToSchema)]
+pub(crate) struct Scoped<T> {
+    /// The scope of the request. Identifiers that are left out are taken from the credential where it has only one value.
+    #[schema(required = false)]
+    pub(crate) identifiers: Identifiers,
+    /// The other fields.
+    #[serde(flatten)]
+    pub(crate) body: T,
+}
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Scoped<T> {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Failure> {
+        if !is_json(request.headers()) {
+            return Err(not_json());
+        }
+        scoped(&Bytes::from_request(request, state).await.map_err(cut_off)?)
+    }
+}
+
+/// The same, where the body may be left out.
+pub(crate) struct MaybeScoped<T>(pub(crate) Scoped<T>);
+
+impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for MaybeScoped<T> {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Failure> {
+        if request.headers().contains_key(CONTENT_TYPE) && !is_json(request.headers()) {
+            return Err(not_json());
+        }
+        let bytes = Bytes::from_request(request, state).await.map_err(cut_off)?;
+        if bytes.is_empty() || bytes.as_ref() == b"null" {
+            return Ok(Self(Scoped::default()));
+        }
+        scoped(&bytes).map(Self)
+    }
+}
+
+/// A body that has no fields beside `identifiers`.
+#[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
+#[schema(as = Scope)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NoFields {}
+
+/// The members of a JSON object, unread. A name that occurs twice is refused.
+struct Members(Vec<(String, Box<RawValue>)>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collect;
+        impl<'de> Visitor<'de> for Collect {
+            type Value = Members;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let mut members: Vec<(String, Box<RawValue>)> = Vec::new();
+                while let Some((name, value)) = map.next_entry::<String, Box<RawValue>>()? {
+                    if members.iter().any(|(other, _)| *other == name) {
+                        return Err(A::Error::custom(format!("duplicate field `{name}`")));
+                    }
+                    members.push((name, value));
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Collect)
+    }
+}
+
+/// Reads an object: `identifiers` by themselves, the rest as `T`. Both are read strictly.
+fn scoped<T: DeserializeOwned>(bytes: &[u8]) -> Result<Scoped<T>, Failure> {
+    let wrong = |error: serde_json::Error| told("body".to_owned(), &error.to_string());
+    let Members(members) = serde_json::from_slice(bytes).map_err(|error| {
+        let quoted = error.to_string().split('`').nth(1).map(str::to_owned);
+        told(quoted.unwrap_or_else(|| "body".to_owned()), &error.to_string())
+    })?;
+    let (mut identifiers, mut rest) = (Identifiers::default(), vec![b'{']);
+    for (name, value) in members {
+        if name == IDENTIFIERS {
+            identifiers = json(value.get().as_bytes()).map_err(|failure| failure.within(IDENTIFIERS))?;
+            continue;
+        }
+        if rest.len() > 1 {
+            rest.push(b',');
+        }
+        serde_json::to_writer(&mut rest, &name).map_err(wrong)?;
+        rest.push(b':');
+        rest.extend_from_slice(value.get().as_bytes());
+    }
+    rest.push(b'}');
+    Ok(Scoped { identifiers, body: json(&rest)? })
+}
+
+/// Query parameters, apart from those that name the scope of the request.
+pub(crate) struct ScopedParams<T>(pub(crate) Identifiers, pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for ScopedParams<T> {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        let text = parts.uri.query().unwrap_or_default();
-        let whose = |name: &str| Identifier::ALL.iter().any(|which| which.field() == name);
-        let (mut ours, mut rest) = (form_urlencoded::Serializer::new(String::new()), Vec::new());
-        for (name, value) in form_urlencoded::parse(text.as_bytes()) {
-            match whose(&name) {
-                true => drop(ours.append_pair(&name, &value)),
-                false => rest.push((name, value)),
-            }
-        }
-        let rest = form_urlencoded::Serializer::new(String::new()).extend_pairs(rest).finish();
-        Ok(Self(parameters::<Identifiers>(&ours.finish())?, parameters(&rest)?))
+        let is_identifier = |name: &str| Identifier::ALL.iter().any(|which| which.field() == name);
+        let (identifiers, rest) = split(parts.uri.query().unwrap_or_default(), is_identifier);
+        Ok(Self(parameters(&identifiers)?, parameters(&rest)?))
     }
+}
+
+/// Query parameters of a list: the scope, the page, and what else the list takes.
+pub(crate) struct ListParams<T> {
+    pub(crate) identifiers: Identifiers,
+    pub(crate) page: PageRequest,
+    pub(crate) params: T,
+}
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for ListParams<T> {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let (page, rest) = split(parts.uri.query().unwrap_or_default(), |name| matches!(name, "limit" | "cursor"));
+        let page = PageRequest::new(parameters(&page)?)?;
+        let mut others = parts.clone();
+        others.uri = format!("/?{rest}").parse().map_err(|_| unreadable_path())?;
+        let ScopedParams(identifiers, params) = ScopedParams::from_request_parts(&mut others, state).await?;
+        Ok(Self { identifiers, page, params })
+    }
+}
+
+/// Divides a query string into the parameters whose names are chosen and the others.
+fn split(text: &str, chosen: impl Fn(&str) -> bool) -> (String, String) {
+    let mut parts = [(); 2].map(|()| form_urlencoded::Serializer::new(String::new()));
+    for (name, value) in form_urlencoded::parse(text.as_bytes()) {
+        parts[usize::from(!chosen(&name))].append_pair(&name, &value);
+    }
+    let [mut first, mut second] = parts;
+    (first.finish(), second.finish())
 }
 
 /// Reads parameters, and says which one is wrong.
@@ -112,7 +238,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        let Named(text) = Named::from_request_parts(parts, state).await?;
+        let PathName(text) = PathName::from_request_parts(parts, state).await?;
         text.parse().map(Self).map_err(|_| {
             Failure::new(ErrorKind::InvalidInput, "the id in the path is not a UUID", "read the request").field("id")
         })
@@ -120,9 +246,9 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
 }
 
 /// The one name in the path.
-pub(crate) struct Named(pub(crate) String);
+pub(crate) struct PathName(pub(crate) String);
 
-impl<S: Send + Sync> FromRequestParts<S> for Named {
+impl<S: Send + Sync> FromRequestParts<S> for PathName {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
@@ -132,9 +258,9 @@ impl<S: Send + Sync> FromRequestParts<S> for Named {
 }
 
 /// Two names in the path.
-pub(crate) struct Pair(pub(crate) String, pub(crate) String);
+pub(crate) struct PathPair(pub(crate) String, pub(crate) String);
 
-impl<S: Send + Sync> FromRequestParts<S> for Pair {
+impl<S: Send + Sync> FromRequestParts<S> for PathPair {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
@@ -250,5 +376,27 @@ mod tests {
         let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
         assert!(json::<Outer>(deep.as_bytes()).is_err());
         assert!(json::<Outer>(b"{\"inner\":{\"name\":\"\xff\"}}").is_err());
+    }
+
+    #[test]
+    fn identifiers_stand_beside_the_fields() {
+        let read = scoped::<Outer>(br#"{"count":2,"identifiers":{"userId":"ann"},"inner":{"name":"x"}}"#).unwrap();
+        assert_eq!((read.identifiers.user_id.as_deref(), read.body.count), (Some("ann"), 2));
+        assert_eq!(scoped::<Outer>(b"{}").unwrap().body.count, 0);
+        let check = |text: &str, field: &str| {
+            let failure = scoped::<Outer>(text.as_bytes()).unwrap_err();
+            assert_eq!(failure.problem().details["field"], field, "{text}: {failure:?}");
+        };
+        check("", "body");
+        check("[]", "body");
+        check("null", "body");
+        check(r#"{"count":1,"count":2}"#, "count");
+        check(r#"{"inner":{"name":"a","name":"b"}}"#, "inner.name");
+        check(r#"{"identifiers":{"userId":"a","userId":"b"}}"#, "identifiers.userId");
+        check(r#"{"identifiers":{"user":"a"}}"#, "identifiers.user");
+        check(r#"{"identifiers":{"userId":7}}"#, "identifiers.userId");
+        check(r#"{"identifiers":["ann"]}"#, "identifiers");
+        check(r#"{"extra":1}"#, "extra");
+        check(r#"{"count":1} x"#, "body");
     }
 }

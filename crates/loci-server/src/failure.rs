@@ -96,6 +96,17 @@ impl Failure {
         self
     }
 
+    /// The same failure of a part of the body: the field, and the sentence that begins with it, are named with the part.
+    #[must_use]
+    pub(crate) fn within(mut self, part: &str) -> Self {
+        let field = self.problem.details.get("field").and_then(serde_json::Value::as_str).unwrap_or("body").to_owned();
+        let whole = if field == "body" { part.to_owned() } else { format!("{part}.{field}") };
+        if let Some(rest) = self.problem.message.strip_prefix(&format!("{field}: ")) {
+            self.problem.message = format!("{whole}: {rest}");
+        }
+        self.field(&whole)
+    }
+
     /// The same failure, with more about it.
     #[must_use]
     pub(crate) fn detail(mut self, name: &str, value: serde_json::Value) -> Self {

@@ -26,26 +26,33 @@ pub struct Receipt {
     pub durability: Durability,
 }
 
-/// What a write did.
+/// What a write did, in the words of the ledger's events. Earlier versions wrote the names in lower case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// A new memory was added.
+    #[serde(rename = "ADD", alias = "created")]
     Created,
     /// Nothing changed, because the store already had it.
+    #[serde(rename = "NONE", alias = "none")]
     None,
     /// Fields of a memory changed.
+    #[serde(rename = "UPDATE", alias = "updated")]
     Updated,
     /// Memories were merged into one.
+    #[serde(rename = "MERGE", alias = "merged")]
     Merged,
     /// The new memory superseded an older one.
+    #[serde(rename = "SUPERSEDE", alias = "superseded")]
     Superseded,
     /// The memory was soft-deleted.
+    #[serde(rename = "DELETE", alias = "deleted")]
     Deleted,
     /// The memory was restored.
+    #[serde(rename = "RESTORE", alias = "restored")]
     Restored,
     /// The memory was removed for good.
+    #[serde(rename = "ERASE", alias = "erased")]
     Erased,
 }
 

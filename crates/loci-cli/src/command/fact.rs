@@ -138,6 +138,7 @@ async fn add(context: &Context, args: AddArgs) -> Result<()> {
 async fn list(context: &Context, args: ListArgs) -> Result<()> {
     let caller = context.caller(&args.scope, false, Nobody::Operator);
     let request = FactRequest {
+        offset: 0,
         fact_type: args.sort,
         subject: args.subject,
         predicate: args.predicate,

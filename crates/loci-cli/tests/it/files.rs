@@ -28,10 +28,10 @@ fn an_export_comes_back_whole() {
     assert_eq!(counts(copy.json(&["import", &file])), [703, 0, 0], "the memories and their agent");
     assert_eq!(copy.export(), before);
     assert_eq!(counts(copy.json(&["import", &file])), [0, 703, 0]);
-    assert_eq!(copy.json(&["restore", &gone])["event"], "restored");
+    assert_eq!(copy.json(&["restore", &gone])["event"], "RESTORE");
     assert_eq!(copy.run(&["doctor"]).code, 0);
     let same = copy.json(&["remember", "--user=ann", "memory number 7 of many"]);
-    assert_eq!(same["event"], "none");
+    assert_eq!(same["event"], "NONE");
     let hits = copy.json(&["recall", "--user=ann", "number 7"])["hits"].clone();
     assert!(!hits.as_array().unwrap().is_empty());
 }

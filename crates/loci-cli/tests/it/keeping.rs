@@ -135,7 +135,7 @@ fn a_space_goes_back_to_an_earlier_line_and_time() {
         assert_eq!(&home.export(), expect, "line {line}");
         // The same text is known again, so the keys went back too.
         let known = home.json(&["remember", "--user", "ann", expect[0]["content"].as_str().unwrap()]);
-        assert_eq!(known["event"], "none", "{known}");
+        assert_eq!(known["event"], "NONE", "{known}");
         assert_eq!(home.run(&["doctor"]).code, 0);
     }
 }

@@ -63,7 +63,7 @@ fn turns_come_in_one_by_one_or_by_the_line() {
         "--reference=m1",
         "I live in Porto",
     ]);
-    assert_eq!(receipt["event"], "created");
+    assert_eq!(receipt["event"], "ADD");
     let memory = home.json(&["get", text(&receipt["id"])]);
     let expect = json!({
         "layer": "user", "kind": "episodic", "threadId": "t", "role": "user", "actorId": "Ann",
@@ -190,7 +190,7 @@ fn a_memory_is_replaced_corrected_confirmed_and_pinned() {
     let home = Home::new();
     let first = home.remember(&["--user=ann", "--kind=fact", "--tag=home", "The office is in Porto"]);
     let second = home.json(&["supersede", &first, "--valid-from=2026-03-01", "The", "office", "is", "in", "Lisbon"]);
-    assert_eq!(second["event"], "superseded");
+    assert_eq!(second["event"], "SUPERSEDE");
     let second = text(&second["id"]);
     let now = home.json(&["get", second]);
     assert_eq!((&now["supersedesId"], &now["tags"]), (&json!(first), &json!(["home"])));
@@ -200,10 +200,10 @@ fn a_memory_is_replaced_corrected_confirmed_and_pinned() {
     assert_eq!((chain["versions"].as_array().unwrap().len(), &chain["head"]), (3, &json!(third)));
     says(&shown(&home, &["chain", third]), &["→ 3", "Porto", "Lisbon", "Faro", "2026-03-01", &first]);
 
-    assert_eq!(home.json(&["confirm", third])["event"], "updated");
+    assert_eq!(home.json(&["confirm", third])["event"], "UPDATE");
     assert_eq!(home.json(&["get", third])["decayRate"], 0.0);
     says(&shown(&home, &["confirm", third]), &[third]);
-    assert_eq!(home.json(&["pin", third])["event"], "updated");
+    assert_eq!(home.json(&["pin", third])["event"], "UPDATE");
     assert_eq!(home.json(&["get", third])["pinned"], true);
     says(&shown(&home, &["pin", third, "--off"]), &["updated"]);
     assert_eq!(home.json(&["get", third])["pinned"], false);
@@ -235,7 +235,7 @@ fn what_is_said_again_is_known_and_what_has_changed_takes_its_place() {
     says(&shown(&home, &["remember", "My favourite colour is green"]), &["remembered"]);
     says(&shown(&home, &["remember", "My favourite colour is green"]), &["known already"]);
     let changed = home.json(&["remember", "My favourite colour is blue"]);
-    assert_eq!(changed["event"], "superseded", "{changed}");
+    assert_eq!(changed["event"], "SUPERSEDE", "{changed}");
     // What is printed is what holds now.
     assert_eq!(home.json(&["chain", text(&changed["id"])])["head"], changed["id"]);
     // Lines meet those before them.
@@ -243,12 +243,12 @@ fn what_is_said_again_is_known_and_what_has_changed_takes_its_place() {
     assert_eq!((run.code, run.out.lines().count()), (0, 2), "{run:?}");
     assert_eq!(home.json(&["list"])["memories"][0]["content"], "My favourite colour is blue");
     assert_eq!(home.json(&["list"])["totalCount"], 1);
-    assert_eq!(home.json(&["remember", "--as-is", "My favourite colour is red"])["event"], "created");
+    assert_eq!(home.json(&["remember", "--as-is", "My favourite colour is red"])["event"], "ADD");
     assert_eq!(home.json(&["list"])["totalCount"], 2);
     let told = home.json(&["recall", "--for-thread=t", "favourite", "colour"]);
     assert!(!told["hits"].as_array().unwrap().is_empty());
     let repeated = text(&told["hits"][0]["memory"]["content"]).to_owned();
-    assert_eq!(home.json(&["remember", "--thread=t", &repeated])["event"], "none");
+    assert_eq!(home.json(&["remember", "--thread=t", &repeated])["event"], "NONE");
 }
 
 #[test]

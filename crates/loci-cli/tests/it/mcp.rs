@@ -124,7 +124,7 @@ fn the_inspector_lists_and_calls() {
     assert_eq!(run(&["--method", "tools/list"])["tools"].as_array().unwrap().len(), 9);
     let fact = "fact=Ann keeps bees";
     let kept = run(&["--method", "tools/call", "--tool-name", "remember_fact", "--tool-arg", fact]);
-    assert_eq!(kept["structuredContent"]["event"], "created");
+    assert_eq!(kept["structuredContent"]["event"], "ADD");
     assert_eq!(run(&["--method", "resources/list"])["resources"].as_array().unwrap().len(), 3);
 }
 
@@ -202,7 +202,7 @@ fn greetings_do_not_wait_for_the_model() {
     assert!(greeted < Duration::from_secs(5), "{greeted:?}");
     let kept = talk.call("remember_fact", json!({ "fact": "My cat is called Minka" }));
     println!("first call after {:?}", start.elapsed());
-    assert_eq!(kept["structuredContent"]["event"], "created");
+    assert_eq!(kept["structuredContent"]["event"], "ADD");
     let found = talk.call("search_memory", json!({ "query": "name of the pet" }));
     assert_eq!(found["structuredContent"]["memories"][0]["id"], kept["structuredContent"]["id"], "{found}");
     assert_eq!(talk.hang_up(), "");

@@ -11,7 +11,7 @@ fn shared() -> (Home, String) {
     assert_eq!((&made["slug"], made["members"].as_array().map(Vec::len)), (&json!("docs"), Some(2)));
     let text = "WebGPU requires WGSL shaders, not GLSL";
     let receipt = home.json(&["pool", "contribute", "docs", "--agent=researcher", "--kind=fact", text]);
-    assert_eq!(receipt["event"], "created");
+    assert_eq!(receipt["event"], "ADD");
     let id = receipt["id"].as_str().unwrap().to_owned();
     (home, id)
 }
@@ -33,8 +33,8 @@ fn a_pool_is_made_used_left_and_dropped() {
     // A copy of what the agent has.
     let own = home.remember(&["--agent=coder", "--user=ann", "Shaders are compiled at build time"]);
     let given = ["pool", "contribute", "docs", "--agent=coder", "--user=ann", "--memory", &own];
-    assert_eq!(home.json(&given)["event"], "created");
-    assert_eq!(home.json(&given)["event"], "none");
+    assert_eq!(home.json(&given)["event"], "ADD");
+    assert_eq!(home.json(&given)["event"], "NONE");
 
     let left = home.run(&["pool", "leave", "docs", "coder"]);
     assert!(left.code == 0 && left.out.contains("has left"), "{left:?}");

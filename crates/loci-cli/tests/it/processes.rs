@@ -35,7 +35,7 @@ fn four_writers_and_a_reader_share_a_folder() {
                     assert_eq!((run.code, run.err.as_str()), (0, ""), "{run:?}");
                     let receipt = |line: &str| {
                         let receipt: Value = serde_json::from_str(line).unwrap();
-                        assert_eq!(receipt["event"], "created");
+                        assert_eq!(receipt["event"], "ADD");
                         receipt["id"].as_str().unwrap().to_owned()
                     };
                     run.out.lines().map(receipt).collect::<Vec<_>>()

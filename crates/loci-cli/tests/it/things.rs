@@ -16,7 +16,7 @@ fn refused(home: &Home, args: &[&str], code: i32, field: &str) {
 fn triples_are_added_listed_and_retracted() {
     let home = Home::new();
     let stated = home.json(&["fact", "add", "Database", "version", "v16", "--type=has_version", "--confidence=0.5"]);
-    assert_eq!((&stated["event"], &stated["fact"]["factType"]), (&json!("created"), &json!("has_version")));
+    assert_eq!((&stated["event"], &stated["fact"]["factType"]), (&json!("ADD"), &json!("has_version")));
     assert_eq!(stated["fact"]["identifiers"], json!({ "userId": "me" }));
     let memory = home.remember(&["--user=ana", "Ana lives in Lisbon"]);
     let args = ["fact", "add", "ana", "city", "lisbon", "--meta=by=hand", "--source", &memory];
@@ -25,7 +25,7 @@ fn triples_are_added_listed_and_retracted() {
         (&learned["fact"]["sources"], &learned["fact"]["identifiers"]),
         (&json!([memory]), &json!({ "userId": "ana" }))
     );
-    assert_eq!(home.json(&args)["event"], "none");
+    assert_eq!(home.json(&args)["event"], "NONE");
     let objects = |args: &[&str]| {
         let mut all = vec!["fact", "list"];
         all.extend(args);
@@ -58,14 +58,14 @@ fn checkpoints_come_back_byte_by_byte() {
     let bytes: Vec<u8> = (0..=255).cycle().take(1 << 20).collect();
     let put = home
         .feed(&["--json", "checkpoint", "put", "--thread=t", "--format=bytes", "--id=1", "--meta=step=1", "-"], &bytes);
-    assert_eq!((put.code, put.value()), (0, json!({ "id": "1", "event": "created" })), "{put:?}");
+    assert_eq!((put.code, put.value()), (0, json!({ "id": "1", "event": "ADD" })), "{put:?}");
     let got = home.command(&["checkpoint", "get", "--thread=t"]).output().unwrap();
     assert!(got.status.success() && got.stdout == bytes, "the bytes are the same");
     let file = home.path().join("state.json");
     std::fs::write(&file, r#"{"at": 2}"#).unwrap();
     let file = file.to_str().unwrap();
     let second = ["checkpoint", "put", "--thread=t", "--id=2", "--parent=1", "--expect-parent=1", file];
-    assert_eq!(home.json(&second)["event"], "created");
+    assert_eq!(home.json(&second)["event"], "ADD");
     refused(&home, &["checkpoint", "put", "--thread=t", "--id=3", "--expect-parent=1", file], 24, "expectParent");
     refused(&home, &["checkpoint", "put", "--thread=t", "--id=1", file], 24, "id");
     refused(&home, &["checkpoint", "put", "--thread=t", "no such file"], 20, "file");

@@ -19,9 +19,9 @@ fn init_shows_the_way() {
 fn what_is_remembered_is_recalled() {
     let home = Home::new();
     let receipt = home.json(&["remember", "I", "prefer", "tea", "to", "coffee"]);
-    assert_eq!((&receipt["event"], &receipt["version"]), (&json!("created"), &json!(1)));
+    assert_eq!((&receipt["event"], &receipt["version"]), (&json!("ADD"), &json!(1)));
     let again = home.json(&["remember", "i prefer tea to coffee."]);
-    assert_eq!((&again["event"], &again["id"]), (&json!("none"), &receipt["id"]));
+    assert_eq!((&again["event"], &again["id"]), (&json!("NONE"), &receipt["id"]));
 
     let recall = home.json(&["recall", "which", "tea"]);
     let hit = &recall["hits"][0];
@@ -181,13 +181,13 @@ fn a_memory_is_changed_forgotten_and_restored() {
     let home = Home::new();
     let id = home.remember(&["The office is in Porto"]);
     let receipt = home.json(&["update", &id, "--version=1", "The office is in Lisbon", "--importance=0.7", "--pin"]);
-    assert_eq!((&receipt["event"], &receipt["version"]), (&json!("updated"), &json!(2)));
+    assert_eq!((&receipt["event"], &receipt["version"]), (&json!("UPDATE"), &json!(2)));
     let memory = home.json(&["get", &id]);
     assert_eq!((&memory["content"], &memory["pinned"]), (&json!("The office is in Lisbon"), &json!(true)));
-    assert_eq!(home.json(&["forget", &id, "--reason=moved"])["event"], "deleted");
+    assert_eq!(home.json(&["forget", &id, "--reason=moved"])["event"], "DELETE");
     assert_eq!(home.json(&["recall", "office"])["hits"], json!([]));
     assert_eq!(home.json(&["list", "--state=soft_deleted"])["totalCount"], 1);
-    assert_eq!(home.json(&["restore", &id])["event"], "restored");
+    assert_eq!(home.json(&["restore", &id])["event"], "RESTORE");
     assert_eq!(home.json(&["recall", "office"])["hits"].as_array().unwrap().len(), 1);
 
     let events = home.json(&["history", &id])["events"].clone();

@@ -14,7 +14,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::App;
-use crate::extract::{Body, Named};
+use crate::extract::{Body, PathName};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 
@@ -108,7 +108,7 @@ async fn create(State(app): State<Arc<App>>, who: Who, Body(body): Body<CreateAg
     responses((status = 204, description = "It is gone"), Failures),
     security(("key" = ["admin"]))
 )]
-async fn remove(State(app): State<Arc<App>>, who: Who, Named(slug): Named) -> Result<StatusCode, Failure> {
+async fn remove(State(app): State<Arc<App>>, who: Who, PathName(slug): PathName) -> Result<StatusCode, Failure> {
     let caller = who.alone("drop agent")?;
     app.verb("drop agent", app.engine.drop_agent(&caller, &slug)).await?;
     Ok(StatusCode::NO_CONTENT)

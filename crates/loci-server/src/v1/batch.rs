@@ -31,7 +31,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct AddMemories {
-    /// Whose they are.
+    /// IdentifierParams they are.
     #[serde(default)]
     identifiers: Identifiers,
     /// The memories.

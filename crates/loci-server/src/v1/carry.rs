@@ -20,9 +20,9 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::Whose;
+use super::IdentifierParams;
 use crate::App;
-use crate::extract::Asked;
+use crate::extract::ScopedParams;
 use crate::failure::{Failure, Failures, word};
 use crate::guard::Who;
 
@@ -56,14 +56,14 @@ struct Leaving {
 /// layer; others get the scopes that their identifiers open.
 #[utoipa::path(
     get, path = "/v1/export", operation_id = "exportMemories", tag = "memories",
-    params(Leaving, Whose),
+    params(Leaving, IdentifierParams),
     responses((status = 200, description = "Lines of JSON", body = String, content_type = "application/x-ndjson"), Failures),
     security(("key" = ["reader"]))
 )]
 async fn export(
     State(app): State<Arc<App>>,
     who: Who,
-    Asked(whose, leaving): Asked<Leaving>,
+    ScopedParams(whose, leaving): ScopedParams<Leaving>,
 ) -> Result<Response, Failure> {
     const OPERATION: &str = "export";
     let named = leaving.layers.as_deref().map(|names| names.split(',').map(str::parse::<Layer>));
@@ -170,7 +170,7 @@ impl ImportedLines {
 /// The first line that cannot be read ends it; the lines before it are kept, and it can simply be sent again.
 #[utoipa::path(
     post, path = "/v1/import", operation_id = "importMemories", tag = "memories",
-    params(Coming, Whose),
+    params(Coming, IdentifierParams),
     request_body(content = String, content_type = "application/x-ndjson"),
     responses((status = 200, description = "What became of the lines", body = ImportedLines), Failures),
     security(("key" = ["admin"]))
@@ -178,7 +178,7 @@ impl ImportedLines {
 async fn import(
     State(app): State<Arc<App>>,
     who: Who,
-    Asked(whose, coming): Asked<Coming>,
+    ScopedParams(whose, coming): ScopedParams<Coming>,
     body: Result<String, StringRejection>,
 ) -> Result<Json<ImportedLines>, Failure> {
     const OPERATION: &str = "import";

@@ -17,9 +17,9 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::Whose;
+use super::IdentifierParams;
 use crate::App;
-use crate::extract::{Asked, Body, Named};
+use crate::extract::{ScopedParams, Body, PathName};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 
@@ -41,7 +41,7 @@ fn json_format() -> String {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct CheckpointBody {
-    /// Whose it is: the agent's and the user's where both are named, else the user's.
+    /// IdentifierParams it is: the agent's and the user's where both are named, else the user's.
     #[serde(default)]
     identifiers: Identifiers,
     /// The part of the program; empty: the whole.
@@ -87,7 +87,7 @@ struct CheckpointBody {
 async fn put(
     State(app): State<Arc<App>>,
     who: Who,
-    Named(thread): Named,
+    PathName(thread): PathName,
     Body(body): Body<CheckpointBody>,
 ) -> Result<Response, Failure> {
     let caller = who.caller(body.identifiers, "put checkpoint")?;
@@ -138,7 +138,7 @@ struct TaskWrite {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct WritesBody {
-    /// Whose checkpoint it is.
+    /// IdentifierParams checkpoint it is.
     #[serde(default)]
     identifiers: Identifiers,
     /// The part of the program.
@@ -172,7 +172,7 @@ struct Put {
 async fn writes(
     State(app): State<Arc<App>>,
     who: Who,
-    Named(thread): Named,
+    PathName(thread): PathName,
     Body(body): Body<WritesBody>,
 ) -> Result<Json<Put>, Failure> {
     let caller = who.caller(body.identifiers, "put writes")?;
@@ -208,15 +208,15 @@ struct Which {
 /// The newest checkpoint of a thread, or one by its id, with what was written beside it.
 #[utoipa::path(
     get, path = "/v1/checkpoints/{thread}", operation_id = "getCheckpoint", tag = "checkpoints",
-    params(("thread" = String, Path, description = "The thread"), Which, Whose),
+    params(("thread" = String, Path, description = "The thread"), Which, IdentifierParams),
     responses((status = 200, description = "The checkpoint", body = SavedCheckpoint), Failures),
     security(("key" = ["reader"]))
 )]
 async fn get(
     State(app): State<Arc<App>>,
     who: Who,
-    Named(thread): Named,
-    Asked(whose, which): Asked<Which>,
+    PathName(thread): PathName,
+    ScopedParams(whose, which): ScopedParams<Which>,
 ) -> Result<Json<SavedCheckpoint>, Failure> {
     let caller = who.caller(whose, "checkpoint")?;
     let work = app.engine.checkpoint(&caller, &thread, &which.namespace, which.id.as_deref());
@@ -272,15 +272,15 @@ struct SavedCheckpoints {
 /// Lists the checkpoints of a thread, the newest first.
 #[utoipa::path(
     get, path = "/v1/checkpoints/{thread}/list", operation_id = "listCheckpoints", tag = "checkpoints",
-    params(("thread" = String, Path, description = "The thread"), Several, Whose),
+    params(("thread" = String, Path, description = "The thread"), Several, IdentifierParams),
     responses((status = 200, description = "The checkpoints", body = SavedCheckpoints), Failures),
     security(("key" = ["reader"]))
 )]
 async fn list(
     State(app): State<Arc<App>>,
     who: Who,
-    Named(thread): Named,
-    Asked(whose, several): Asked<Several>,
+    PathName(thread): PathName,
+    ScopedParams(whose, several): ScopedParams<Several>,
 ) -> Result<Json<SavedCheckpoints>, Failure> {
     let caller = who.caller(whose, "checkpoints")?;
     let found = app.verb("checkpoints", app.engine.checkpoints(&caller, several.of(thread)?)).await?;
@@ -290,15 +290,15 @@ async fn list(
 /// How a thread came to where it stands: a checkpoint, the one it came from, and so on.
 #[utoipa::path(
     get, path = "/v1/checkpoints/{thread}/history", operation_id = "checkpointHistory", tag = "checkpoints",
-    params(("thread" = String, Path, description = "The thread"), Several, Whose),
+    params(("thread" = String, Path, description = "The thread"), Several, IdentifierParams),
     responses((status = 200, description = "The chain", body = SavedCheckpoints), Failures),
     security(("key" = ["reader"]))
 )]
 async fn history(
     State(app): State<Arc<App>>,
     who: Who,
-    Named(thread): Named,
-    Asked(whose, several): Asked<Several>,
+    PathName(thread): PathName,
+    ScopedParams(whose, several): ScopedParams<Several>,
 ) -> Result<Json<SavedCheckpoints>, Failure> {
     let caller = who.caller(whose, "checkpoint history")?;
     let work = app.engine.checkpoint_history(&caller, several.of(thread)?);
@@ -326,14 +326,14 @@ struct Threads {
 /// Lists the threads that have checkpoints, those that went on last first.
 #[utoipa::path(
     get, path = "/v1/checkpoints", operation_id = "checkpointThreads", tag = "checkpoints",
-    params(Many, Whose),
+    params(Many, IdentifierParams),
     responses((status = 200, description = "The threads", body = Threads), Failures),
     security(("key" = ["reader"]))
 )]
 async fn threads(
     State(app): State<Arc<App>>,
     who: Who,
-    Asked(whose, many): Asked<Many>,
+    ScopedParams(whose, many): ScopedParams<Many>,
 ) -> Result<Json<Threads>, Failure> {
     let caller = who.caller(whose, "checkpoint threads")?;
     let threads = app.verb("checkpoint threads", app.engine.checkpoint_threads(&caller, many.limit)).await?;
@@ -366,15 +366,15 @@ struct Removed {
 /// Removes a thread with all its checkpoints, or some of them, for good.
 #[utoipa::path(
     delete, path = "/v1/checkpoints/{thread}", operation_id = "deleteCheckpoints", tag = "checkpoints",
-    params(("thread" = String, Path, description = "The thread"), Gone, Whose),
+    params(("thread" = String, Path, description = "The thread"), Gone, IdentifierParams),
     responses((status = 200, description = "They are gone", body = Removed), Failures),
     security(("key" = ["writer"]))
 )]
 async fn remove(
     State(app): State<Arc<App>>,
     who: Who,
-    Named(thread): Named,
-    Asked(whose, gone): Asked<Gone>,
+    PathName(thread): PathName,
+    ScopedParams(whose, gone): ScopedParams<Gone>,
 ) -> Result<Json<Removed>, Failure> {
     let caller = who.caller(whose, "delete checkpoints")?;
     let which = match (gone.id, gone.keep) {

@@ -11,9 +11,9 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{NoMore, OnlyWhose, Whose};
+use super::{NoParams, OnlyWhose, IdentifierParams};
 use crate::App;
-use crate::extract::{Asked, Id, MaybeBody};
+use crate::extract::{ScopedParams, Id, MaybeBody};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 
@@ -32,14 +32,14 @@ struct Proposals {
 /// Lists what waits for a decision, oldest first, 1,000 at the most.
 #[utoipa::path(
     get, path = "/v1/consents", operation_id = "listConsents", tag = "consents",
-    params(Whose),
+    params(IdentifierParams),
     responses((status = 200, description = "What waits", body = Proposals), Failures),
     security(("key" = ["reader"]))
 )]
 async fn list(
     State(app): State<Arc<App>>,
     who: Who,
-    Asked(whose, NoMore {}): Asked<NoMore>,
+    ScopedParams(whose, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<Proposals>, Failure> {
     let caller = who.caller(whose, "proposals")?;
     let proposals = app.verb("proposals", app.engine.proposals(&caller)).await?;
@@ -68,7 +68,7 @@ async fn accept(
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct RejectConsent {
-    /// Whose memories are meant.
+    /// IdentifierParams memories are meant.
     identifiers: Identifiers,
     /// Why, for the history.
     reason: Option<String>,

@@ -11,9 +11,9 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{NoMore, Whose};
+use super::{NoParams, IdentifierParams};
 use crate::App;
-use crate::extract::{Asked, Body, Id, Named, words};
+use crate::extract::{ScopedParams, Body, Id, PathName, words};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 
@@ -53,14 +53,14 @@ struct Entities {
 /// Lists the things that memories speak of, those spoken of most first.
 #[utoipa::path(
     get, path = "/v1/entities", operation_id = "listEntities", tag = "graph",
-    params(Many, Whose),
+    params(Many, IdentifierParams),
     responses((status = 200, description = "The entities", body = Entities), Failures),
     security(("key" = ["reader"]))
 )]
 async fn list(
     State(app): State<Arc<App>>,
     who: Who,
-    Asked(whose, many): Asked<Many>,
+    ScopedParams(whose, many): ScopedParams<Many>,
 ) -> Result<Json<Entities>, Failure> {
     let caller = who.caller(whose, "entities")?;
     let entities = app.verb("entities", app.engine.entities(&caller, many.limit)).await?;
@@ -70,15 +70,15 @@ async fn list(
 /// What is known of an entity, by its name, an alias or its id.
 #[utoipa::path(
     get, path = "/v1/entities/{name}", operation_id = "getEntity", tag = "graph",
-    params(("name" = String, Path, description = "Its name, an alias or its id"), Whose),
+    params(("name" = String, Path, description = "Its name, an alias or its id"), IdentifierParams),
     responses((status = 200, description = "What is known of it", body = EntityProfile), Failures),
     security(("key" = ["reader"]))
 )]
 async fn profile(
     State(app): State<Arc<App>>,
     who: Who,
-    Named(name): Named,
-    Asked(whose, NoMore {}): Asked<NoMore>,
+    PathName(name): PathName,
+    ScopedParams(whose, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<EntityProfile>, Failure> {
     let caller = who.caller(whose, "entity")?;
     app.verb("entity", app.engine.entity(&caller, &name)).await.map(Json)
@@ -88,7 +88,7 @@ async fn profile(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct UniteEntities {
-    /// Whose memories are meant.
+    /// IdentifierParams memories are meant.
     #[serde(default)]
     identifiers: Identifiers,
     /// The one that stays, by name or id.
@@ -117,7 +117,7 @@ async fn unite(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct DivideEntity {
-    /// Whose memories are meant.
+    /// IdentifierParams memories are meant.
     #[serde(default)]
     identifiers: Identifiers,
     /// The one that was taken up, by its id.
@@ -165,7 +165,7 @@ impl Default for Far {
 /// The memories around a memory, and what links them; 200 at the most.
 #[utoipa::path(
     get, path = "/v1/graph/{id}", operation_id = "memoryGraph", tag = "graph",
-    params(("id" = uuid::Uuid, Path, description = "The memory in the middle"), Far, Whose),
+    params(("id" = uuid::Uuid, Path, description = "The memory in the middle"), Far, IdentifierParams),
     responses((status = 200, description = "What is around it", body = Neighbourhood), Failures),
     security(("key" = ["reader"]))
 )]
@@ -173,7 +173,7 @@ async fn graph(
     State(app): State<Arc<App>>,
     who: Who,
     Id(id): Id,
-    Asked(whose, far): Asked<Far>,
+    ScopedParams(whose, far): ScopedParams<Far>,
 ) -> Result<Json<Neighbourhood>, Failure> {
     let caller = who.caller(whose, "graph")?;
     app.verb("graph", app.engine.neighbourhood(&caller, id, far.depth, &far.relations)).await.map(Json)

@@ -11,9 +11,9 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::Whose;
+use super::IdentifierParams;
 use crate::App;
-use crate::extract::{Asked, Body, Named};
+use crate::extract::{ScopedParams, Body, PathName};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 
@@ -26,7 +26,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct AddEntry {
-    /// Whose it is.
+    /// IdentifierParams it is.
     #[serde(default)]
     identifiers: Identifiers,
     /// The entry.
@@ -50,7 +50,7 @@ struct AddEntry {
 async fn put(
     State(app): State<Arc<App>>,
     who: Who,
-    Named(name): Named,
+    PathName(name): PathName,
     Body(body): Body<AddEntry>,
 ) -> Result<Json<PutEntry>, Failure> {
     let caller = who.caller(body.identifiers, "put entry")?;
@@ -95,15 +95,15 @@ struct FoundEntry {
 /// Reads the latest entries of a session, or those about a question.
 #[utoipa::path(
     get, path = "/v1/sessions/{name}/entries", operation_id = "listEntries", tag = "sessions",
-    params(("name" = String, Path, description = "The session"), Looked, Whose),
+    params(("name" = String, Path, description = "The session"), Looked, IdentifierParams),
     responses((status = 200, description = "The entries", body = Entries), Failures),
     security(("key" = ["reader"]))
 )]
 async fn list(
     State(app): State<Arc<App>>,
     who: Who,
-    Named(name): Named,
-    Asked(whose, looked): Asked<Looked>,
+    PathName(name): PathName,
+    ScopedParams(whose, looked): ScopedParams<Looked>,
 ) -> Result<Json<Entries>, Failure> {
     let caller = who.caller(whose, "entries")?;
     let latest = |entry: Entry| FoundEntry { entry, score: None, found_by: None };

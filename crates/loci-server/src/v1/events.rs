@@ -15,9 +15,9 @@ use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::Whose;
+use super::IdentifierParams;
 use crate::App;
-use crate::extract::Asked;
+use crate::extract::ScopedParams;
 use crate::failure::{Failure, Failures, word};
 use crate::follow::{Follow, Wish};
 use crate::guard::Who;
@@ -89,7 +89,7 @@ struct Counting {
 /// Each event has the place to go on from as its id, a name such as `created`, and a line of the ledger as its data.
 #[utoipa::path(
     get, path = "/v1/events", operation_id = "followEvents", tag = "events",
-    params(Following, Whose, ("Last-Event-ID" = Option<String>, Header, description = "Go on after this event")),
+    params(Following, IdentifierParams, ("Last-Event-ID" = Option<String>, Header, description = "Go on after this event")),
     responses(
         (status = 200, description = "Server-sent events", body = String, content_type = "text/event-stream"),
         Failures
@@ -100,7 +100,7 @@ async fn events(
     State(app): State<Arc<App>>,
     who: Who,
     headers: HeaderMap,
-    Asked(whose, following): Asked<Following>,
+    ScopedParams(whose, following): ScopedParams<Following>,
 ) -> Result<Response, Failure> {
     const OPERATION: &str = "events";
     let wrong = |error: Error| word(&error, OPERATION);
@@ -124,14 +124,14 @@ async fn events(
 /// Counts what was done, by part of Loci and event, over time.
 #[utoipa::path(
     get, path = "/v1/operations", operation_id = "countOperations", tag = "events",
-    params(Counting, Whose),
+    params(Counting, IdentifierParams),
     responses((status = 200, description = "The counts", body = Operations), Failures),
     security(("key" = ["reader"]))
 )]
 async fn operations(
     State(app): State<Arc<App>>,
     who: Who,
-    Asked(whose, counting): Asked<Counting>,
+    ScopedParams(whose, counting): ScopedParams<Counting>,
 ) -> Result<Json<Operations>, Failure> {
     const OPERATION: &str = "operations";
     let bucket = counting.by.as_deref().map(str::parse::<Bucket>).transpose();

@@ -17,7 +17,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::App;
-use crate::extract::{Body, MaybeBody, Named};
+use crate::extract::{Body, MaybeBody, PathName};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 
@@ -154,7 +154,7 @@ struct RotateKey {
 async fn rotate(
     State(app): State<Arc<App>>,
     who: Who,
-    Named(id): Named,
+    PathName(id): PathName,
     MaybeBody(body): MaybeBody<RotateKey>,
 ) -> Result<(StatusCode, Json<NewlyMadeKey>), Failure> {
     if body.grace_seconds > GRACE {
@@ -174,7 +174,7 @@ async fn rotate(
     responses((status = 204, description = "It no longer counts"), Failures),
     security(("key" = ["admin"]))
 )]
-async fn revoke(State(app): State<Arc<App>>, who: Who, Named(id): Named) -> Result<StatusCode, Failure> {
+async fn revoke(State(app): State<Arc<App>>, who: Who, PathName(id): PathName) -> Result<StatusCode, Failure> {
     let caller = who.alone("revoke key")?;
     app.verb("revoke key", app.engine.revoke_key(&caller, &id)).await?;
     Ok(StatusCode::NO_CONTENT)

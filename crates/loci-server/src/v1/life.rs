@@ -14,9 +14,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::memories::AddMemory;
-use super::{NoMore, OnlyWhose, Wanted, Whose, Written, written};
+use super::{NoParams, OnlyWhose, Wanted, IdentifierParams, Written, written};
 use crate::App;
-use crate::extract::{Asked, Body, Id, MaybeBody, Params, words};
+use crate::extract::{ScopedParams, Body, Id, MaybeBody, Params, words};
 use crate::failure::{self, Failure, Failures};
 use crate::guard::Who;
 
@@ -55,7 +55,7 @@ impl Default for Most {
 /// What happened to a memory, oldest first.
 #[utoipa::path(
     get, path = "/v1/memories/{id}/history", operation_id = "memoryHistory", tag = "life",
-    params(("id" = uuid::Uuid, Path, description = "The memory"), Most, Whose),
+    params(("id" = uuid::Uuid, Path, description = "The memory"), Most, IdentifierParams),
     responses((status = 200, description = "The entries of the ledger", body = History), Failures),
     security(("key" = ["reader"]))
 )]
@@ -63,7 +63,7 @@ async fn history(
     State(app): State<Arc<App>>,
     who: Who,
     Id(id): Id,
-    Asked(whose, most): Asked<Most>,
+    ScopedParams(whose, most): ScopedParams<Most>,
 ) -> Result<Json<History>, Failure> {
     let caller = who.caller(whose, "history")?;
     app.verb("history", app.engine.history(&caller, id, most.limit)).await.map(Json)
@@ -72,7 +72,7 @@ async fn history(
 /// Where a memory comes from: its sources, versions, links and history.
 #[utoipa::path(
     get, path = "/v1/memories/{id}/explain", operation_id = "explainMemory", tag = "life",
-    params(("id" = uuid::Uuid, Path, description = "The memory"), Whose),
+    params(("id" = uuid::Uuid, Path, description = "The memory"), IdentifierParams),
     responses((status = 200, description = "Where it comes from", body = Provenance), Failures),
     security(("key" = ["reader"]))
 )]
@@ -80,7 +80,7 @@ async fn explain(
     State(app): State<Arc<App>>,
     who: Who,
     Id(id): Id,
-    Asked(whose, NoMore {}): Asked<NoMore>,
+    ScopedParams(whose, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<Provenance>, Failure> {
     let caller = who.caller(whose, "explain")?;
     app.verb("explain", app.engine.explain(&caller, id)).await.map(Json)
@@ -89,7 +89,7 @@ async fn explain(
 /// All versions of what a memory says, oldest first.
 #[utoipa::path(
     get, path = "/v1/memories/{id}/chain", operation_id = "memoryChain", tag = "life",
-    params(("id" = uuid::Uuid, Path, description = "The memory"), Whose),
+    params(("id" = uuid::Uuid, Path, description = "The memory"), IdentifierParams),
     responses((status = 200, description = "The versions", body = Chain), Failures),
     security(("key" = ["reader"]))
 )]
@@ -97,7 +97,7 @@ async fn chain(
     State(app): State<Arc<App>>,
     who: Who,
     Id(id): Id,
-    Asked(whose, NoMore {}): Asked<NoMore>,
+    ScopedParams(whose, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<Chain>, Failure> {
     let caller = who.caller(whose, "versions")?;
     app.verb("versions", app.engine.versions(&caller, id)).await.map(Json)
@@ -124,7 +124,7 @@ struct Edges {
 /// The links of a memory.
 #[utoipa::path(
     get, path = "/v1/memories/{id}/edges", operation_id = "memoryEdges", tag = "life",
-    params(("id" = uuid::Uuid, Path, description = "The memory"), Which, Whose),
+    params(("id" = uuid::Uuid, Path, description = "The memory"), Which, IdentifierParams),
     responses((status = 200, description = "The links", body = Edges), Failures),
     security(("key" = ["reader"]))
 )]
@@ -132,7 +132,7 @@ async fn edges(
     State(app): State<Arc<App>>,
     who: Who,
     Id(id): Id,
-    Asked(whose, which): Asked<Which>,
+    ScopedParams(whose, which): ScopedParams<Which>,
 ) -> Result<Json<Edges>, Failure> {
     let caller = who.caller(whose, "edges")?;
     let edges = app.verb("edges", app.engine.edges(&caller, id, &which.relations)).await?;
@@ -178,7 +178,7 @@ async fn supersede(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct CorrectMemory {
-    /// Whose memories are meant.
+    /// IdentifierParams memories are meant.
     #[serde(default)]
     identifiers: Identifiers,
     /// What is right.
@@ -236,7 +236,7 @@ async fn confirm(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ResolveMemory {
-    /// Whose memories are meant.
+    /// IdentifierParams memories are meant.
     #[serde(default)]
     identifiers: Identifiers,
     /// The other memory.
@@ -272,7 +272,7 @@ async fn resolve(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct PinMemory {
-    /// Whose memories are meant.
+    /// IdentifierParams memories are meant.
     #[serde(default)]
     identifiers: Identifiers,
     /// Kept whatever happens, or no longer.
@@ -303,7 +303,7 @@ async fn pin(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct UndoLine {
-    /// Whose memories are meant.
+    /// IdentifierParams memories are meant.
     #[serde(default)]
     identifiers: Identifiers,
     /// The space: `shared`, `users_00` to `users_3f`, `agent_memory_SLUG` or `pool_SLUG`.
@@ -358,14 +358,14 @@ struct WeakFacts {
 /// Facts that someone should look at before they are gone, weakest first.
 #[utoipa::path(
     get, path = "/v1/weak", operation_id = "weakFacts", tag = "life",
-    params(Weakness, Whose),
+    params(Weakness, IdentifierParams),
     responses((status = 200, description = "What fades", body = WeakFacts), Failures),
     security(("key" = ["reader"]))
 )]
 async fn weak(
     State(app): State<Arc<App>>,
     who: Who,
-    Asked(whose, asked): Asked<Weakness>,
+    ScopedParams(whose, asked): ScopedParams<Weakness>,
 ) -> Result<Json<WeakFacts>, Failure> {
     let caller = who.caller(whose, "weak")?;
     let facts = app.verb("weak", app.engine.weak_facts(&caller, asked.below, asked.limit)).await?;

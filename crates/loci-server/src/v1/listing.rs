@@ -12,9 +12,9 @@ use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::Whose;
+use super::IdentifierParams;
 use crate::App;
-use crate::extract::{Asked, words};
+use crate::extract::{ScopedParams, words};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 
@@ -124,14 +124,14 @@ impl Listed {
 /// Lists memories, newest first.
 #[utoipa::path(
     get, path = "/v1/memories", operation_id = "listMemories", tag = "memories",
-    params(Listed, Whose),
+    params(Listed, IdentifierParams),
     responses((status = 200, description = "A page of memories", body = ListResponse), Failures),
     security(("key" = ["reader"]))
 )]
 async fn list(
     State(app): State<Arc<App>>,
     who: Who,
-    Asked(whose, listed): Asked<Listed>,
+    ScopedParams(whose, listed): ScopedParams<Listed>,
 ) -> Result<Json<ListResponse>, Failure> {
     let caller = who.caller(whose, "list")?;
     let request = listed.request(app.engine.now());

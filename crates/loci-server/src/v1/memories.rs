@@ -16,9 +16,9 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{NoMore, OnlyWhose, Wanted, Whose, Written, etag, written};
+use super::{NoParams, OnlyWhose, Wanted, IdentifierParams, Written, etag, written};
 use crate::App;
-use crate::extract::{Asked, Body, Id, MaybeBody, Params};
+use crate::extract::{ScopedParams, Body, Id, MaybeBody, Params};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 
@@ -35,7 +35,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(super) struct AddMemory {
-    /// Whose it is.
+    /// IdentifierParams it is.
     identifiers: Identifiers,
     /// The text.
     #[schema(required = true)]
@@ -95,7 +95,7 @@ impl AddMemory {
         self.durability == Some(Durability::Batched)
     }
 
-    /// Whose it is, and what is to be remembered.
+    /// IdentifierParams it is, and what is to be remembered.
     pub(super) fn apart(self) -> (Identifiers, NewMemory) {
         let new = NewMemory {
             content: self.content,
@@ -192,7 +192,7 @@ async fn flush(State(app): State<Arc<App>>, who: Who) -> Result<Json<Flushed>, F
 /// A soft-deleted one is seen too, with its state, until it is purged. The `ETag` is its version.
 #[utoipa::path(
     get, path = "/v1/memories/{id}", operation_id = "getMemory", tag = "memories",
-    params(("id" = uuid::Uuid, Path, description = "The memory"), Whose),
+    params(("id" = uuid::Uuid, Path, description = "The memory"), IdentifierParams),
     responses(
         (status = 200, description = "The memory", body = Memory, headers(("ETag" = String, description = "Its version"))),
         Failures
@@ -203,7 +203,7 @@ async fn get(
     State(app): State<Arc<App>>,
     who: Who,
     Id(id): Id,
-    Asked(whose, NoMore {}): Asked<NoMore>,
+    ScopedParams(whose, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Response, Failure> {
     let caller = who.caller(whose, "get")?;
     let memory = app.verb("get", app.engine.get(&caller, id)).await?;
@@ -214,7 +214,7 @@ async fn get(
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct ChangeMemory {
-    /// Whose memories are meant.
+    /// IdentifierParams memories are meant.
     identifiers: Identifiers,
     /// The version the caller saw; another one in the store is a conflict. `If-Match` says the same.
     version: Option<u64>,
@@ -328,7 +328,7 @@ struct Reason {
         ("id" = uuid::Uuid, Path, description = "The memory"),
         ("If-Match" = Option<String>, Header, description = "The ETag that was read, such as `\"3\"`"),
         Reason,
-        Whose
+        IdentifierParams
     ),
     responses((status = 200, description = "Forgotten", body = Receipt), Failures),
     security(("key" = ["writer"]))
@@ -338,7 +338,7 @@ async fn forget(
     who: Who,
     Id(id): Id,
     headers: HeaderMap,
-    Asked(whose, asked): Asked<Reason>,
+    ScopedParams(whose, asked): ScopedParams<Reason>,
 ) -> Result<Json<Receipt>, Failure> {
     let version = expected(&headers)?;
     let caller = who.caller(whose, "forget")?;

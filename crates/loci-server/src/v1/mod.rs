@@ -17,12 +17,14 @@ mod keys;
 mod life;
 mod listing;
 mod memories;
+mod page;
 mod pools;
 mod query;
 mod recall;
 mod sessions;
 mod upkeep;
 mod working;
+mod write;
 
 use std::sync::Arc;
 
@@ -37,6 +39,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 
 pub(crate) use self::memories::expected;
+pub(crate) use self::page::PageRequest;
 pub(crate) use self::query::step;
 use crate::App;
 use crate::failure::Failure;
@@ -75,11 +78,11 @@ pub(crate) const TEXT: &str = r"^[^\u0000]*[^\s\u0000][^\u0000]*$";
 /// Text that may be stored.
 pub(crate) const PLAIN: &str = r"^[^\u0000]*$";
 
-/// Whose memories are meant, for the description; [`crate::extract::Asked`] reads them.
+/// IdentifierParams memories are meant, for the description; [`crate::extract::ScopedParams`] reads them.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(crate) struct Whose {
+pub(crate) struct IdentifierParams {
     /// The agent, by its URL-safe slug.
     #[param(nullable = false, pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,95}$")]
     agent_id: Option<String>,
@@ -109,13 +112,13 @@ pub(crate) struct Whose {
 /// No parameters beside those that say whose memories are meant.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct NoMore {}
+pub(crate) struct NoParams {}
 
 /// A body that says no more than whose memories are meant.
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct OnlyWhose {
-    /// Whose memories are meant.
+    /// IdentifierParams memories are meant.
     pub(crate) identifiers: Identifiers,
 }
 

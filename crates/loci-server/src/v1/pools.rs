@@ -18,9 +18,9 @@ use utoipa_axum::routes;
 
 use super::filter::MemoryFilter;
 use super::recall::RecallAnswer;
-use super::{NoMore, OnlyWhose, Return, Whose, Written, written};
+use super::{NoParams, OnlyWhose, Return, IdentifierParams, Written, written};
 use crate::App;
-use crate::extract::{Asked, Body, MaybeBody, Named, Pair};
+use crate::extract::{ScopedParams, Body, MaybeBody, PathName, PathPair};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 
@@ -61,11 +61,11 @@ struct Pools {
 /// Lists the pools that the agent is in; for the operator who names no agent, all.
 #[utoipa::path(
     get, path = "/v1/pools", operation_id = "listPools", tag = "pools",
-    params(Whose),
+    params(IdentifierParams),
     responses((status = 200, description = "The pools", body = Pools), Failures),
     security(("key" = ["reader"]))
 )]
-async fn list(State(app): State<Arc<App>>, who: Who, Asked(whose, _): Asked<NoMore>) -> Result<Json<Pools>, Failure> {
+async fn list(State(app): State<Arc<App>>, who: Who, ScopedParams(whose, _): ScopedParams<NoParams>) -> Result<Json<Pools>, Failure> {
     let caller = who.caller(whose, "pools")?;
     let pools = app.verb("pools", app.engine.pools(&caller)).await?;
     Ok(Json(Pools { pools }))
@@ -89,15 +89,15 @@ async fn create(State(app): State<Arc<App>>, who: Who, Body(body): Body<NewPool>
 /// Tells who is in a pool.
 #[utoipa::path(
     get, path = "/v1/pools/{slug}", operation_id = "getPool", tag = "pools",
-    params(("slug" = String, Path, description = "The pool"), Whose),
+    params(("slug" = String, Path, description = "The pool"), IdentifierParams),
     responses((status = 200, description = "The pool and its members", body = PoolDetails), Failures),
     security(("key" = ["reader"]))
 )]
 async fn get(
     State(app): State<Arc<App>>,
     who: Who,
-    Named(slug): Named,
-    Asked(whose, _): Asked<NoMore>,
+    PathName(slug): PathName,
+    ScopedParams(whose, _): ScopedParams<NoParams>,
 ) -> Result<Json<PoolDetails>, Failure> {
     let caller = within(&who, whose, slug, "pool")?;
     app.verb("pool", app.engine.pool(&caller)).await.map(Json)
@@ -110,7 +110,7 @@ async fn get(
     responses((status = 204, description = "It is gone"), Failures),
     security(("key" = ["admin"]))
 )]
-async fn remove(State(app): State<Arc<App>>, who: Who, Named(slug): Named) -> Result<StatusCode, Failure> {
+async fn remove(State(app): State<Arc<App>>, who: Who, PathName(slug): PathName) -> Result<StatusCode, Failure> {
     let caller = who.alone("drop pool")?;
     app.verb("drop pool", app.engine.drop_pool(&caller, &slug)).await?;
     Ok(StatusCode::NO_CONTENT)
@@ -144,7 +144,7 @@ struct Joined {
 async fn join(
     State(app): State<Arc<App>>,
     who: Who,
-    Named(slug): Named,
+    PathName(slug): PathName,
     Body(body): Body<JoinPool>,
 ) -> Result<Json<Joined>, Failure> {
     let caller = who.alone("join pool")?;
@@ -157,15 +157,15 @@ async fn join(
 /// What it contributed stays in the pool; what it has synced stays with the agent.
 #[utoipa::path(
     delete, path = "/v1/pools/{slug}/members/{agent}", operation_id = "leavePool", tag = "pools",
-    params(("slug" = String, Path, description = "The pool"), ("agent" = String, Path, description = "The agent"), Whose),
+    params(("slug" = String, Path, description = "The pool"), ("agent" = String, Path, description = "The agent"), IdentifierParams),
     responses((status = 204, description = "It is out"), Failures),
     security(("key" = ["writer"]))
 )]
 async fn leave(
     State(app): State<Arc<App>>,
     who: Who,
-    Pair(slug, agent): Pair,
-    Asked(whose, _): Asked<NoMore>,
+    PathPair(slug, agent): PathPair,
+    ScopedParams(whose, _): ScopedParams<NoParams>,
 ) -> Result<StatusCode, Failure> {
     let caller = within(&who, whose, slug, "leave pool")?;
     app.verb("leave pool", app.engine.leave_pool(&caller, &agent)).await?;
@@ -207,7 +207,7 @@ struct Contribution {
 async fn contribute(
     State(app): State<Arc<App>>,
     who: Who,
-    Named(slug): Named,
+    PathName(slug): PathName,
     Body(body): Body<Contribution>,
 ) -> Result<Response, Failure> {
     let caller = within(&who, body.identifiers, slug, "contribute")?;
@@ -259,7 +259,7 @@ struct PoolQuestion {
 async fn query(
     State(app): State<Arc<App>>,
     who: Who,
-    Named(slug): Named,
+    PathName(slug): PathName,
     Body(body): Body<PoolQuestion>,
 ) -> Result<Json<RecallAnswer>, Failure> {
     let caller = within(&who, body.identifiers, slug, "query pool")?;
@@ -288,7 +288,7 @@ async fn query(
 async fn sync(
     State(app): State<Arc<App>>,
     who: Who,
-    Named(slug): Named,
+    PathName(slug): PathName,
     MaybeBody(body): MaybeBody<OnlyWhose>,
 ) -> Result<Json<Synced>, Failure> {
     let caller = within(&who, body.identifiers, slug, "sync pool")?;

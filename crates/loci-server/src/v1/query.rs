@@ -63,7 +63,7 @@ struct QueryBody {
     since: Option<i64>,
     /// The conversation that is told.
     thread_id: Option<String>,
-    /// Whose memories are asked.
+    /// IdentifierParams memories are asked.
     #[serde(default)]
     identifiers: Identifiers,
 }
@@ -228,7 +228,7 @@ async fn query(
 }
 
 impl QueryBody {
-    /// Whose memories are asked: those who are named, the agent that asks, and the user of the filter.
+    /// IdentifierParams memories are asked: those who are named, the agent that asks, and the user of the filter.
     fn whose(&self) -> Result<Identifiers, Failure> {
         let mut whose = self.identifiers.clone();
         if let (Some(agent), Some(named)) = (&self.agent, &whose.agent_id)

@@ -34,7 +34,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 struct RecallBody {
     /// The question.
     query: String,
-    /// Whose memories are asked.
+    /// IdentifierParams memories are asked.
     #[serde(default)]
     identifiers: Identifiers,
     /// In these layers; none: in all that the identifiers open.
@@ -146,7 +146,7 @@ struct SearchBody {
     /// In these layers; none: in all that the identifiers open.
     #[schema(min_items = 1)]
     layers: Option<Vec<Layer>>,
-    /// Whose memories are searched.
+    /// IdentifierParams memories are searched.
     #[serde(default)]
     identifiers: Identifiers,
     /// So many results per layer.
@@ -193,7 +193,7 @@ async fn search(
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct ContextBody {
-    /// Whose memories are asked.
+    /// IdentifierParams memories are asked.
     identifiers: Identifiers,
     /// What was said last; memories are looked for by it.
     #[schema(required = true)]

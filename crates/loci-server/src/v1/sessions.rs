@@ -15,9 +15,9 @@ use utoipa_axum::routes;
 
 use super::batch::within;
 use super::filter::MemoryFilter;
-use super::{OnlyWhose, Whose};
+use super::{OnlyWhose, IdentifierParams};
 use crate::App;
-use crate::extract::{Asked, Body, MaybeBody, Named};
+use crate::extract::{ScopedParams, Body, MaybeBody, PathName};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 
@@ -35,7 +35,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Turns {
-    /// Whose they are.
+    /// IdentifierParams they are.
     #[serde(default)]
     identifiers: Identifiers,
     /// The turns, oldest first.
@@ -95,14 +95,14 @@ struct Sessions {
 /// Lists sessions, those quiet longest first, 1,000 at the most.
 #[utoipa::path(
     get, path = "/v1/sessions", operation_id = "listSessions", tag = "sessions",
-    params(Meant, Whose),
+    params(Meant, IdentifierParams),
     responses((status = 200, description = "The sessions", body = Sessions), Failures),
     security(("key" = ["reader"]))
 )]
 async fn list(
     State(app): State<Arc<App>>,
     who: Who,
-    Asked(whose, meant): Asked<Meant>,
+    ScopedParams(whose, meant): ScopedParams<Meant>,
 ) -> Result<Json<Sessions>, Failure> {
     let caller = who.caller(whose, "sessions")?;
     let filter =
@@ -129,7 +129,7 @@ struct Ended {
 async fn end(
     State(app): State<Arc<App>>,
     who: Who,
-    Named(name): Named,
+    PathName(name): PathName,
     MaybeBody(body): MaybeBody<OnlyWhose>,
 ) -> Result<Json<Ended>, Failure> {
     let caller = who.caller(body.identifiers, "end session")?;
@@ -150,7 +150,7 @@ async fn end(
 async fn learn_again(
     State(app): State<Arc<App>>,
     who: Who,
-    Named(name): Named,
+    PathName(name): PathName,
     MaybeBody(body): MaybeBody<OnlyWhose>,
 ) -> Result<StatusCode, Failure> {
     let caller = who.caller(body.identifiers, "learn again")?;
@@ -162,7 +162,7 @@ async fn learn_again(
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct SummariseBody {
-    /// Whose memories are meant.
+    /// IdentifierParams memories are meant.
     identifiers: Identifiers,
     /// The turns of this session; none: what is known.
     session: Option<String>,

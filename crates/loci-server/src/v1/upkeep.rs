@@ -17,9 +17,9 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{NoMore, Whose};
+use super::{NoParams, IdentifierParams};
 use crate::App;
-use crate::extract::{Asked, MaybeBody, Pair, Params, words};
+use crate::extract::{ScopedParams, MaybeBody, PathPair, Params, words};
 use crate::failure::{self, Failure, Failures};
 use crate::guard::Who;
 
@@ -185,7 +185,7 @@ async fn run(
     responses((status = 204, description = "It waits"), Failures),
     security(("key" = ["admin"]))
 )]
-async fn retry(State(app): State<Arc<App>>, who: Who, Pair(space, id): Pair) -> Result<StatusCode, Failure> {
+async fn retry(State(app): State<Arc<App>>, who: Who, PathPair(space, id): PathPair) -> Result<StatusCode, Failure> {
     let (space, id) = job(&space, &id)?;
     let caller = who.alone("retry job")?;
     app.verb("retry job", app.engine.retry_job(&caller, &space, id)).await?;
@@ -202,7 +202,7 @@ async fn retry(State(app): State<Arc<App>>, who: Who, Pair(space, id): Pair) -> 
     responses((status = 204, description = "It is gone"), Failures),
     security(("key" = ["admin"]))
 )]
-async fn drop_job(State(app): State<Arc<App>>, who: Who, Pair(space, id): Pair) -> Result<StatusCode, Failure> {
+async fn drop_job(State(app): State<Arc<App>>, who: Who, PathPair(space, id): PathPair) -> Result<StatusCode, Failure> {
     let (space, id) = job(&space, &id)?;
     let caller = who.alone("drop job")?;
     app.verb("drop job", app.engine.drop_job(&caller, &space, id)).await?;
@@ -223,14 +223,14 @@ struct Counted {
 /// Counts what the caller may see.
 #[utoipa::path(
     get, path = "/v1/stats", operation_id = "stats", tag = "upkeep",
-    params(Whose),
+    params(IdentifierParams),
     responses((status = 200, description = "What there is", body = Counted), Failures),
     security(("key" = ["reader"]))
 )]
 async fn stats(
     State(app): State<Arc<App>>,
     who: Who,
-    Asked(whose, NoMore {}): Asked<NoMore>,
+    ScopedParams(whose, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<Counted>, Failure> {
     let caller = who.caller(whose, "stats")?;
     let stats = app.verb("stats", app.engine.stats(&caller)).await?;

@@ -14,9 +14,9 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{NoMore, OnlyWhose, Whose};
+use super::{NoParams, OnlyWhose, IdentifierParams};
 use crate::App;
-use crate::extract::{Asked, Body, MaybeBody};
+use crate::extract::{ScopedParams, Body, MaybeBody};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 
@@ -35,7 +35,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct AppendMessage {
-    /// Whose it is.
+    /// IdentifierParams it is.
     #[serde(default)]
     identifiers: Identifiers,
     /// The message.
@@ -68,7 +68,7 @@ async fn append(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct PutToolResult {
-    /// Whose it is.
+    /// IdentifierParams it is.
     #[serde(default)]
     identifiers: Identifiers,
     /// The result.
@@ -98,7 +98,7 @@ async fn tool(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Scratchpad {
-    /// Whose it is.
+    /// IdentifierParams it is.
     #[serde(default)]
     identifiers: Identifiers,
     /// The text, in place of what stood there.
@@ -127,24 +127,24 @@ async fn scratchpad(
 /// Reads what is before the agent.
 #[utoipa::path(
     get, path = "/v1/working", operation_id = "getWorking", tag = "working",
-    params(Whose),
+    params(IdentifierParams),
     responses((status = 200, description = "What is there", body = WorkingView), Failures),
     security(("key" = ["reader"]))
 )]
 async fn get(
     State(app): State<Arc<App>>,
     who: Who,
-    Asked(whose, NoMore {}): Asked<NoMore>,
+    ScopedParams(whose, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<WorkingView>, Failure> {
     let caller = who.caller(whose, "get working memory")?;
     app.verb("get working memory", app.engine.working_view(&caller)).await.map(Json)
 }
 
-/// Whose working memory is asked, and for what.
+/// IdentifierParams working memory is asked, and for what.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct AskWorking {
-    /// Whose it is.
+    /// IdentifierParams it is.
     #[serde(default)]
     identifiers: Identifiers,
     /// What is looked for.
@@ -213,14 +213,14 @@ struct ClearedWorking {
 /// Empties it, also in the tier. Messages that were not kept as turns are gone.
 #[utoipa::path(
     delete, path = "/v1/working", operation_id = "clearWorking", tag = "working",
-    params(Whose),
+    params(IdentifierParams),
     responses((status = 200, description = "It is empty", body = ClearedWorking), Failures),
     security(("key" = ["writer"]))
 )]
 async fn clear(
     State(app): State<Arc<App>>,
     who: Who,
-    Asked(whose, NoMore {}): Asked<NoMore>,
+    ScopedParams(whose, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<ClearedWorking>, Failure> {
     let caller = who.caller(whose, "clear working memory")?;
     app.verb("clear working memory", app.engine.clear_working(&caller)).await?;

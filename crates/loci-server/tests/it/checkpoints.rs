@@ -20,8 +20,8 @@ async fn a_thread_is_put_read_and_removed() {
         house.post("/v1/checkpoints/t%2F1", body).await
     };
     let first = json!({ "id": "1", "expectParent": "" });
-    assert_eq!(put(first.clone()).await.expect(201), json!({ "id": "1", "event": "created" }));
-    assert_eq!(put(first).await.expect(200)["event"], "none");
+    assert_eq!(put(first.clone()).await.expect(201), json!({ "id": "1", "event": "ADD" }));
+    assert_eq!(put(first).await.expect(200)["event"], "NONE");
     put(json!({ "id": "1", "data": 2 })).await.refused(409, "id");
     put(json!({ "id": "2", "expectParent": "" })).await.refused(409, "expectParent");
     put(json!({ "id": "2", "parentId": "1", "expectParent": "1", "metadata": { "step": 2 } })).await.expect(201);

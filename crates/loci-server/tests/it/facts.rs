@@ -8,16 +8,22 @@ use crate::house::House;
 async fn triples_are_stated_listed_and_retracted() {
     let house = House::open().await;
     let who = json!({ "userId": "ann" });
+    let state = async |mut fact: serde_json::Value| {
+        fact["identifiers"] = who.clone();
+        house.post("/v1/facts", fact).await
+    };
     let fact = json!({ "factType": "has_version", "subject": "Database", "predicate": "version", "object": "v16" });
-    let stated = house.post("/v1/facts", json!({ "identifiers": who, "fact": fact })).await.expect(201);
-    assert_eq!((&stated["event"], &stated["fact"]["confidence"]), (&json!("created"), &json!(1.0)));
-    assert_eq!(stated["fact"]["identifiers"], who);
-    let again = house.post("/v1/facts", json!({ "identifiers": who, "fact": fact })).await.expect(200);
-    assert_eq!((&again["event"], &again["fact"]["id"]), (&json!("none"), &stated["fact"]["id"]));
+    let stated = state(fact.clone()).await.expect(201);
+    assert_eq!((&stated["event"], &stated["data"]["confidence"]), (&json!("ADD"), &json!(1.0)));
+    assert_eq!((&stated["data"]["identifiers"], &stated["data"]["id"]), (&who, &stated["id"]));
+    let again = state(fact).await.expect(200);
+    assert_eq!((&again["event"], &again["id"]), (&json!("NONE"), &stated["id"]));
     let other = json!({ "subject": "API", "predicate": "port", "object": "80", "confidence": 0.5 });
-    house.post("/v1/facts", json!({ "identifiers": who, "fact": other })).await.expect(201);
+    let answer = state(other).await;
+    let place = answer.headers["location"].to_str().unwrap().to_owned();
+    assert_eq!(house.get(&format!("{place}?userId=ann")).await.expect(200), answer.expect(201)["data"]);
     let count = async |query: &str| {
-        house.get(&format!("/v1/facts?{query}")).await.expect(200)["facts"].as_array().unwrap().len()
+        house.get(&format!("/v1/facts?{query}")).await.expect(200)["data"].as_array().unwrap().len()
     };
     assert_eq!(count("userId=ann").await, 2);
     assert_eq!(count("userId=ann&subject=API&predicate=port").await, 1);
@@ -27,14 +33,15 @@ async fn triples_are_stated_listed_and_retracted() {
     house.get("/v1/facts?userId=ann&limit=0").await.refused(400, "limit");
     house.get("/v1/facts?userId=ann&colour=red").await.refused(400, "colour");
     let wrong = json!({ "subject": "API", "predicate": "port", "object": "80", "confidence": 2 });
-    house.post("/v1/facts", json!({ "identifiers": who, "fact": wrong })).await.refused(400, "confidence");
-    house
-        .post("/v1/facts", json!({ "identifiers": who, "fact": { "subject": "API" } }))
-        .await
-        .refused(400, "predicate");
-    let id = stated["fact"]["id"].as_str().unwrap();
+    state(wrong).await.refused(400, "confidence");
+    state(json!({ "subject": "API" })).await.refused(400, "predicate");
+    let first = house.get("/v1/facts?userId=ann&limit=1").await.expect(200);
+    let next = first["nextCursor"].as_str().unwrap();
+    let second = house.get(&format!("/v1/facts?userId=ann&limit=1&cursor={next}")).await.expect(200);
+    assert!(second["nextCursor"].is_null() && second["data"][0]["id"] != first["data"][0]["id"], "{second}");
+    let id = stated["id"].as_str().unwrap();
     house.delete(&format!("/v1/facts/{id}?userId=bob")).await.refused(404, "id");
-    assert_eq!(house.delete(&format!("/v1/facts/{id}?userId=ann")).await.expect(200)["object"], "v16");
+    house.delete(&format!("/v1/facts/{id}?userId=ann")).await.expect(204);
     house.delete(&format!("/v1/facts/{id}?userId=ann")).await.refused(404, "id");
     assert_eq!(count("userId=ann").await, 1);
 }

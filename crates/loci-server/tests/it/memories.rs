@@ -25,13 +25,13 @@ async fn a_memory_is_added_read_changed_forgotten_and_restored() {
     let added = added.expect(201);
     assert_eq!(
         (&added["event"], &added["version"], &added["embeddingGenerated"]),
-        (&json!("created"), &json!(1), &json!(false))
+        (&json!("ADD"), &json!(1), &json!(false))
     );
     assert_eq!((&added["memory"]["kind"], &added["memory"]["tags"]), (&json!("preference"), &json!(["drinks"])));
     let again = house.post("/v1/memories?return=receipt", body).await;
     assert!(!again.headers.contains_key("location") && again.headers["etag"] == "\"1\"");
     let again = again.expect(200);
-    assert_eq!((&again["event"], &again["id"], again.get("memory")), (&json!("none"), &added["id"], None));
+    assert_eq!((&again["event"], &again["id"], again.get("memory")), (&json!("NONE"), &added["id"], None));
 
     let path = format!("/v1/memories/{}", added["id"].as_str().unwrap());
     let read = house.get(&format!("{path}?userId=ann")).await;
@@ -43,7 +43,7 @@ async fn a_memory_is_added_read_changed_forgotten_and_restored() {
     let changed = house.patch(&path, json!({ "identifiers": ann, "importance": 0.9, "version": 1 })).await;
     assert_eq!(changed.headers["etag"], "\"2\"");
     let changed = changed.expect(200);
-    assert_eq!((&changed["event"], &changed["memory"]["importance"]), (&json!("updated"), &json!(0.9)));
+    assert_eq!((&changed["event"], &changed["memory"]["importance"]), (&json!("UPDATE"), &json!(0.9)));
     let tagged = |tag: &str, body: Value| answer(house.request("PATCH", &path).header("If-Match", tag).json(&body));
     let stale = tagged("\"1\"", json!({ "importance": 0.1 })).await;
     assert_eq!((stale.status, &stale.body["code"]), (409, &json!("VERSION_CONFLICT")));
@@ -56,10 +56,10 @@ async fn a_memory_is_added_read_changed_forgotten_and_restored() {
         answer(house.request("DELETE", &format!("{path}?reason=moved&userId=ann")).header("If-Match", tag))
     };
     assert_eq!(gone("\"2\"").await.status, 409);
-    assert_eq!(gone("*").await.expect(200)["event"], "deleted");
+    assert_eq!(gone("*").await.expect(200)["event"], "DELETE");
     assert_eq!(house.get(&path).await.expect(200)["state"], "soft_deleted");
     let restored = answer(house.request("POST", &format!("{path}/restore"))).await.expect(200);
-    assert_eq!((&restored["event"], &restored["memory"]["state"]), (&json!("restored"), &json!("active")));
+    assert_eq!((&restored["event"], &restored["memory"]["state"]), (&json!("RESTORE"), &json!("active")));
 }
 
 #[tokio::test]
@@ -86,7 +86,7 @@ async fn many_are_added_at_once() {
     let body = json!({ "identifiers": ann, "memories": memories, "continueOnError": true });
     let all = house.post("/v1/memories/batch", body).await.expect(200);
     assert_eq!((&all["succeeded"], &all["failed"], &all["results"][2]["index"]), (&json!(2), &json!(1), &json!(2)));
-    assert_eq!(all["results"][0]["receipt"]["event"], "none");
+    assert_eq!(all["results"][0]["receipt"]["event"], "NONE");
     house.post("/v1/memories/batch", json!({ "memories": [] })).await.refused(400, "memories");
     let many = vec![json!({ "content": "x" }); 501];
     house.post("/v1/memories/batch", json!({ "memories": many })).await.refused(400, "memories");

@@ -106,13 +106,13 @@ pub(super) fn receipt(receipt: &Receipt) -> Value {
 /// What a write did, in a sentence.
 pub(super) fn told(value: &Value) -> String {
     let said = match text(value, "event") {
-        "created" => "Remembered",
-        "none" => "Known already; nothing was changed",
-        "updated" => "Changed",
-        "merged" => "Merged into what was known",
-        "superseded" => "It took the place of what was known",
-        "deleted" => "Forgotten; restore_memory brings it back",
-        "restored" => "It is back",
+        "ADD" => "Remembered",
+        "NONE" => "Known already; nothing was changed",
+        "UPDATE" => "Changed",
+        "MERGE" => "Merged into what was known",
+        "SUPERSEDE" => "It took the place of what was known",
+        "DELETE" => "Forgotten; restore_memory brings it back",
+        "RESTORE" => "It is back",
         other => other,
     };
     format!("{said} (id {}).", text(value, "id"))
