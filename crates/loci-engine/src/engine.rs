@@ -137,6 +137,11 @@ impl Engine {
         &self.config
     }
 
+    /// The time zone in which a day begins: `retrieval.time_zone`.
+    pub fn time_zone(&self) -> &TimeZone {
+        &self.time_zone
+    }
+
     /// The model that embeds; none: words alone.
     pub fn model(&self) -> Option<&loci_models::Model> {
         self.embedder.as_ref().map(|embedder| embedder.model())

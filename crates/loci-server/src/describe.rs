@@ -81,12 +81,9 @@ fn bounds() -> Vec<(&'static [&'static str], &'static str, Value)> {
     let short = |most: u32| json!({ "maxLength": most, "pattern": PLAIN });
     let content = json!({ "minLength": 1, "maxLength": 8192, "pattern": TEXT });
     let name = json!({ "minLength": 1, "maxLength": 256, "pattern": IDENTIFIER });
-    let day = json!({ "anyOf": [
-        { "type": "string", "format": "date-time" }, { "type": "string", "format": "date" }, { "type": "null" }
-    ] });
     const NEW: &[&str] = &["AddMemory", "NewMemory"];
     const ANY: &[&str] = &["AddMemory", "NewMemory", "ChangeMemory"];
-    const ASK: &[&str] = &["RecallBody", "SearchBody", "QueryBody", "PoolQuestion"];
+    const ASK: &[&str] = &["Recall", "RecallRequest", "SearchRequest", "MemoryQueryRequest"];
     vec![
         (&["AddMemory", "NewMemory", "ChangeMemory", "CorrectMemory"], "content", content),
         (&["Turn"], "content", json!({ "minLength": 1, "pattern": TEXT })),
@@ -121,7 +118,6 @@ fn bounds() -> Vec<(&'static [&'static str], &'static str, Value)> {
         ),
         (&["CorrectMemory", "RejectConsent"], "reason", short(1024)),
         (ASK, "query", json!({ "minLength": 1, "maxLength": 8192, "pattern": r"\S" })),
-        (&["ContextBody"], "input", json!({ "minLength": 1, "maxLength": 8192, "pattern": r"\S" })),
         (&["Identifiers"], "agentId", json!({ "pattern": SLUG })),
         (&["Identifiers"], "poolId", json!({ "pattern": SLUG })),
         (&["Identifiers"], "userId", name.clone()),
@@ -130,12 +126,8 @@ fn bounds() -> Vec<(&'static [&'static str], &'static str, Value)> {
         (&["Identifiers"], "teamId", name.clone()),
         (&["Identifiers"], "orgId", name.clone()),
         (&["Identifiers"], "companyId", name.clone()),
-        (&["QueryBody"], "agent", json!({ "pattern": SLUG })),
-        (&["QueryFilters"], "user_id", name),
-        (&["QueryFilters"], "updated_after", day.clone()),
-        (&["QueryFilters"], "updated_before", day.clone()),
-        (&["QueryFilters"], "created_after", day.clone()),
-        (&["QueryFilters"], "created_before", day),
+        (&["MemoryQueryRequest"], "agent", json!({ "pattern": SLUG })),
+        (&["MemoryQueryFilters"], "user_id", name),
         (&["CreateAgent", "NewPool"], "slug", json!({ "pattern": SLUG })),
         (&["NewPool"], "name", json!({ "minLength": 1, "maxLength": 256, "pattern": TEXT })),
         (&["NewPool"], "members", json!({ "maxItems": 1000, "items": { "type": "string", "pattern": SLUG } })),
@@ -147,6 +139,8 @@ fn bounds() -> Vec<(&'static [&'static str], &'static str, Value)> {
 /// Fields that are null rather than missing.
 const ALWAYS: &[(&str, &str)] = &[
     ("ListResponse", "nextCursor"),
+    ("RecallAnswer", "nextCursor"),
+    ("SearchAnswer", "nextCursor"),
     ("Session", "endedAt"),
     ("Session", "consolidatedAt"),
     ("Session", "consolidatedThrough"),
@@ -154,7 +148,7 @@ const ALWAYS: &[(&str, &str)] = &[
     ("WeakFact", "goneAt"),
     ("Undone", "memoryId"),
     ("Learned", "firstPassRate"),
-    ("QueryResult", "category"),
+    ("MemoryQueryResult", "category"),
     ("KnownKey", "expiresAt"),
     ("KnownKey", "revokedAt"),
     ("WhoAmI", "categories"),
@@ -252,7 +246,9 @@ fn exact(name: &str, schema: &mut Value) {
         let always = ALWAYS.contains(&here)
             || name.ends_with("Page") && field == "nextCursor"
             || name.ends_with("Write") && matches!(field.as_str(), "version" | "data");
-        if always || !nullable(property) && !SOMETIMES.contains(&here) {
+        // `fields` of a question chooses what is returned of a memory.
+        let chosen = name == "RecalledMemory" && field != "id";
+        if always || !nullable(property) && !SOMETIMES.contains(&here) && !chosen {
             required.push(Value::from(field.as_str()));
         } else if !either {
             never_null(property);

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use loci_types::{Filter, State, TimeRange};
+use loci_types::{Filter, Layer, State, TimeRange};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -15,6 +15,8 @@ use utoipa::ToSchema;
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct MemoryFilter {
+    /// The layers, all of which the identifiers must open. Default: all that they open.
+    layer: Vec<Layer>,
     /// Any of these tags.
     #[schema(max_items = 256)]
     tags: Vec<String>,
@@ -100,6 +102,7 @@ impl MemoryFilter {
         let mut source_types = self.source_types;
         source_types.extend(self.source_type);
         Filter {
+            layers: self.layer,
             as_of: self.as_of,
             states: if self.states.is_empty() { open.states.clone() } else { self.states },
             superseded: self.superseded,

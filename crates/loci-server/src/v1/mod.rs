@@ -17,11 +17,14 @@ mod keys;
 mod life;
 mod listing;
 mod memories;
+mod moment;
 mod page;
 mod pools;
 mod query;
 mod recall;
+mod search;
 mod sessions;
+mod summaries;
 mod upkeep;
 mod working;
 mod write;
@@ -51,7 +54,9 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .merge(batch::routes())
         .merge(listing::routes())
         .merge(recall::routes())
+        .merge(search::routes())
         .merge(query::routes())
+        .merge(summaries::routes())
         .merge(life::routes())
         .merge(sessions::routes())
         .merge(entries::routes())
