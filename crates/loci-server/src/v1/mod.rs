@@ -17,7 +17,6 @@ mod keys;
 mod life;
 mod listing;
 mod memories;
-mod moment;
 mod page;
 mod pools;
 mod query;

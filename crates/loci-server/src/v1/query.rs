@@ -9,9 +9,8 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use loci_engine::pack::Format;
-use loci_engine::{QueryRequest, RecallHit, RecallRequest};
+use loci_engine::{QueryRequest, RecallHit, RecallRequest, optional_instant};
 use loci_types::{ErrorKind, Filter, Identifiers, MemoryId, TimeRange, from_step, to_step};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -19,7 +18,6 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::moment::DayOrInstant;
 use crate::App;
 use crate::extract::Body;
 use crate::failure::{self, Failure, Failures};
@@ -91,14 +89,18 @@ struct QueryFilters {
     /// Maximum importance, 1 to 5.
     #[schema(minimum = 1, maximum = 5)]
     importance_max: Option<f64>,
-    /// It last changed at this time or later.
-    updated_after: Option<DayOrInstant>,
-    /// It last changed before this time.
-    updated_before: Option<DayOrInstant>,
-    /// It was created at this time or later.
-    created_after: Option<DayOrInstant>,
-    /// It was created before this time.
-    created_before: Option<DayOrInstant>,
+    /// It last changed at this instant or day, or later.
+    #[serde(deserialize_with = "optional_instant")]
+    updated_after: Option<Timestamp>,
+    /// It last changed before this instant or day.
+    #[serde(deserialize_with = "optional_instant")]
+    updated_before: Option<Timestamp>,
+    /// It was created at this instant or day, or later.
+    #[serde(deserialize_with = "optional_instant")]
+    created_after: Option<Timestamp>,
+    /// It was created before this instant or day.
+    #[serde(deserialize_with = "optional_instant")]
+    created_before: Option<Timestamp>,
 }
 
 /// How much is returned of each memory.
@@ -174,7 +176,7 @@ async fn memory_query(
     let identifiers = body.identifiers()?;
     let caller = who.caller(identifiers, OPERATION)?;
     let wanted = body.wanted;
-    let filter = body.filter(app.engine.now(), app.engine.time_zone())?;
+    let filter = body.filter(app.engine.now())?;
     let request = QueryRequest {
         recall: RecallRequest {
             query: body.query,
@@ -220,13 +222,12 @@ impl QueryBody {
         Ok(identifiers)
     }
 
-    fn filter(&self, now: Timestamp, zone: &TimeZone) -> Result<Filter, Failure> {
+    fn filter(&self, now: Timestamp) -> Result<Filter, Failure> {
         let filters = self.filters.clone();
         let mut categories = self.categories.clone();
         categories.extend(filters.category);
         let one = |value: Option<String>| value.into_iter().collect::<Vec<_>>();
-        let instant = |given: Option<DayOrInstant>| given.map(|given| given.instant(zone));
-        let range = |from, until| TimeRange { from: instant(from), until: instant(until) };
+        let range = |from, until| TimeRange { from, until };
         Ok(Filter {
             categories,
             users: one(filters.user_id),

@@ -1,9 +1,10 @@
 //! The body of a question.
 
+use jiff::Timestamp;
 use loci_engine::pack::Format;
 use loci_engine::pack::context::{Message, Window};
-use loci_engine::{ContextRequest, QueryRequest, RecallRequest, Strategy};
-use loci_types::{ErrorKind, Filter, Layer};
+use loci_engine::{ContextRequest, QueryRequest, RecallRequest, Strategy, optional_instant};
+use loci_types::{ErrorKind, Layer};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -13,7 +14,6 @@ use super::read_filter;
 use crate::App;
 use crate::failure::Failure;
 use crate::v1::filter::MemoryFilter;
-use crate::v1::moment::DayOrInstant;
 
 /// A question to the memory.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -35,9 +35,10 @@ pub(super) struct RecallBody {
     threshold: Option<f64>,
     /// The memories that are searched. Default: all that hold now, in all layers that the identifiers open.
     filter: Option<MemoryFilter>,
-    /// The time that counts as now: for "last week" in the question, for expiry and for recency. Default: the time of
-    /// the request.
-    now: Option<DayOrInstant>,
+    /// The instant or day that counts as now: for "last week" in the question, for expiry and for recency. Default: the
+    /// time of the request.
+    #[serde(default, deserialize_with = "optional_instant")]
+    now: Option<Timestamp>,
     /// Which searches are combined, and what decides the order.
     #[serde(default)]
     strategy: Strategy,
@@ -151,16 +152,15 @@ impl RecallBody {
 
     /// The question as the engine takes it.
     pub(super) fn question(&mut self, app: &App, operation: &str) -> Result<Question, Failure> {
-        let at = self.now.map(|now| now.instant(app.engine.time_zone()));
-        let now = at.unwrap_or_else(|| app.engine.now());
-        let (layers, filter): (_, Option<Filter>) = read_filter(self.filter.take(), now, operation)?;
+        let now = self.now.unwrap_or_else(|| app.engine.now());
+        let (layers, filter) = read_filter(self.filter.take(), now, operation)?;
         let recall = RecallRequest {
             query: std::mem::take(&mut self.query),
             layers,
             limit: self.limit,
             threshold: self.threshold,
             filter,
-            at,
+            at: self.now,
             strategy: self.strategy,
             uncounted: false,
             for_thread: self.thread_id.take(),
