@@ -84,11 +84,12 @@ fn bounds() -> Vec<(&'static [&'static str], &'static str, Value)> {
     let day = json!({ "anyOf": [
         { "type": "string", "format": "date-time" }, { "type": "string", "format": "date" }, { "type": "null" }
     ] });
-    const NEW: &[&str] = &["AddMemory", "NewMemory"];
-    const ANY: &[&str] = &["AddMemory", "NewMemory", "ChangeMemory"];
+    const NEW: &[&str] = &["NewMemoryRequest", "NewMemory"];
+    const ANY: &[&str] = &["NewMemoryRequest", "NewMemory", "MemoryChangesRequest", "MemoryChanges"];
     const ASK: &[&str] = &["RecallBody", "SearchBody", "QueryBody", "PoolQuestion"];
     vec![
-        (&["AddMemory", "NewMemory", "ChangeMemory", "CorrectMemory"], "content", content),
+        (ANY, "content", content.clone()),
+        (&["CorrectionRequest"], "content", content),
         (&["Turn"], "content", json!({ "minLength": 1, "pattern": TEXT })),
         (ANY, "category", short(256)),
         (NEW, "role", short(256)),
@@ -119,7 +120,7 @@ fn bounds() -> Vec<(&'static [&'static str], &'static str, Value)> {
             "user", "assistant", "tool", "system", "human", "ai", "agent", "function", "developer", null
         ] }),
         ),
-        (&["CorrectMemory", "RejectConsent"], "reason", short(1024)),
+        (&["CorrectionRequest", "FilterDeletionRequest", "RejectConsent"], "reason", short(1024)),
         (ASK, "query", json!({ "minLength": 1, "maxLength": 8192, "pattern": r"\S" })),
         (&["ContextBody"], "input", json!({ "minLength": 1, "maxLength": 8192, "pattern": r"\S" })),
         (&["Identifiers"], "agentId", json!({ "pattern": SLUG })),
@@ -146,12 +147,11 @@ fn bounds() -> Vec<(&'static [&'static str], &'static str, Value)> {
 
 /// Fields that are null rather than missing.
 const ALWAYS: &[(&str, &str)] = &[
-    ("ListResponse", "nextCursor"),
     ("Session", "endedAt"),
     ("Session", "consolidatedAt"),
     ("Session", "consolidatedThrough"),
     ("Proposal", "lapsesAt"),
-    ("WeakFact", "goneAt"),
+    ("WeakMemory", "goneAt"),
     ("Undone", "memoryId"),
     ("Learned", "firstPassRate"),
     ("QueryResult", "category"),
@@ -309,7 +309,7 @@ fn parameters(operation: &mut Value) {
             ),
             "If-Match" => merge(schema, &json!({ "pattern": r#"^(\*|(W/)?"?[0-9]{1,18}"?)$"# })),
             "reason" => merge(schema, &json!({ "pattern": PLAIN })),
-            "tags" | "kinds" | "categories" if schema["type"] == "array" => {
+            "tags" | "kind" | "category" | "kinds" | "categories" if schema["type"] == "array" => {
                 merge(&mut schema["items"], &json!({ "pattern": "^[^,]+$" }))
             }
             _ => {}
