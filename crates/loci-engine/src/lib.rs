@@ -43,6 +43,7 @@ mod kinds;
 mod language;
 mod learn;
 mod maintain;
+mod many;
 pub mod mind;
 mod neighbourhood;
 mod operations;
@@ -131,7 +132,7 @@ pub use text::{content_hash, estimate_tokens, normalise};
 pub use undo::Undone;
 pub use update::Update;
 pub use vectors::oversight;
-pub use weak::WeakFact;
+pub use weak::WeakMemory;
 pub use work::Worked;
 pub use working::{
     Appended, Entry, EntryHit, ErasedTiers, FoundBy, Message, NewEntry, NewMessage, NewToolResult, PutEntry,

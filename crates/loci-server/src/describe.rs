@@ -81,11 +81,15 @@ fn bounds() -> Vec<(&'static [&'static str], &'static str, Value)> {
     let short = |most: u32| json!({ "maxLength": most, "pattern": PLAIN });
     let content = json!({ "minLength": 1, "maxLength": 8192, "pattern": TEXT });
     let name = json!({ "minLength": 1, "maxLength": 256, "pattern": IDENTIFIER });
-    const NEW: &[&str] = &["AddMemory", "NewMemory"];
-    const ANY: &[&str] = &["AddMemory", "NewMemory", "ChangeMemory"];
+    let day = json!({ "anyOf": [
+        { "type": "string", "format": "date-time" }, { "type": "string", "format": "date" }, { "type": "null" }
+    ] });
+    const NEW: &[&str] = &["NewMemoryRequest", "NewMemory"];
+    const ANY: &[&str] = &["NewMemoryRequest", "NewMemory", "MemoryChangesRequest", "MemoryChanges"];
     const ASK: &[&str] = &["Recall", "RecallRequest", "SearchRequest", "MemoryQueryRequest"];
     vec![
-        (&["AddMemory", "NewMemory", "ChangeMemory", "CorrectMemory"], "content", content),
+        (ANY, "content", content.clone()),
+        (&["CorrectionRequest"], "content", content),
         (&["Turn"], "content", json!({ "minLength": 1, "pattern": TEXT })),
         (ANY, "category", short(256)),
         (NEW, "role", short(256)),
@@ -116,7 +120,7 @@ fn bounds() -> Vec<(&'static [&'static str], &'static str, Value)> {
             "user", "assistant", "tool", "system", "human", "ai", "agent", "function", "developer", null
         ] }),
         ),
-        (&["CorrectMemory", "RejectConsent"], "reason", short(1024)),
+        (&["CorrectionRequest", "FilterDeletionRequest", "RejectConsent"], "reason", short(1024)),
         (ASK, "query", json!({ "minLength": 1, "maxLength": 8192, "pattern": r"\S" })),
         (&["Identifiers"], "agentId", json!({ "pattern": SLUG })),
         (&["Identifiers"], "poolId", json!({ "pattern": SLUG })),
@@ -128,6 +132,11 @@ fn bounds() -> Vec<(&'static [&'static str], &'static str, Value)> {
         (&["Identifiers"], "companyId", name.clone()),
         (&["MemoryQueryRequest"], "agent", json!({ "pattern": SLUG })),
         (&["MemoryQueryFilters"], "user_id", name),
+        (&["MemoryQueryFilters"], "updated_after", day.clone()),
+        (&["MemoryQueryFilters"], "updated_before", day.clone()),
+        (&["MemoryQueryFilters"], "created_after", day.clone()),
+        (&["MemoryQueryFilters"], "created_before", day.clone()),
+        (&["Recall", "RecallRequest"], "now", day),
         (&["CreateAgent", "NewPool"], "slug", json!({ "pattern": SLUG })),
         (&["NewPool"], "name", json!({ "minLength": 1, "maxLength": 256, "pattern": TEXT })),
         (&["NewPool"], "members", json!({ "maxItems": 1000, "items": { "type": "string", "pattern": SLUG } })),
@@ -138,14 +147,13 @@ fn bounds() -> Vec<(&'static [&'static str], &'static str, Value)> {
 
 /// Fields that are null rather than missing.
 const ALWAYS: &[(&str, &str)] = &[
-    ("ListResponse", "nextCursor"),
     ("RecallAnswer", "nextCursor"),
     ("SearchAnswer", "nextCursor"),
     ("Session", "endedAt"),
     ("Session", "consolidatedAt"),
     ("Session", "consolidatedThrough"),
     ("Proposal", "lapsesAt"),
-    ("WeakFact", "goneAt"),
+    ("WeakMemory", "goneAt"),
     ("Undone", "memoryId"),
     ("Learned", "firstPassRate"),
     ("MemoryQueryResult", "category"),
@@ -305,7 +313,7 @@ fn parameters(operation: &mut Value) {
             ),
             "If-Match" => merge(schema, &json!({ "pattern": r#"^(\*|(W/)?"?[0-9]{1,18}"?)$"# })),
             "reason" => merge(schema, &json!({ "pattern": PLAIN })),
-            "tags" | "kinds" | "categories" if schema["type"] == "array" => {
+            "tags" | "kind" | "category" | "kinds" | "categories" if schema["type"] == "array" => {
                 merge(&mut schema["items"], &json!({ "pattern": "^[^,]+$" }))
             }
             _ => {}

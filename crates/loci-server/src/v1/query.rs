@@ -91,15 +91,19 @@ struct QueryFilters {
     importance_max: Option<f64>,
     /// It last changed at this instant or day, or later.
     #[serde(deserialize_with = "optional_instant")]
+    #[schema(value_type = Option<String>)]
     updated_after: Option<Timestamp>,
     /// It last changed before this instant or day.
     #[serde(deserialize_with = "optional_instant")]
+    #[schema(value_type = Option<String>)]
     updated_before: Option<Timestamp>,
     /// It was created at this instant or day, or later.
     #[serde(deserialize_with = "optional_instant")]
+    #[schema(value_type = Option<String>)]
     created_after: Option<Timestamp>,
     /// It was created before this instant or day.
     #[serde(deserialize_with = "optional_instant")]
+    #[schema(value_type = Option<String>)]
     created_before: Option<Timestamp>,
 }
 

@@ -38,6 +38,7 @@ pub(super) struct RecallBody {
     /// The instant or day that counts as now: for "last week" in the question, for expiry and for recency. Default: the
     /// time of the request.
     #[serde(default, deserialize_with = "optional_instant")]
+    #[schema(value_type = Option<String>)]
     now: Option<Timestamp>,
     /// Which searches are combined, and what decides the order.
     #[serde(default)]
