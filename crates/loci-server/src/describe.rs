@@ -84,11 +84,12 @@ fn bounds() -> Vec<(&'static [&'static str], &'static str, Value)> {
     let day = json!({ "anyOf": [
         { "type": "string", "format": "date-time" }, { "type": "string", "format": "date" }, { "type": "null" }
     ] });
-    const NEW: &[&str] = &["AddMemory", "NewMemory"];
-    const ANY: &[&str] = &["AddMemory", "NewMemory", "ChangeMemory"];
-    const ASK: &[&str] = &["RecallBody", "SearchBody", "QueryBody", "PoolQuestion"];
+    const NEW: &[&str] = &["NewMemoryRequest", "NewMemory"];
+    const ANY: &[&str] = &["NewMemoryRequest", "NewMemory", "MemoryChangesRequest", "MemoryChanges"];
+    const ASK: &[&str] = &["Recall", "RecallRequest", "SearchRequest", "MemoryQueryRequest"];
     vec![
-        (&["AddMemory", "NewMemory", "ChangeMemory", "CorrectMemory"], "content", content),
+        (ANY, "content", content.clone()),
+        (&["CorrectionRequest"], "content", content),
         (&["Turn"], "content", json!({ "minLength": 1, "pattern": TEXT })),
         (ANY, "category", short(256)),
         (NEW, "role", short(256)),
@@ -119,9 +120,8 @@ fn bounds() -> Vec<(&'static [&'static str], &'static str, Value)> {
             "user", "assistant", "tool", "system", "human", "ai", "agent", "function", "developer", null
         ] }),
         ),
-        (&["CorrectMemory", "RejectConsent"], "reason", short(1024)),
+        (&["CorrectionRequest", "FilterDeletionRequest", "RejectConsent"], "reason", short(1024)),
         (ASK, "query", json!({ "minLength": 1, "maxLength": 8192, "pattern": r"\S" })),
-        (&["ContextBody"], "input", json!({ "minLength": 1, "maxLength": 8192, "pattern": r"\S" })),
         (&["Identifiers"], "agentId", json!({ "pattern": SLUG })),
         (&["Identifiers"], "poolId", json!({ "pattern": SLUG })),
         (&["Identifiers"], "userId", name.clone()),
@@ -130,12 +130,13 @@ fn bounds() -> Vec<(&'static [&'static str], &'static str, Value)> {
         (&["Identifiers"], "teamId", name.clone()),
         (&["Identifiers"], "orgId", name.clone()),
         (&["Identifiers"], "companyId", name.clone()),
-        (&["QueryBody"], "agent", json!({ "pattern": SLUG })),
-        (&["QueryFilters"], "user_id", name),
-        (&["QueryFilters"], "updated_after", day.clone()),
-        (&["QueryFilters"], "updated_before", day.clone()),
-        (&["QueryFilters"], "created_after", day.clone()),
-        (&["QueryFilters"], "created_before", day),
+        (&["MemoryQueryRequest"], "agent", json!({ "pattern": SLUG })),
+        (&["MemoryQueryFilters"], "user_id", name),
+        (&["MemoryQueryFilters"], "updated_after", day.clone()),
+        (&["MemoryQueryFilters"], "updated_before", day.clone()),
+        (&["MemoryQueryFilters"], "created_after", day.clone()),
+        (&["MemoryQueryFilters"], "created_before", day.clone()),
+        (&["Recall", "RecallRequest"], "now", day),
         (&["CreateAgent", "NewPool"], "slug", json!({ "pattern": SLUG })),
         (&["NewPool"], "name", json!({ "minLength": 1, "maxLength": 256, "pattern": TEXT })),
         (&["NewPool"], "members", json!({ "maxItems": 1000, "items": { "type": "string", "pattern": SLUG } })),
@@ -146,15 +147,16 @@ fn bounds() -> Vec<(&'static [&'static str], &'static str, Value)> {
 
 /// Fields that are null rather than missing.
 const ALWAYS: &[(&str, &str)] = &[
-    ("ListResponse", "nextCursor"),
+    ("RecallAnswer", "nextCursor"),
+    ("SearchAnswer", "nextCursor"),
     ("Session", "endedAt"),
     ("Session", "consolidatedAt"),
     ("Session", "consolidatedThrough"),
     ("Proposal", "lapsesAt"),
-    ("WeakFact", "goneAt"),
+    ("WeakMemory", "goneAt"),
     ("Undone", "memoryId"),
     ("Learned", "firstPassRate"),
-    ("QueryResult", "category"),
+    ("MemoryQueryResult", "category"),
     ("KnownKey", "expiresAt"),
     ("KnownKey", "revokedAt"),
     ("WhoAmI", "categories"),
@@ -252,7 +254,9 @@ fn exact(name: &str, schema: &mut Value) {
         let always = ALWAYS.contains(&here)
             || name.ends_with("Page") && field == "nextCursor"
             || name.ends_with("Write") && matches!(field.as_str(), "version" | "data");
-        if always || !nullable(property) && !SOMETIMES.contains(&here) {
+        // `fields` of a question chooses what is returned of a memory.
+        let chosen = name == "RecalledMemory" && field != "id";
+        if always || !nullable(property) && !SOMETIMES.contains(&here) && !chosen {
             required.push(Value::from(field.as_str()));
         } else if !either {
             never_null(property);
@@ -309,7 +313,7 @@ fn parameters(operation: &mut Value) {
             ),
             "If-Match" => merge(schema, &json!({ "pattern": r#"^(\*|(W/)?"?[0-9]{1,18}"?)$"# })),
             "reason" => merge(schema, &json!({ "pattern": PLAIN })),
-            "tags" | "kinds" | "categories" if schema["type"] == "array" => {
+            "tags" | "kind" | "category" | "kinds" | "categories" if schema["type"] == "array" => {
                 merge(&mut schema["items"], &json!({ "pattern": "^[^,]+$" }))
             }
             _ => {}

@@ -26,6 +26,7 @@ mod recall;
 mod sessions;
 mod shared;
 mod sse;
+mod summaries;
 mod tenants;
 mod tokens;
 mod upkeep;
