@@ -16,6 +16,13 @@ use crate::{Engine, Result};
 /// So often is it looked whether someone wrote meanwhile.
 const ROUNDS: usize = 3;
 
+/// What an erasure cannot reach, for whoever asked for it.
+pub const ERASURE_LIMITS: [&str; 3] = [
+    "backups and exports that were made before still hold it",
+    "other servers that run may still hold messages and batched writes of this user in their memory: stop them first, or erase again",
+    "keys and webhooks that name the user, and triples that they stated in layers of others, stay",
+];
+
 /// What was erased, or would be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]

@@ -2,19 +2,12 @@
 
 use anyhow::Result;
 use clap::Args;
-use loci_engine::{Caller, Erasure};
+use loci_engine::{Caller, ERASURE_LIMITS, Erasure};
 use loci_types::Tenant;
 use serde_json::json;
 
 use crate::context::Context;
 use crate::output;
-
-/// What an erasure cannot know of.
-const NOT_REACHED: [&str; 3] = [
-    "backups and exports that were made before still hold it",
-    "a server that runs may still hold messages and batched writes of this user in its memory: stop it first, or erase again",
-    "keys that name the user, and triples that they stated in layers of others, stay",
-];
 
 /// Who, and how thoroughly.
 #[derive(Debug, Args)]
@@ -68,7 +61,7 @@ pub(crate) async fn run(context: &Context, args: &EraseArgs) -> Result<()> {
     };
     if context.json {
         let mut told = json!(erasure);
-        told["notReached"] = json!(NOT_REACHED);
+        told["notReached"] = json!(ERASURE_LIMITS);
         output::json(&told);
     } else {
         tell(&erasure);
@@ -105,5 +98,5 @@ fn tell(erasure: &Erasure) {
     for left in &erasure.left {
         output::warn(left, None);
     }
-    NOT_REACHED.iter().for_each(|text| output::note(text));
+    ERASURE_LIMITS.iter().for_each(|text| output::note(text));
 }
