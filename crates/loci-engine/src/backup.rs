@@ -32,6 +32,24 @@ pub struct BackupPart {
 }
 
 impl BackupPart {
+    /// The part that a caller may back up or restore: that of their tenant, or any for who runs the store.
+    pub fn for_caller(caller: &Caller, part: Self) -> Result<Self> {
+        policy::operator(caller, "looks after backups")?;
+        let tenant = match part.tenant {
+            tenant if policy::is_store_operator(caller) => tenant,
+            Some(other) if other != caller.tenant => {
+                return Err(Error::new(ErrorKind::Unauthorized, "a backup holds the tenant of who makes it")
+                    .at("tenant")
+                    .hint("leave the tenant out")
+                    .into());
+            }
+            _ => Some(caller.tenant.clone()),
+        };
+        // A space belongs to one tenant.
+        let tenant = tenant.or_else(|| part.space.as_ref().map(|_| caller.tenant.clone()));
+        Ok(Self { tenant, space: part.space })
+    }
+
     /// How the names of its backups begin.
     pub fn prefix(&self) -> String {
         match (&self.tenant, &self.space) {
@@ -100,7 +118,7 @@ impl Engine {
         mut progress: impl FnMut(u64) + Send + 'static,
         cancelled: Arc<dyn Fn() -> bool + Send + Sync>,
     ) -> Result<StoredBackup> {
-        let part = own_part(caller, part)?;
+        let part = BackupPart::for_caller(caller, part)?;
         let folder = own_folder(caller, folder);
         private_folder(&folder).map_err(|error| unwritable(&folder, &error))?;
         let (at, mut rows) = (self.now(), 0);
@@ -171,7 +189,7 @@ impl Engine {
         replace: bool,
     ) -> Result<Restoration> {
         let path = self.backup_file(caller, folder, name)?;
-        let tenant = own_part(caller, BackupPart::default())?.tenant;
+        let tenant = BackupPart::for_caller(caller, BackupPart::default())?.tenant;
         let rules = self.clone();
         let plan = RestorePlan {
             files: vec![path],
@@ -205,24 +223,6 @@ impl Engine {
             _ => Ok(()),
         }
     }
-}
-
-/// The part that the caller may back up or restore: that of their tenant, or any for who runs the store.
-fn own_part(caller: &Caller, part: BackupPart) -> Result<BackupPart> {
-    policy::operator(caller, "looks after backups")?;
-    let tenant = match part.tenant {
-        tenant if policy::is_store_operator(caller) => tenant,
-        Some(other) if other != caller.tenant => {
-            return Err(Error::new(ErrorKind::Unauthorized, "a backup holds the tenant of who makes it")
-                .at("tenant")
-                .hint("leave the tenant out")
-                .into());
-        }
-        _ => Some(caller.tenant.clone()),
-    };
-    // A space belongs to one tenant.
-    let tenant = tenant.or_else(|| part.space.as_ref().map(|_| caller.tenant.clone()));
-    Ok(BackupPart { tenant, space: part.space })
 }
 
 fn own_folder(caller: &Caller, folder: &Path) -> PathBuf {

@@ -98,7 +98,7 @@ pub use context::{ContextRequest, ContextResponse};
 pub use contradict::{Keep, Newer};
 pub use engine::Engine;
 pub use entity::EntityProfile;
-pub use erase::{ERASURE_LIMITS, Erasure};
+pub use erase::Erasure;
 pub use error::{Error, Result};
 pub use evolve::Chain;
 pub use explain::Provenance;
@@ -124,7 +124,7 @@ pub use recall::{
     Answered, Clue, ClueWeight, Explanation, LaneRank, Recall, RecallHit, RecallRequest, RelatedMemory, Strategy,
 };
 pub use redact::{Redaction, RedactionPattern};
-pub use reembed::{Estimate, Reembedded};
+pub use reembed::{Estimate, Reembedded, Reembedding};
 pub use remember::NewMemory;
 pub use report::{is_quotation, reported, shown};
 pub use search::{SearchHit, SearchRequest, SearchResponse};

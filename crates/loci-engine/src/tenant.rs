@@ -12,12 +12,9 @@ use crate::policy::{self, Caller};
 use crate::{Engine, MadeKey, NewKey, Result};
 
 /// What a tenant holds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TenantUsage {
     /// The tenant.
-    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub tenant: Tenant,
     /// Number of memories in any state.
     pub memories: u64,

@@ -2,9 +2,8 @@
 
 use anyhow::Result;
 use clap::Args;
-use loci_engine::{Caller, ERASURE_LIMITS, Erasure};
+use loci_engine::{Caller, Erasure};
 use loci_types::Tenant;
-use serde_json::json;
 
 use crate::context::Context;
 use crate::output;
@@ -60,9 +59,7 @@ pub(crate) async fn run(context: &Context, args: &EraseArgs) -> Result<()> {
         engine.user_data(&operator, &args.user).await?
     };
     if context.json {
-        let mut told = json!(erasure);
-        told["notReached"] = json!(ERASURE_LIMITS);
-        output::json(&told);
+        output::json(&erasure);
     } else {
         tell(&erasure);
     }
@@ -71,7 +68,7 @@ pub(crate) async fn run(context: &Context, args: &EraseArgs) -> Result<()> {
 
 fn tell(erasure: &Erasure) {
     if erasure.spaces.is_empty() {
-        return output::line(&format!("there is nothing of user {}", erasure.user));
+        return output::line(&format!("there is nothing of user {}", erasure.user_id));
     }
     for (space, of) in &erasure.spaces {
         let counts = [
@@ -98,5 +95,5 @@ fn tell(erasure: &Erasure) {
     for left in &erasure.left {
         output::warn(left, None);
     }
-    ERASURE_LIMITS.iter().for_each(|text| output::note(text));
+    erasure.not_reached.iter().for_each(|text| output::note(text));
 }

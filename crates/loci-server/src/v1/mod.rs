@@ -3,6 +3,7 @@
 //! Each file is about one sort of thing. Identifiers stand in the body where there is one, and
 //! behind the question mark where there is none; what is absent is filled in from the credential.
 
+mod admin;
 mod agents;
 mod batch;
 mod carry;
@@ -13,6 +14,7 @@ mod entries;
 mod events;
 mod facts;
 mod filter;
+mod import;
 mod keys;
 mod life;
 mod listing;
@@ -23,6 +25,7 @@ mod query;
 mod recall;
 mod sessions;
 mod upkeep;
+mod webhooks;
 mod working;
 mod write;
 
@@ -66,6 +69,9 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .merge(facts::routes())
         .merge(checkpoints::routes())
         .merge(carry::routes())
+        .merge(import::routes())
+        .merge(admin::routes())
+        .merge(webhooks::routes())
 }
 
 /// What identifiers may hold: printable, and not blank.
