@@ -145,7 +145,7 @@ fn unknown(id: &str) -> crate::Error {
 }
 
 /// So many random bytes, in letters and digits.
-fn random<const BYTES: usize>() -> Result<String> {
+pub(crate) fn random<const BYTES: usize>() -> Result<String> {
     let mut bytes = [0; BYTES];
     getrandom::fill(&mut bytes)
         .map_err(|error| Error::new(ErrorKind::Internal, format!("the machine has no randomness: {error}")))?;

@@ -14,7 +14,7 @@ use loci_types::{
 use uuid::Uuid;
 
 use super::Fate;
-use super::line::{EntityLine, Line, MemoryLine, MentionsLine, SessionLine, UnionLine};
+use super::line::{EntityLine, Given, Line, MemoryLine, MentionsLine, SessionLine, UnionLine, read_line};
 use super::records::{Incoming, Taking};
 use crate::policy::{self, Caller};
 use crate::{Engine, Result};
@@ -44,6 +44,22 @@ impl Engine {
             }
             Line::Mentions(_) => Ok(()),
         }
+    }
+
+    /// Reads and checks a line that is to come in; none for a header, which brings nothing. A new memory that does not
+    /// say whose it is belongs to `owner`; `keeper` writes it.
+    pub async fn read_import(&self, keeper: &Caller, owner: &Caller, text: &str) -> Result<Option<Line>> {
+        let line = match read_line(text)? {
+            Given::Header(_) => return Ok(None),
+            Given::Line(line) => line,
+            Given::New(whose, created_at, new) => {
+                let identifiers = whose.unwrap_or_else(|| owner.identifiers.clone());
+                let memory = self.draft(&Caller { identifiers, ..owner.clone() }, *new, created_at)?;
+                Line::Memory(Box::new(MemoryLine { memory, aged_at: None, vectors: Vec::new() }))
+            }
+        };
+        self.check_line(keeper, &line).await?;
+        Ok(Some(line))
     }
 
     /// Takes lines in, in their order. One fate each.

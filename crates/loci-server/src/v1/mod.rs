@@ -3,6 +3,7 @@
 //! Identifiers are members of the body where there is one, and query parameters where there is none; those that are
 //! absent are taken from the credential.
 
+mod admin;
 mod agents;
 mod batch;
 mod by_filter;
@@ -14,6 +15,7 @@ mod entries;
 mod events;
 mod facts;
 mod filter;
+mod import;
 mod keys;
 mod life;
 mod listing;
@@ -26,6 +28,7 @@ mod search;
 mod sessions;
 mod summaries;
 mod upkeep;
+mod webhooks;
 mod working;
 mod write;
 
@@ -72,6 +75,9 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .merge(facts::routes())
         .merge(checkpoints::routes())
         .merge(carry::routes())
+        .merge(import::routes())
+        .merge(admin::routes())
+        .merge(webhooks::routes())
 }
 
 /// What identifiers may hold: printable, and not blank.

@@ -158,4 +158,7 @@ pub enum CatalogueChange {
     },
     /// Removes a pool, its members and its space with all its data.
     DropPool(String),
+    /// Removes the tenant: its credentials first, so that nobody writes any more, then its spaces with all their data,
+    /// its agents and its pools. Returns the number of spaces. One that is interrupted is finished by the next.
+    DropTenant,
 }

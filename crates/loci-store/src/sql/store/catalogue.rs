@@ -67,11 +67,15 @@ impl<B: Backend> Catalogue for SqlStore<B> {
                 members.iter().try_for_each(|agent| slug("members", agent))?;
             }
             CatalogueChange::JoinPool { agents, .. } => agents.iter().try_for_each(|agent| slug("members", agent))?,
-            CatalogueChange::PutKey(_) | CatalogueChange::RevokeKey { .. } | CatalogueChange::LeavePool { .. } => {}
+            CatalogueChange::PutKey(_)
+            | CatalogueChange::RevokeKey { .. }
+            | CatalogueChange::LeavePool { .. }
+            | CatalogueChange::DropTenant => {}
         }
         match change {
             CatalogueChange::DropAgent(agent) => self.drop_space(tenant, Space::Agent(agent)).await.map(u64::from),
             CatalogueChange::DropPool(pool) => self.drop_space(tenant, Space::Pool(pool)).await.map(u64::from),
+            CatalogueChange::DropTenant => self.drop_tenant(tenant).await,
             change => {
                 let tenant = tenant.clone();
                 self.write_catalogue(move |connection| write(connection, &tenant, &change)).await
@@ -94,6 +98,6 @@ fn write(connection: &dyn Connection, tenant: &Tenant, change: &CatalogueChange)
             None => Ok(0),
         },
         CatalogueChange::LeavePool { pool, agent } => pools::leave(connection, tenant, pool, agent),
-        CatalogueChange::DropAgent(_) | CatalogueChange::DropPool(_) => Ok(0),
+        CatalogueChange::DropAgent(_) | CatalogueChange::DropPool(_) | CatalogueChange::DropTenant => Ok(0),
     }
 }
