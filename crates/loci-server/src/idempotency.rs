@@ -88,11 +88,12 @@ pub(crate) async fn once(State(app): State<Arc<App>>, request: Request, next: Ne
 
 /// What is sent by POST and only asks, so that sending it again does no harm, and what answers with a
 /// secret, which is not kept anywhere.
-const PASSED: [&str; 8] = [
+const PASSED: [&str; 9] = [
     "/v1/recall",
     "/v1/context",
     "/v1/query",
     "/v1/memories/search",
+    "/v1/working/search",
     "/v1/summarise",
     "/v1/maintenance",
     "/v1/keys",
@@ -196,8 +197,12 @@ async fn keep(app: &App, caller: &Caller, key: &str, fingerprint: &Fingerprint, 
 
 /// What happened is kept and not the words: what is erased must not come back from here.
 fn without_words(body: &mut Value) {
-    if let Some(memory) = body.get_mut("memory") {
-        *memory = Value::Null;
+    for name in ["memory", "data"] {
+        match body.get_mut(name) {
+            Some(Value::Array(parts)) => parts.iter_mut().for_each(without_words),
+            Some(whole) => *whole = Value::Null,
+            None => {}
+        }
     }
     let Some(Value::Object(entry)) = body.get_mut("entry") else { return };
     entry.retain(|name, _| name != "content" && name != "source" && name != "embedding");
@@ -300,6 +305,7 @@ mod tests {
         let mut body = serde_json::json!({
             "status": "created",
             "memory": { "content": "sesame" },
+            "data": [{ "id": "b", "data": { "content": "sesame" } }],
             "entry": {
                 "id": "a", "version": 1, "content": "sesame", "source": { "type": "sesame" },
                 "metadata": { "title": "sesame", "tags": ["sesame"], "importance": 0.5, "custom": { "a": "sesame" } }

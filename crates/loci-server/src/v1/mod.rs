@@ -6,7 +6,6 @@
 mod agents;
 mod batch;
 mod carry;
-mod checkpoints;
 mod consents;
 mod entities;
 mod entries;
@@ -17,11 +16,13 @@ mod keys;
 mod life;
 mod listing;
 mod memories;
+mod moment;
 mod page;
 mod pools;
 mod query;
 mod recall;
 mod sessions;
+mod threads;
 mod upkeep;
 mod working;
 mod write;
@@ -64,7 +65,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .merge(keys::routes())
         .merge(events::routes())
         .merge(facts::routes())
-        .merge(checkpoints::routes())
+        .merge(threads::routes())
         .merge(carry::routes())
 }
 
