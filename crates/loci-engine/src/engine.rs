@@ -157,6 +157,11 @@ impl Engine {
         &self.store
     }
 
+    /// The time zone in which days begin: `retrieval.time_zone`.
+    pub fn time_zone(&self) -> &TimeZone {
+        &self.time_zone
+    }
+
     /// Now.
     pub fn now(&self) -> Timestamp {
         self.clock.now()

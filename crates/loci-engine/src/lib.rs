@@ -111,13 +111,13 @@ pub use graph::{AddedObservations, Graph, GraphEntity, GraphImported, GraphRelat
 pub use importance::importance;
 pub use ingest::Turn;
 pub use instant::{in_time_zone, optional_instant, parse_instant};
-pub use keys::{MadeKey, NewKey};
+pub use keys::{ApiKey, ApiKeyWithSecret, MadeKey, NewKey};
 pub use kinds::choose_kind;
 pub use loci_store::{Agent, Backup, IndexHealth, Pool, PoolMember, Stats};
 pub use maintain::{MaintainReport, MaintainRequest, Planned, Step, StepReport};
 pub use mind::Learning;
 pub use neighbourhood::{Neighbour, Neighbourhood};
-pub use operations::{Bucket, Operations, OperationsRequest};
+pub use operations::{Bucket, OperationCount, Operations, OperationsRequest};
 pub use policy::Caller;
 pub use pool::{NewPool, PoolDetails};
 pub use pool_sync::Synced;

@@ -26,6 +26,7 @@ pub(crate) fn described() -> Value {
     }
     for operation in operations(&mut description) {
         parameters(operation);
+        optional_body(operation);
     }
     share(&mut description);
     description
@@ -120,7 +121,7 @@ fn bounds() -> Vec<(&'static [&'static str], &'static str, Value)> {
             "user", "assistant", "tool", "system", "human", "ai", "agent", "function", "developer", null
         ] }),
         ),
-        (&["CorrectionRequest", "FilterDeletionRequest", "RejectConsent"], "reason", short(1024)),
+        (&["CorrectionRequest", "FilterDeletionRequest", "RejectConsentRequest"], "reason", short(1024)),
         (ASK, "query", json!({ "minLength": 1, "maxLength": 8192, "pattern": r"\S" })),
         (&["Identifiers"], "agentId", json!({ "pattern": SLUG })),
         (&["Identifiers"], "poolId", json!({ "pattern": SLUG })),
@@ -137,10 +138,11 @@ fn bounds() -> Vec<(&'static [&'static str], &'static str, Value)> {
         (&["MemoryQueryFilters"], "created_after", day.clone()),
         (&["MemoryQueryFilters"], "created_before", day.clone()),
         (&["Recall", "RecallRequest"], "now", day),
-        (&["CreateAgent", "NewPool"], "slug", json!({ "pattern": SLUG })),
+        (&["NewAgent"], "agentId", json!({ "pattern": SLUG })),
+        (&["NewPool"], "poolId", json!({ "pattern": SLUG })),
         (&["NewPool"], "name", json!({ "minLength": 1, "maxLength": 256, "pattern": TEXT })),
-        (&["NewPool"], "members", json!({ "maxItems": 1000, "items": { "type": "string", "pattern": SLUG } })),
-        (&["JoinPool"], "members", json!({ "items": { "type": "string", "pattern": SLUG } })),
+        (&["NewPool"], "agentIds", json!({ "maxItems": 1000, "items": { "type": "string", "pattern": SLUG } })),
+        (&["AddMembers"], "agentIds", json!({ "items": { "type": "string", "pattern": SLUG } })),
         (&["CreateKey"], "name", json!({ "minLength": 1, "maxLength": 128, "pattern": IDENTIFIER })),
     ]
 }
@@ -157,8 +159,8 @@ const ALWAYS: &[(&str, &str)] = &[
     ("Undone", "memoryId"),
     ("Learned", "firstPassRate"),
     ("MemoryQueryResult", "category"),
-    ("KnownKey", "expiresAt"),
-    ("KnownKey", "revokedAt"),
+    ("ApiKey", "expiresAt"),
+    ("ApiKey", "revokedAt"),
     ("WhoAmI", "categories"),
 ];
 
@@ -169,12 +171,8 @@ const SOMETIMES: &[(&str, &str)] = &[
     ("Explanation", "related"),
     ("Explanation", "sources"),
     ("Explanation", "lift"),
-    ("Appended", "redacted"),
-    ("Appended", "degraded"),
     ("WorkingView", "degraded"),
     ("StatedFact", "redacted"),
-    ("PutEntry", "redacted"),
-    ("PutEntry", "degraded"),
     ("Entry", "metadata"),
     ("WorkingMessage", "metadata"),
     ("SavedCheckpoint", "data"),
@@ -291,6 +289,15 @@ fn never_null(property: &mut Value) {
     }
 }
 
+/// A body that is described as optional may be left out. The generator cannot express this for a generic type.
+fn optional_body(operation: &mut Value) {
+    if let Some(body) = operation.get_mut("requestBody")
+        && body["description"] == "Optional"
+    {
+        body["required"] = false.into();
+    }
+}
+
 fn operations(description: &mut Value) -> impl Iterator<Item = &mut Value> {
     let paths = description["paths"].as_object_mut().into_iter().flat_map(|paths| paths.values_mut());
     paths.filter_map(Value::as_object_mut).flat_map(|path| path.values_mut())
@@ -306,7 +313,7 @@ fn parameters(operation: &mut Value) {
             "userId" | "sessionId" | "projectId" | "teamId" | "orgId" | "companyId" => {
                 merge(schema, &json!({ "pattern": IDENTIFIER }));
             }
-            "slug" => merge(schema, &json!({ "pattern": SLUG })),
+            "agentId" | "poolId" => merge(schema, &json!({ "pattern": SLUG })),
             "space" => merge(
                 schema,
                 &json!({ "pattern": r"^(shared|users_[0-3][0-9a-f]|(agent_memory|pool)_[A-Za-z0-9][A-Za-z0-9._-]{0,95})$" }),

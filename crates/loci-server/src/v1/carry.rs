@@ -20,8 +20,8 @@ use utoipa_axum::routes;
 
 use super::IdentifierParams;
 use crate::App;
-use crate::extract::ScopedParams;
-use crate::failure::{Failure, Failures, word};
+use crate::extract::{ScopedParams, words};
+use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 
 /// What lines are sent as.
@@ -32,39 +32,38 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(export))
 }
 
-/// What is to leave.
+/// What is exported.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-struct Leaving {
-    /// Only these layers, divided by commas; none: all that the identifiers open.
-    layers: Option<String>,
-    /// With the vectors.
-    #[param(required = false)]
+struct ExportParams {
+    /// Only memories in any of these layers. Default: all layers that the identifiers open.
+    #[serde(deserialize_with = "words")]
+    #[param(style = Form, explode = false, required = false, min_items = 1)]
+    layer: Vec<Layer>,
+    /// Whether memories have their vectors.
+    #[param(required = false, default = false)]
     vectors: bool,
 }
 
-/// Writes everything that the caller may see, as lines of JSON.
+/// Exports everything that the caller may see, as lines of JSON.
 ///
-/// An admin without bounds who names a user, an agent or both gets everything that carries their names, in whatever
-/// layer; others get the scopes that their identifiers open.
+/// An admin without bounds who names a user, an agent or both gets everything that has their ids, in any layer; others
+/// get the scopes that their identifiers open.
 #[utoipa::path(
     get, path = "/v1/export", operation_id = "exportMemories", tag = "memories",
-    params(Leaving, IdentifierParams),
+    params(ExportParams, IdentifierParams),
     responses((status = 200, description = "Lines of JSON", body = String, content_type = "application/x-ndjson"), Failures),
     security(("key" = ["reader"]))
 )]
 async fn export(
     State(app): State<Arc<App>>,
     who: Who,
-    ScopedParams(whose, leaving): ScopedParams<Leaving>,
+    ScopedParams(identifiers, params): ScopedParams<ExportParams>,
 ) -> Result<Response, Failure> {
-    const OPERATION: &str = "export";
-    let named = leaving.layers.as_deref().map(|names| names.split(',').map(str::parse::<Layer>));
-    let named = named.map(|names| names.collect::<Result<Vec<Layer>, Error>>());
-    let layers: Option<Vec<Layer>> =
-        named.transpose().map_err(|error: Error| word(&error, OPERATION).field("layers"))?;
-    let (caller, request) = asked(who.caller(whose, OPERATION)?, layers, leaving.vectors);
+    const OPERATION: &str = "exportMemories";
+    let layers = (!params.layer.is_empty()).then_some(params.layer);
+    let (caller, request) = asked(who.caller(identifiers, OPERATION)?, layers, params.vectors);
     let export = app.verb(OPERATION, app.engine.export(&caller, request)).await?;
     let first = line(&export.header()).map_err(|_| unwritable())?;
     let begun = stream::once(async move { Ok::<_, std::io::Error>(first) });
@@ -93,7 +92,7 @@ fn line(value: &impl Serialize) -> serde_json::Result<Vec<u8>> {
 }
 
 fn unwritable() -> Failure {
-    Failure::new(ErrorKind::Internal, "the export cannot be written", "export")
+    Failure::new(ErrorKind::Internal, "the export cannot be written", "exportMemories")
 }
 
 /// Who asks, and for what. Whoever sees the whole tenant finds a user or an agent in every layer.

@@ -8,7 +8,6 @@ mod agents;
 mod batch;
 mod by_filter;
 mod carry;
-mod checkpoints;
 mod consents;
 mod entities;
 mod entries;
@@ -20,6 +19,7 @@ mod keys;
 mod life;
 mod listing;
 mod memories;
+mod moment;
 mod page;
 mod pools;
 mod query;
@@ -27,6 +27,7 @@ mod recall;
 mod search;
 mod sessions;
 mod summaries;
+mod threads;
 mod upkeep;
 mod webhooks;
 mod working;
@@ -73,7 +74,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .merge(keys::routes())
         .merge(events::routes())
         .merge(facts::routes())
-        .merge(checkpoints::routes())
+        .merge(threads::routes())
         .merge(carry::routes())
         .merge(import::routes())
         .merge(admin::routes())

@@ -100,7 +100,8 @@ impl World {
         let entry = NewEntry { content: format!("Anna waits in {SECRET}"), ..NewEntry::default() };
         engine.put_entry(&victim(), "Anna Petrova", entry).await.unwrap();
         // A job that ends a session may be due a moment later than it was made.
-        let pending = SessionFilter { name: Some("monday".to_owned()), pending: true, ..SessionFilter::default() };
+        let pending =
+            SessionFilter { session_id: Some("monday".to_owned()), pending: true, ..SessionFilter::default() };
         while !engine.sessions(&victim(), pending.clone()).await.unwrap().is_empty() {
             engine.work(&Caller::operator(), &[], 16).await.unwrap();
         }

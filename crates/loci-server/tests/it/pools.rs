@@ -30,7 +30,11 @@ fn owl() -> Caller {
 async fn make(house: &House, tenant: Tenant, members: &[&str]) {
     let operator = Caller { tenant, ..Caller::operator() };
     let members = members.iter().map(|name| (*name).to_owned()).collect();
-    house.engine.create_pool(&operator, NewPool { slug: "physics".into(), name: None, members }).await.unwrap();
+    house
+        .engine
+        .create_pool(&operator, NewPool { pool_id: "physics".into(), name: None, agent_ids: members })
+        .await
+        .unwrap();
 }
 
 impl World {

@@ -59,14 +59,14 @@ impl<B: Backend> Catalogue for SqlStore<B> {
 
     async fn change_catalogue(&self, tenant: &Tenant, change: CatalogueChange) -> Result<u64> {
         match &change {
-            CatalogueChange::PutAgent(agent) => slug("agentId", &agent.slug)?,
+            CatalogueChange::PutAgent(agent) => slug("agentId", &agent.agent_id)?,
             CatalogueChange::DropAgent(agent) => slug("agentId", agent)?,
             CatalogueChange::DropPool(pool) => slug("poolId", pool)?,
             CatalogueChange::CreatePool { pool, members } => {
-                slug("poolId", &pool.slug)?;
-                members.iter().try_for_each(|agent| slug("members", agent))?;
+                slug("poolId", &pool.pool_id)?;
+                members.iter().try_for_each(|agent| slug("agentIds", agent))?;
             }
-            CatalogueChange::JoinPool { agents, .. } => agents.iter().try_for_each(|agent| slug("members", agent))?,
+            CatalogueChange::JoinPool { agents, .. } => agents.iter().try_for_each(|agent| slug("agentIds", agent))?,
             CatalogueChange::PutKey(_)
             | CatalogueChange::RevokeKey { .. }
             | CatalogueChange::LeavePool { .. }
