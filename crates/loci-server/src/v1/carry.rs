@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use futures::{StreamExt as _, stream};
 use loci_engine::Caller;
 use loci_engine::carry::{Export, ExportRequest};
-use loci_types::{Error, ErrorKind, Layer};
+use loci_types::{ErrorKind, Layer};
 use serde::{Deserialize, Serialize};
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;

@@ -11,7 +11,8 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::response::sse::Event as SseEvent;
-use loci_engine::{Bucket, FeedEntry, FeedRequest, Operations, OperationsRequest};
+use jiff::Timestamp;
+use loci_engine::{Bucket, FeedEntry, FeedRequest, Operations, OperationsRequest, optional_instant};
 use loci_types::{Error, Event, Layer, MemoryId};
 use serde::Deserialize;
 use utoipa::openapi::RefOr;
@@ -21,7 +22,6 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::IdentifierParams;
-use super::moment::Moment;
 use crate::App;
 use crate::extract::{ScopedParams, words};
 use crate::failure::{Failure, Failures, word};
@@ -97,11 +97,13 @@ struct EventParams {
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct OperationParams {
     /// Count from this time on: an instant, or a day in `retrieval.time_zone`. Default: the last seven days.
+    #[serde(deserialize_with = "optional_instant")]
     #[param(nullable = false, value_type = Option<String>)]
-    after: Option<Moment>,
+    after: Option<Timestamp>,
     /// Count what happened before this time: an instant, or a day. Default: now.
+    #[serde(deserialize_with = "optional_instant")]
     #[param(nullable = false, value_type = Option<String>)]
-    before: Option<Moment>,
+    before: Option<Timestamp>,
     /// The length of a bucket; `whole` counts everything in one.
     #[param(inline, nullable = false, value_type = Option<Bucket>, default = "day")]
     bucket: Option<String>,
@@ -168,10 +170,9 @@ async fn operations(
 ) -> Result<Json<Operations>, Failure> {
     const OPERATION: &str = "countOperations";
     let bucket = params.bucket.as_deref().map(str::parse::<Bucket>).transpose();
-    let instant = |moment: Option<Moment>| moment.map(|moment| moment.instant(app.engine.time_zone()));
     let request = OperationsRequest {
-        after: instant(params.after),
-        before: instant(params.before),
+        after: params.after,
+        before: params.before,
         bucket: bucket.map_err(|error| word(&error, OPERATION))?.unwrap_or_default(),
         nodes: params.node,
         events: params.event.iter().map(|name| name.0).collect(),

@@ -9,15 +9,14 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use jiff::SignedDuration;
-use loci_engine::{ApiKey, ApiKeyWithSecret, MadeKey, NewKey};
+use jiff::{SignedDuration, Timestamp};
+use loci_engine::{ApiKey, ApiKeyWithSecret, MadeKey, NewKey, optional_instant};
 use loci_types::{Bounds, ErrorKind, Grant, Outcome, Role, Tenant};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::moment::Moment;
 use super::page::{Page, PageParams, PageRequest};
 use super::write::{Write, segment};
 use crate::App;
@@ -83,8 +82,9 @@ struct CreateKey {
     /// The categories that it may see; null: all.
     categories: Option<BTreeSet<String>>,
     /// When it expires: an instant, or a day in `retrieval.time_zone`. Default: never.
+    #[serde(default, deserialize_with = "optional_instant")]
     #[schema(value_type = Option<String>)]
-    expires_at: Option<Moment>,
+    expires_at: Option<Timestamp>,
 }
 
 /// Makes a key in the tenant of the caller. `data.secret` cannot be read again.
@@ -102,8 +102,7 @@ async fn create(State(app): State<Arc<App>>, who: Who, Body(body): Body<CreateKe
     let caller = who.alone("createKey")?;
     let grant =
         Grant { tenant: caller.tenant.clone(), role: body.role, bounds: body.bounds, categories: body.categories };
-    let expires_at = body.expires_at.map(|moment| moment.instant(app.engine.time_zone()));
-    let new = NewKey { name: body.name, grant, expires_at };
+    let new = NewKey { name: body.name, grant, expires_at: body.expires_at };
     Ok(made(app.verb("createKey", app.engine.create_key(&caller, new)).await?))
 }
 

@@ -18,7 +18,7 @@ use super::page::{Page, PageParams};
 use super::write::{Prefer, PreferHeader, Write, segment};
 use super::{IdentifierParams, NoParams};
 use crate::App;
-use crate::extract::{Body, ListParams, MaybeScoped, NoFields, PathName, Scoped, ScopedParams};
+use crate::extract::{ListParams, MaybeScoped, NoFields, PathName, Scoped, ScopedParams};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use loci_engine::{Learned, MaintainReport, MaintainRequest, Stats, Step, Worked};
+use jiff::Timestamp;
+use loci_engine::{Learned, MaintainReport, MaintainRequest, Stats, Step, Worked, optional_instant};
 use loci_types::{Error, ErrorKind, Identifier, Identifiers, JobKind, JobRecord, Space, Tenant};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -16,7 +17,6 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::moment::Moment;
 use super::page::{Page, PageParams};
 use super::{IdentifierParams, NoParams};
 use crate::App;
@@ -49,8 +49,9 @@ struct Maintenance {
     /// Only these steps. Default: all.
     only: Vec<Step>,
     /// Run as if now were this time: an instant, or a day in `retrieval.time_zone`. Default: now.
+    #[serde(deserialize_with = "optional_instant")]
     #[schema(value_type = Option<String>)]
-    now: Option<Moment>,
+    now: Option<Timestamp>,
 }
 
 /// Runs maintenance, or returns the plan with `dryRun`.
@@ -67,8 +68,7 @@ async fn maintain(
 ) -> Result<Json<MaintainReport>, Failure> {
     let caller = who.alone("runMaintenance")?;
     let engine = app.engine.clone();
-    let at = body.now.map(|moment| moment.instant(engine.time_zone()));
-    let request = MaintainRequest { dry_run: body.dry_run, only: body.only, at };
+    let request = MaintainRequest { dry_run: body.dry_run, only: body.only, at: body.now };
     let work = tokio::spawn(async move { engine.maintain(&caller, request, |_| {}).await });
     app.verb("runMaintenance", async { work.await.unwrap_or_else(broken) }).await.map(Json)
 }

@@ -101,7 +101,7 @@ async fn events(
     let mut task = app.tasks.follow(&caller.tenant, &id, "followTask")?;
     // The state at hand is the first event.
     task.mark_changed();
-    let seat = app.seats.take(&who)?;
+    let seat = app.seats.take(&who, "followTask")?;
     let closed = app.closed.clone();
     let follower = Follower { app, who, headers, task, closed, over: false, _seat: seat };
     let stream = futures::stream::unfold(follower, |mut follower| async move {
