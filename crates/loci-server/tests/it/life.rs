@@ -105,7 +105,8 @@ async fn what_fades_is_told() {
     let first = house.get("/v1/memories/weak?userId=ann&below=0.5&limit=1").await.expect(200);
     let next = first["nextCursor"].as_str().unwrap();
     let second = house.get(&format!("/v1/memories/weak?userId=ann&below=0.5&limit=1&cursor={next}")).await.expect(200);
-    assert_eq!((&second["data"][0], &second["nextCursor"]), (&weak["data"][1], &Value::Null));
+    assert_eq!(second["data"][0]["memory"]["id"], weak["data"][1]["memory"]["id"]);
+    assert_eq!(second["nextCursor"], Value::Null);
     house.get("/v1/memories/weak?below=3").await.refused(400, "below");
     house.get("/v1/memories/weak?limit=0").await.refused(400, "limit");
 }

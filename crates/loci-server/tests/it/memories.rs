@@ -150,7 +150,7 @@ async fn many_are_added_at_once() {
 #[tokio::test]
 async fn a_batch_holds_memories_of_several_users() {
     let house = House::guarded().await;
-    let key = house.bounded(loci_types::Role::Writer, json!({ "users": ["ann", "ben"] })).await;
+    let key = house.bounded(loci_types::Role::Writer, json!({ "users": ["ann", "ben"], "projects": ["shop"] })).await;
     let send = |body: Value| answer(house.request_as(&key, "POST", "/v1/memories/batch").json(&body));
     let body = json!({ "identifiers": { "userId": "ann", "projectId": "shop" }, "continueOnError": true, "memories": [
         { "content": "The shop opens at nine.", "layer": "user" },
