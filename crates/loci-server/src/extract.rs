@@ -203,10 +203,10 @@ impl<'de> Deserialize<'de> for Members {
 /// Reads an object: `identifiers` by themselves, the rest as `T`. Both are read strictly.
 fn scoped<T: DeserializeOwned>(bytes: &[u8]) -> Result<Scoped<T>, Failure> {
     let wrong = |error: serde_json::Error| told("body".to_owned(), &error.to_string());
-    let Members(members) = serde_json::from_slice(bytes).map_err(|error| {
-        let quoted = error.to_string().split('`').nth(1).map(str::to_owned);
-        told(quoted.unwrap_or_else(|| "body".to_owned()), &error.to_string())
-    })?;
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let Members(members) = serde_path_to_error::deserialize(&mut reader)
+        .map_err(|error| told(error.path().to_string(), &error.inner().to_string()))?;
+    reader.end().map_err(wrong)?;
     let (mut identifiers, mut rest) = (Identifiers::default(), vec![b'{']);
     for (name, value) in members {
         if name == IDENTIFIERS {

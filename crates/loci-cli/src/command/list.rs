@@ -16,7 +16,7 @@ use crate::{output, shape};
   loci list --state soft_deleted
   loci list --limit 20 --cursor CURSOR --json")]
 pub(crate) struct ListArgs {
-    /// So many, 1 to 100 [default: 50]
+    /// Maximum number of memories, 1 to 1000 [default: 50]
     #[arg(long, value_name = "NUMBER")]
     limit: Option<usize>,
     /// Where the page starts: the cursor that the page before ended with

@@ -52,6 +52,7 @@ struct QueryBody {
     top_k: Option<usize>,
     /// How much is returned of each memory.
     #[serde(default, rename = "return")]
+    #[schema(default = "bullets")]
     wanted: QueryReturn,
     /// Maximum number of tokens of all results together. Default: 1,000 for a simple question, 3,000 for a complex one.
     #[schema(minimum = 0, maximum = 1_000_000)]

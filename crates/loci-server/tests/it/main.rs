@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 mod bad;
+mod by_filter;
 mod carry;
 mod checkpoints;
 mod description;
@@ -17,6 +18,7 @@ mod isolation;
 mod keys;
 mod life;
 mod memories;
+mod memory_vectors;
 mod openspec;
 mod pools;
 mod postgres;

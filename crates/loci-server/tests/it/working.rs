@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::house::{House, answer};
 
 fn who() -> Value {
     json!({ "userId": "ann", "agentId": "tutor" })
@@ -37,7 +37,7 @@ async fn what_an_agent_has_before_it_is_put_in_read_asked_and_cleared() {
     assert_eq!((hits["hits"].as_array().unwrap().len(), &hits["hits"][0]["foundBy"]), (1, &json!("words")));
     let flushed = house.post("/v1/working/flush", json!({ "identifiers": who() })).await.expect(200);
     assert_eq!(flushed["flushed"], 2);
-    assert_eq!(house.get(&format!("/v1/memories?{WHOSE}")).await.expect(200)["totalCount"], 2);
+    assert_eq!(house.get(&format!("/v1/memories/count?{WHOSE}")).await.expect(200)["count"], 2);
     append(&house, json!({ "content": "forget this" })).await;
     house.delete(&format!("/v1/working?{WHOSE}")).await.expect(200);
     let view = house.get(&format!("/v1/working?{WHOSE}")).await.expect(200);
@@ -77,7 +77,7 @@ async fn entries_of_a_session_are_put_read_and_promoted() {
     let end = json!({ "identifiers": ann });
     assert_eq!(house.post("/v1/sessions/monday/end", end.clone()).await.expect(200)["ended"], true);
     let known = house.get("/v1/memories?userId=ann").await.expect(200);
-    assert_eq!((&known["totalCount"], &known["memories"][0]["layer"]), (&json!(1), &json!("user")));
+    assert_eq!((known["data"].as_array().unwrap().len(), &known["data"][0]["layer"]), (1, &json!("user")));
     house.post("/v1/sessions/monday/end", end).await.refused(404, "session");
 }
 
@@ -86,10 +86,10 @@ async fn a_batched_write_is_told_as_one_and_flush_makes_it_durable() {
     let house = House::open().await;
     let add = |content: &str, durability: &str| json!({ "identifiers": { "userId": "ann" }, "content": content, "durability": durability });
     let taken = house.post("/v1/memories", add("Ann prefers tea in the morning.", "batched")).await.expect(202);
-    assert_eq!((&taken["durability"], taken.get("memory")), (&json!("batched"), None));
+    assert_eq!((&taken["durability"], &taken["data"]), (&json!("batched"), &json!(null)));
     let durable = house.post("/v1/memories", add("Ann lives in Graz.", "durable")).await.expect(201);
     assert_eq!(durable["durability"], "durable");
-    assert_eq!(house.post("/v1/flush", json!({})).await.expect(200)["flushed"], true);
+    answer(house.request("POST", "/v1/memories/flush")).await.expect(204);
     let id = taken["id"].as_str().unwrap();
     house.get(&format!("/v1/memories/{id}?userId=ann")).await.expect(200);
     house.post("/v1/memories", add(" ", "batched")).await.refused(400, "content");

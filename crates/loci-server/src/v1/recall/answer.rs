@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use loci_engine::pack::Packed;
 use loci_engine::pack::context::{Budgets, Context, ContextTokens, Message};
-use loci_engine::{Answered, ContextResponse, Explanation, QueryResponse, Recall, RecallHit};
+use loci_engine::{Answered, ContextResponse, Explanation, Newer, QueryResponse, Recall, RecallHit};
 use loci_types::{Memory, MemoryId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -43,6 +43,9 @@ pub(super) struct RecallResult {
     memory: RecalledMemory,
     /// The score by which the results are ordered.
     score: f64,
+    /// What was said later and may contradict the memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    newer: Option<Newer>,
     /// How the score is made up, if `explain` was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     explain: Option<Explanation>,
@@ -94,6 +97,7 @@ impl RecallAnswer {
         let result = |hit: RecallHit| RecallResult {
             memory: RecalledMemory::new(hit.memory, fields.as_ref()),
             score: hit.score,
+            newer: hit.newer,
             explain: explain.then_some(hit.explain),
         };
         let data = hits.into_iter().map(result).collect();
