@@ -3,7 +3,6 @@
 
 mod bad;
 mod carry;
-mod checkpoints;
 mod description;
 mod errors;
 mod events;
@@ -27,6 +26,7 @@ mod sessions;
 mod shared;
 mod sse;
 mod tenants;
+mod threads;
 mod tokens;
 mod upkeep;
 mod working;
