@@ -84,7 +84,7 @@ fn the_graph_is_that_of_the_official_server() {
 fn key(home: &Home, args: &[&str]) -> Value {
     let mut all = vec!["key", "create", "--name=test"];
     all.extend(args);
-    home.json(&all)["secret"].clone()
+    home.json(&all)["data"]["secret"].clone()
 }
 
 #[test]

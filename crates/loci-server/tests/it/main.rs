@@ -4,7 +4,6 @@
 mod bad;
 mod by_filter;
 mod carry;
-mod checkpoints;
 mod description;
 mod errors;
 mod events;
@@ -30,6 +29,7 @@ mod shared;
 mod sse;
 mod summaries;
 mod tenants;
+mod threads;
 mod tokens;
 mod upkeep;
 mod working;

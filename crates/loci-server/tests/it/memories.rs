@@ -73,8 +73,7 @@ async fn a_memory_is_added_read_changed_forgotten_and_restored() {
 async fn what_the_caller_may_not_see_is_not_told() {
     let house = House::guarded().await;
     let key = house.bounded(loci_types::Role::Writer, json!({ "users": ["ann"], "agents": ["helper"] })).await;
-    let settings = json!({ "categories": ["tasks"] });
-    house.engine.create_agent(&loci_engine::Caller::operator(), "helper", settings).await.unwrap();
+    house.post("/v1/agents", json!({ "agentId": "helper", "settings": { "categories": ["tasks"] } })).await.expect(201);
     let body = json!({ "content": "Ann is tall." });
     let added = answer(house.request_as(&key, "POST", "/v1/memories").json(&body)).await.expect(201);
     assert_eq!(added["data"], Value::Null);
