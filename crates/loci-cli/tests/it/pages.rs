@@ -18,7 +18,7 @@ fn the_examples_of_http_run() {
     let server = Server::start(&home);
     let mut blocks = blocks("docs/http.md");
     assert!(blocks.len() >= 8, "the page lost its examples");
-    for page in ["README.md", "docs/concepts.md"] {
+    for page in ["README.md", "docs/concepts.md", "docs/admin.md"] {
         blocks.extend(self::blocks(page).into_iter().filter(|block| block.contains("curl")));
     }
     for block in blocks {

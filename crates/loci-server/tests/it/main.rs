@@ -1,6 +1,7 @@
 //! The door, from outside: a real port, a real client.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
+mod admin;
 mod bad;
 mod by_filter;
 mod carry;
@@ -13,6 +14,7 @@ mod guard;
 mod hostile;
 mod house;
 mod idempotency;
+mod import;
 mod isolation;
 mod keys;
 mod life;
@@ -32,4 +34,5 @@ mod tenants;
 mod threads;
 mod tokens;
 mod upkeep;
+mod webhooks;
 mod working;
