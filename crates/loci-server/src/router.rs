@@ -20,7 +20,7 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::failure::{Failure, ProblemBody};
-use crate::{App, docs, guard, health, idempotency, mcp, openspec, v1};
+use crate::{App, docs, guard, health, idempotency, mcp, openspec, short_ids, v1};
 
 /// The routes with their description.
 pub(crate) fn described() -> OpenApiRouter<Arc<App>> {
@@ -56,6 +56,7 @@ pub(crate) fn routes(app: &Arc<App>) -> Router {
         .fallback(unknown)
         .method_not_allowed_fallback(other_method)
         .with_state(app.clone())
+        .layer(middleware::from_fn_with_state(app.clone(), short_ids::read_scope))
         .layer(timed)
         .layer(DefaultBodyLimit::max(app.options.server.body_bytes))
         .layer(middleware::from_fn_with_state(app.clone(), idempotency::once))

@@ -265,7 +265,7 @@ impl QueryBody {
 }
 
 /// Importance from 1 to 5 as the store knows it.
-pub(crate) fn step(field: &'static str, given: Option<f64>) -> Result<Option<f64>, Failure> {
+fn step(field: &'static str, given: Option<f64>) -> Result<Option<f64>, Failure> {
     given.map(|given| from_step(field, given)).transpose().map_err(|error| failure::word(&error, "query"))
 }
 

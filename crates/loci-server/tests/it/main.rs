@@ -25,6 +25,7 @@ mod ready;
 mod recall;
 mod sessions;
 mod shared;
+mod short_ids;
 mod sse;
 mod tenants;
 mod tokens;
