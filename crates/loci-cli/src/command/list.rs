@@ -47,7 +47,7 @@ pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<()> {
     }
     let rows = page.memories.iter().map(|memory| {
         vec![
-            memory.id.to_string(),
+            memory.id.short(),
             memory.kind.to_string(),
             memory.scope().map_or_else(|_| memory.layer.to_string(), |scope| scope.to_string()),
             shape::age(shape::since(memory), now),

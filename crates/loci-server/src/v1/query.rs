@@ -251,7 +251,7 @@ impl QueryBody {
 }
 
 /// Converts importance from 1..5 to 0..1.
-pub(crate) fn step(field: &'static str, given: Option<f64>) -> Result<Option<f64>, Failure> {
+fn step(field: &'static str, given: Option<f64>) -> Result<Option<f64>, Failure> {
     given.map(|given| from_step(field, given)).transpose().map_err(|error| failure::word(&error, OPERATION))
 }
 

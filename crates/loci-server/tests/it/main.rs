@@ -28,6 +28,7 @@ mod ready;
 mod recall;
 mod sessions;
 mod shared;
+mod short_ids;
 mod sse;
 mod summaries;
 mod tenants;
