@@ -24,6 +24,7 @@ pub struct WeakFact {
     /// How sure we are of it today.
     pub confidence_now: f64,
     /// When it goes if nothing happens.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub gone_at: Option<Timestamp>,
 }
 

@@ -38,7 +38,5 @@ pub use shared::{Counted, Health, Shared};
 
 /// The published description of the HTTP surface, as JSON.
 pub fn description() -> String {
-    let mut text = format!("{:#}", describe::described());
-    text.push('\n');
-    text
+    describe::print(&describe::described())
 }

@@ -47,8 +47,10 @@ struct KnownKey {
     /// When it was made.
     created_at: Timestamp,
     /// When it stops to count; null: never.
+    #[schema(required)]
     expires_at: Option<Timestamp>,
     /// From when on it is refused; null: it is not.
+    #[schema(required)]
     revoked_at: Option<Timestamp>,
 }
 
@@ -192,6 +194,7 @@ struct WhoAmI {
     /// What they may name; empty: anything.
     bounds: Bounds,
     /// The categories they may see; null: all.
+    #[schema(required)]
     categories: Option<BTreeSet<String>>,
     /// The credential they came with, `open` if none was asked for.
     credential: String,

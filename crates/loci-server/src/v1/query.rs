@@ -152,6 +152,7 @@ struct QueryResult {
     /// The memory.
     id: MemoryId,
     /// Its category; none: it has none.
+    #[schema(required)]
     category: Option<String>,
     /// `[category] what it says`, or the whole text.
     text: String,

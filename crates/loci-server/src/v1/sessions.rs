@@ -15,9 +15,9 @@ use utoipa_axum::routes;
 
 use super::batch::within;
 use super::filter::MemoryFilter;
-use super::{OnlyWhose, IdentifierParams};
+use super::{IdentifierParams, OnlyWhose};
 use crate::App;
-use crate::extract::{ScopedParams, Body, MaybeBody, PathName};
+use crate::extract::{Body, MaybeBody, PathName, ScopedParams};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 

@@ -17,9 +17,9 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{NoParams, IdentifierParams};
+use super::{IdentifierParams, NoParams};
 use crate::App;
-use crate::extract::{ScopedParams, MaybeBody, PathPair, Params, words};
+use crate::extract::{MaybeBody, Params, PathPair, ScopedParams, words};
 use crate::failure::{self, Failure, Failures};
 use crate::guard::Who;
 

@@ -4,6 +4,7 @@
 mod bad;
 mod carry;
 mod checkpoints;
+mod contract;
 mod description;
 mod errors;
 mod events;
@@ -23,8 +24,10 @@ mod postgres;
 mod query;
 mod ready;
 mod recall;
+mod rules;
 mod sessions;
 mod shared;
+mod sources;
 mod sse;
 mod tenants;
 mod tokens;
