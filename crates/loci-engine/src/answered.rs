@@ -27,8 +27,11 @@ const KEPT: SignedDuration = SignedDuration::from_hours(24);
 pub struct Answer {
     /// The status it was answered with.
     pub status: u16,
-    /// What it was told.
+    /// The body of the answer, without words of its own.
     pub body: Value,
+    /// The path of the resource that was made, if one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub location: Option<String>,
 }
 
 /// An answer as it is kept, with what it answers.

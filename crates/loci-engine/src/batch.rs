@@ -201,7 +201,7 @@ impl Engine {
 
     /// Writes a batch; false if some of it waits again.
     async fn write_batch(&self, mut batch: Vec<Pending>) -> bool {
-        self.embed_together(&mut batch).await;
+        self.embed_together(batch.iter_mut().map(|pending| &mut pending.admitted).collect()).await;
         let mut again: Vec<Pending> = Vec::new();
         let mut rest = VecDeque::from(batch);
         while let Some(first) = rest.pop_front() {
@@ -224,17 +224,16 @@ impl Engine {
     }
 
     /// The vectors of all that are to have one, in one call.
-    async fn embed_together(&self, batch: &mut [Pending]) {
-        let wants =
-            |pending: &&mut Pending| pending.admitted.embed == Embed::Now && pending.admitted.addition.vector.is_none();
-        let mut wanted: Vec<&mut Pending> = batch.iter_mut().filter(wants).collect();
-        let memories: Vec<&Memory> = wanted.iter().map(|one| &one.admitted.addition.memory).collect();
+    pub(crate) async fn embed_together(&self, batch: Vec<&mut Admitted>) {
+        let wants = |one: &&mut Admitted| one.embed == Embed::Now && one.addition.vector.is_none();
+        let mut wanted: Vec<&mut Admitted> = batch.into_iter().filter(wants).collect();
+        let memories: Vec<&Memory> = wanted.iter().map(|one| &one.addition.memory).collect();
         let vectors = self.embed_or_wait(&memories).await.unwrap_or_default();
-        for (pending, vector) in wanted.iter_mut().zip(vectors) {
-            pending.admitted.addition.vector = Some(vector);
+        for (one, vector) in wanted.iter_mut().zip(vectors) {
+            one.addition.vector = Some(vector);
         }
-        for pending in wanted {
-            pending.admitted.embed = Embed::Later;
+        for one in wanted {
+            one.embed = Embed::Later;
         }
     }
 
@@ -246,7 +245,7 @@ impl Engine {
         }
         let mut rest = together.into_iter();
         for mut pending in rest.by_ref() {
-            match self.write_one(&pending).await {
+            match self.write_admitted(&pending.caller, pending.admitted.clone()).await {
                 Ok(_) => self.batcher.written(&[pending.id()]),
                 Err(error) => {
                     self.batcher.failed(&pending, &error);
@@ -260,13 +259,6 @@ impl Engine {
         Vec::new()
     }
 
-    async fn write_one(&self, pending: &Pending) -> Result<Receipt> {
-        let Pending { caller, admitted: Admitted { scope, addition, embed, told, .. }, .. } = pending;
-        match told {
-            true => self.learn_one(caller, scope.clone(), addition.clone(), *embed, REASON).await,
-            false => self.keep(caller, scope.clone(), addition.clone(), *embed, REASON, Vec::new()).await,
-        }
-    }
 
     /// Adds several to one space in one transaction.
     async fn add_together(&self, together: &[Pending]) -> Result<()> {

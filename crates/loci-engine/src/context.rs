@@ -9,7 +9,7 @@ use crate::bounds::between;
 use crate::pack::Format;
 use crate::pack::context::{Context, ContextParts, Message, Window, build};
 use crate::policy::Caller;
-use crate::{Engine, RecallRequest, Result};
+use crate::{Engine, Recall, RecallRequest, Result};
 
 /// The largest window, in tokens.
 const LARGEST: usize = 10_000_000;
@@ -27,13 +27,11 @@ pub struct ContextRequest {
     pub tools: Vec<String>,
     /// The turns so far, oldest first.
     pub history: Vec<Message>,
-    /// What was said last; memories are looked for by it.
-    pub input: String,
     /// How large the window is and how it is shared out.
     pub window: Window,
     /// How memories are written.
     pub format: Format,
-    /// How memories are looked for; its query is the input.
+    /// How memories are looked for. Its query is what the user says now, and the last message of the window.
     pub recall: RecallRequest,
     /// Tell what changed since this revision.
     pub since: Option<i64>,
@@ -53,20 +51,22 @@ pub struct ContextResponse {
     pub revision: i64,
     /// Parts that could not be asked.
     pub degraded: Vec<String>,
+    /// What recall found, of which the window holds what fits.
+    #[serde(skip)]
+    pub recall: Recall,
 }
 
 impl Engine {
     /// Fills a model's window.
     pub async fn context(&self, caller: &Caller, request: ContextRequest) -> Result<ContextResponse> {
-        between("windowTokens", request.window.tokens, 1, LARGEST)?;
+        between("window.tokens", request.window.tokens, 1, LARGEST)?;
         between("memoryPercent", request.window.memory_percent, 0, 100)?;
         between("tools", request.tools.len(), 0, TOOLS)?;
         between("history", request.history.len(), 0, TURNS)?;
-        let complexity = crate::plan::complexity::complexity(&request.input);
-        let (uncounted, layers) = (request.recall.uncounted, request.recall.layers.clone());
-        let recall = RecallRequest { query: request.input.clone(), ..request.recall };
+        let RecallRequest { query, uncounted, layers, for_thread, .. } = request.recall.clone();
+        let complexity = crate::plan::complexity::complexity(&query);
         let limit = complexity.limit().max(self.config.retrieval.limit);
-        let found = self.recall_for_prompt(caller, recall, limit).await?;
+        let found = self.recall_for_prompt(caller, request.recall, limit).await?;
         let since = (request.since, request.thread_id.as_deref());
         let (revision, delta) = self.delta(caller, layers.as_deref(), since).await?;
         let items = self.items(&found);
@@ -76,12 +76,12 @@ impl Engine {
             memories: &items,
             delta: delta.as_ref(),
             history: &request.history,
-            input: &request.input,
+            input: &query,
         };
         let context = build(&parts, &request.window, request.format)?;
         if !uncounted {
-            self.count_cited(caller, None, &found, &context.memory.cited).await;
+            self.count_cited(caller, for_thread.as_deref(), &found, &context.memory.cited).await;
         }
-        Ok(ContextResponse { context, revision, degraded: found.degraded })
+        Ok(ContextResponse { context, revision, degraded: found.degraded.clone(), recall: found })
     }
 }

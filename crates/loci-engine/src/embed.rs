@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use loci_models::projection::Projection;
 use loci_models::{Detail, Embedder, Embedding};
-use loci_types::{Memory, Vector};
+use loci_types::{Error, Memory, Vector};
 
 use crate::recall::{Part, in_known_script, late, pack_parts, parts_of, readable};
 use crate::text::embedding_text;
@@ -48,6 +48,36 @@ impl Engine {
 
     fn detail(&self) -> Detail {
         if self.keeps_tokens() { Detail::Tokens } else { Detail::Sentence }
+    }
+
+    /// The vector that a caller gives with a memory, checked against the model of this engine.
+    pub(crate) fn given_vector(&self, given: Option<Vec<f32>>, model: Option<&str>) -> Result<Option<Vector>> {
+        let Some(values) = given else {
+            return match model {
+                Some(_) => Err(Error::invalid("embeddingModel", "embeddingModel is given without embedding").into()),
+                None => Ok(None),
+            };
+        };
+        let Some(known) = self.model() else {
+            return Err(Error::invalid("embedding", "embedding is given, but no embedding model is configured")
+                .hint("leave it out, or configure the model that made it")
+                .into());
+        };
+        if let Some(name) = model.filter(|name| *name != known.name) {
+            let message = format!("embeddingModel is `{name}`, but the model of this server is `{}`", known.name);
+            return Err(Error::invalid("embeddingModel", message)
+                .hint("leave the embedding out, so that it is computed")
+                .into());
+        }
+        let finite = values.iter().all(|value| value.is_finite()) && values.iter().any(|value| *value != 0.0);
+        if values.len() != known.dimensions || !finite {
+            let (length, expect) = (values.len(), known.dimensions);
+            let message = format!("embedding has {length} numbers, but must have {expect}, all finite and not all 0");
+            return Err(Error::invalid("embedding", message)
+                .hint("leave it out, so that it is computed")
+                .into());
+        }
+        Ok(Some(Vector { model: known.name.clone(), values, token_states: None }))
     }
 
     /// The vector of a text that is no memory. `None` when there is no model or it fails.

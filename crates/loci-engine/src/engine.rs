@@ -96,6 +96,11 @@ impl Engine {
         })
     }
 
+    /// The time zone in which days are meant.
+    pub fn time_zone(&self) -> &TimeZone {
+        &self.time_zone
+    }
+
     /// The same engine, where embedding is switched off: nothing waits for a vector that nobody will make.
     pub fn without_vectors(mut self) -> Self {
         self.wants_vectors = false;

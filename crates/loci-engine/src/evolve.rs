@@ -68,7 +68,9 @@ impl Engine {
             ..new
         };
         let mut addition = self.admit(&within, &scope, new, None)?;
-        addition.vector = self.embed_one(&addition.memory).await;
+        if addition.vector.is_none() {
+            addition.vector = self.embed_one(&addition.memory).await;
+        }
         let embedded = addition.vector.is_some();
         if !embedded {
             addition.jobs.extend(self.embed_jobs(addition.memory.id, addition.memory.created_at));

@@ -45,7 +45,7 @@ impl Engine {
         embed: Embed,
         reason: &str,
     ) -> Result<Receipt> {
-        if embed == Embed::Now {
+        if embed == Embed::Now && addition.vector.is_none() {
             addition.vector = self.embed_one(&addition.memory).await;
         }
         let embedded = addition.vector.is_some();

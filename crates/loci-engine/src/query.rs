@@ -85,7 +85,7 @@ impl Engine {
         if !uncounted {
             self.count_cited(caller, told.as_deref(), &found, &cited).await;
         }
-        let Recall { hits, degraded, intent, answered, confidence } = found;
+        let Recall { hits, degraded, intent, answered, confidence, more: _ } = found;
         Ok(QueryResponse {
             text,
             tokens,

@@ -12,10 +12,10 @@ use crate::settings;
 use crate::summary::SAVED;
 use crate::{Engine, Result};
 
-/// The most that one page may hold.
-const PAGE: usize = 100;
-/// The most of a history that is told at once.
-const EVENTS: usize = 1_000;
+/// Maximum number of memories of a page.
+const PAGE: usize = 1_000;
+/// Maximum number of ledger entries that one call returns.
+const EVENTS: usize = 100_000;
 
 /// Which memories to list.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -26,7 +26,7 @@ pub struct ListRequest {
     pub filter: Option<Filter>,
     /// After this place.
     pub cursor: Option<String>,
-    /// So many; 50 by default, 100 at most.
+    /// Maximum number of memories. Default: 50, at most 1,000.
     pub limit: Option<usize>,
 }
 
@@ -102,6 +102,14 @@ impl Engine {
             next_cursor: listing.next.map(|cursor| cursor.to_string()),
             total_count: listing.total,
         })
+    }
+
+    /// The number of memories that match the filter.
+    pub async fn count(&self, caller: &Caller, filter: &Filter) -> Result<u64> {
+        let visible = self.visible(caller, None).await?;
+        filter.validate()?;
+        settings::within(visible.categories(), &filter.categories)?;
+        Ok(self.store.count(&visible, filter).await?)
     }
 
     /// What happened to a memory, oldest first.

@@ -19,60 +19,73 @@ use crate::redact::Pass;
 use crate::settings::within;
 use crate::text::{content_hash, estimate_tokens, event_key};
 use crate::upkeep::fate::rate_of;
-use crate::{Engine, Result, choose_kind, importance};
+use crate::{Engine, Result, choose_kind, importance, optional_instant};
 
-/// Something to remember. Only the content is required.
+/// A new memory. Only `content` is required.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct NewMemory {
     /// The text.
+    #[cfg_attr(feature = "schema", schema(required = true))]
     pub content: String,
-    /// The layer; none: the most specific one that the identifiers open.
+    /// The layer. Default: the most specific one that the identifiers allow.
     pub layer: Option<Layer>,
-    /// The kind; none: chosen by the text.
+    /// The kind. Default: chosen by the text.
     pub kind: Option<String>,
     /// A label from the categories configuration.
     pub category: Option<String>,
-    /// Free labels.
+    /// Labels that the caller chooses.
     pub tags: Vec<String>,
-    /// Anything else, by name.
+    /// Further fields, by name.
     pub metadata: Map<String, Value>,
     /// How it was acquired.
     pub source: Option<Source>,
-    /// The knowledge item it mirrors.
+    /// The knowledge item that it mirrors.
     pub knowledge_pointer: Option<KnowledgePointer>,
-    /// Who, within the scope, may see it.
+    /// Which callers within the scope may see it. Default: `shared`.
     pub access_policy: Option<AccessPolicy>,
-    /// How much it matters; none: judged by the text.
+    /// The importance, 0 to 1. Default: estimated from the text.
     pub importance: Option<f64>,
-    /// How sure the caller is.
+    /// The confidence, 0 to 1. Default: 1.
     pub confidence: Option<f64>,
-    /// How fast it fades.
+    /// How fast the confidence decays, 0 to 1. Default: by its kind.
     pub decay_rate: Option<f64>,
-    /// Kept whatever happens.
+    /// Whether it is kept whatever its age. Default: false.
     pub pinned: bool,
-    /// When it happened.
+    /// When it happened: an instant, or a day.
+    #[serde(deserialize_with = "optional_instant")]
     pub event_time: Option<Timestamp>,
-    /// When it was said or written, if that is not now.
+    /// When it was said or written: an instant, or a day. Default: now.
+    #[serde(deserialize_with = "optional_instant")]
     pub said_at: Option<Timestamp>,
-    /// Since when it holds.
+    /// The first instant, or day, at which it holds. Default: no limit.
+    #[serde(deserialize_with = "optional_instant")]
     pub valid_from: Option<Timestamp>,
-    /// Until when it held.
+    /// The first instant, or day, at which it no longer holds. Default: no limit.
+    #[serde(deserialize_with = "optional_instant")]
     pub valid_until: Option<Timestamp>,
-    /// When it stops to be of use.
+    /// The instant, or day, from which it is no longer returned and may be removed. Default: never.
+    #[serde(deserialize_with = "optional_instant")]
     pub expires_at: Option<Timestamp>,
-    /// The conversation.
+    /// The conversation that it belongs to.
     pub thread_id: Option<String>,
-    /// The run.
+    /// The agent run that wrote it.
     pub run_id: Option<String>,
-    /// Who said it.
+    /// The person or agent that said or wrote it.
     pub actor_id: Option<String>,
-    /// In which role.
+    /// The role of the speaker: `user`, `assistant`, `tool` or `system`.
     pub role: Option<String>,
-    /// Kept beside whatever it may repeat or contradict.
+    /// Whether it is added without comparing it with known memories: it neither repeats nor replaces any.
     pub as_is: bool,
-    /// Whether its vector is left to a job instead of made while the caller waits.
+    /// Its vector by the embedding model of this server, which is then not computed. Default: computed. It is ignored if
+    /// something in the text was masked.
+    pub embedding: Option<Vec<f32>>,
+    /// The name of the model that made `embedding`. It must be the model of this server. Default: not checked.
+    pub embedding_model: Option<String>,
+    /// `batched` acknowledges the memory before it is written to disk, at most a second later. Default: `durable`.
+    pub durability: Option<Durability>,
+    /// Whether its vector is computed by a job instead of while the caller waits.
     #[serde(skip)]
     pub embed_later: bool,
 }
@@ -90,6 +103,7 @@ pub(crate) enum Embed {
 pub(crate) const REASON: &str = "remembered";
 
 /// Something new that was checked.
+#[derive(Clone)]
 pub(crate) struct Admitted {
     pub(crate) scope: Scope,
     pub(crate) addition: Addition,
@@ -106,7 +120,13 @@ impl Engine {
     /// It meets what its scope knows already: what is said again is not added, what has changed
     /// takes the place of the old, unless it is to be kept as it is.
     pub async fn remember(&self, caller: &Caller, new: NewMemory) -> Result<Receipt> {
-        let Admitted { scope, addition, embed, told, redacted } = self.admitted(caller, new).await?;
+        let admitted = self.admitted(caller, new).await?;
+        self.write_admitted(caller, admitted).await
+    }
+
+    /// Writes something that was checked.
+    pub(crate) async fn write_admitted(&self, caller: &Caller, admitted: Admitted) -> Result<Receipt> {
+        let Admitted { scope, addition, embed, told, redacted } = admitted;
         if told {
             return Ok(Receipt { redacted, ..self.learn_one(caller, scope, addition, embed, REASON).await? });
         }
@@ -137,7 +157,12 @@ impl Engine {
     pub(crate) fn redact(&self, new: &mut NewMemory) -> Result<Vec<String>> {
         let mut pass = Pass::strict(&self.redactor);
         pass.new_memory(new)?;
-        Ok(pass.found())
+        let found = pass.found();
+        if !found.is_empty() {
+            // It was made from the text before it was masked.
+            new.embedding = None;
+        }
+        Ok(found)
     }
 
     /// Checks a new memory and makes the record of it, in a scope that the caller was found to write to.
@@ -151,6 +176,7 @@ impl Engine {
         // Whoever forgot to look through it, nothing goes in unmasked.
         Pass::quiet(&self.redactor).new_memory(&mut new)?;
         self.check(&new)?;
+        let vector = self.given_vector(new.embedding.take(), new.embedding_model.as_deref())?;
         let now = self.clock.now();
         let (kind, sure) = match &new.kind {
             Some(name) => (self.kinds.parse(name)?, 1.0),
@@ -222,7 +248,7 @@ impl Engine {
             kind,
         };
         let (unless, claim) = (Some(self.twin_key(&memory)), self.claim_of(&memory));
-        Ok(Addition { unless, claim, follows, ..Addition::new(memory) })
+        Ok(Addition { unless, claim, follows, vector, ..Addition::new(memory) })
     }
 
     /// What a memory is about, folded; turns and parts of a graph claim nothing.
@@ -272,7 +298,7 @@ impl Engine {
         reason: &str,
         more: Vec<Action>,
     ) -> Result<Receipt> {
-        if embed == Embed::Now {
+        if embed == Embed::Now && addition.vector.is_none() {
             addition.vector = self.embed_one(&addition.memory).await;
         }
         let embedded = addition.vector.is_some();

@@ -19,12 +19,12 @@ use crate::{Engine, RecallHit, RecallRequest, Result};
 pub type SearchRequest = RecallRequest;
 
 /// What a search found.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SearchResponse {
     /// The results, by layer precedence and then by score.
     pub results: Vec<SearchHit>,
+    /// Whether there are further results behind the limit.
+    pub more: bool,
     /// How many there were before the limit.
     pub total_count: usize,
     /// The layers that were searched.
@@ -58,6 +58,8 @@ impl Engine {
         let wanted = self.config.retrieval.max_limit;
         // A search by similarity stands on it alone, so it keeps to what the model calls similar.
         let floor = self.embedder.as_ref().map_or(0.0, |model| f64::from(model.model().similarity_threshold));
+        // One more than is returned tells that there is more.
+        let deep = request.returned.len() + limit + 1;
         let mut merged: Vec<RecallHit> = Vec::new();
         let mut degraded = Vec::new();
         let mut total = 0;
@@ -77,7 +79,7 @@ impl Engine {
                 }
             };
             total += hits.len();
-            let ids: Vec<_> = hits.iter().take(limit).map(|hit| hit.id).collect();
+            let ids: Vec<_> = hits.iter().take(deep).map(|hit| hit.id).collect();
             let memories = self.store.fetch(&here, &ids).await?;
             let scores: std::collections::HashMap<_, _> = hits.iter().map(|hit| (hit.id, hit.score)).collect();
             merged.extend(memories.into_iter().map(|memory| plain(scores[&memory.id], memory)));
@@ -87,12 +89,14 @@ impl Engine {
             let precedence = a.memory.layer.precedence().cmp(&b.memory.layer.precedence());
             precedence.then(b.score.total_cmp(&a.score)).then(a.memory.id.cmp(&b.memory.id))
         });
+        merged.retain(|hit| !request.returned.contains(&hit.memory.id));
+        let more = merged.len() > limit;
         merged.truncate(limit);
         let results = merged
             .into_iter()
             .map(|hit| SearchHit { layer: hit.memory.layer, score: hit.score, memory: hit.memory })
             .collect();
-        Ok(SearchResponse { results, total_count: total, searched_layers: layers, degraded })
+        Ok(SearchResponse { results, more, total_count: total, searched_layers: layers, degraded })
     }
 }
 

@@ -6,7 +6,7 @@
 use async_trait::async_trait;
 use loci_store::Page;
 use loci_types::{
-    Action, Batch, Bookkeeping, Error, Filter, Kind, Memory, MemoryId, NoteValue, Relation, Scope, Session,
+    Action, Batch, Bookkeeping, Error, Filter, Kind, Layer, Memory, MemoryId, NoteValue, Relation, Scope, Session,
     SessionFilter, Source, Tenant, Visible,
 };
 use serde_json::json;
@@ -38,6 +38,8 @@ pub struct SummariseRequest {
     pub target_tokens: Option<usize>,
     /// Which memories, when no session is named.
     pub filter: Option<Filter>,
+    /// In these layers; none: in all that the identifiers open.
+    pub layers: Option<Vec<Layer>>,
 }
 
 /// A language model that writes summaries.
@@ -53,21 +55,22 @@ impl Writer for Scribe {
 impl Engine {
     /// Summarises what the caller may see. Nothing is kept.
     pub async fn summarise(&self, caller: &Caller, request: SummariseRequest) -> Result<Summary> {
-        let visible = self.visible(caller, None).await?;
+        crate::bounds::some_layers(request.layers.as_deref())?;
+        let visible = self.visible(caller, request.layers.as_deref()).await?;
         let memories = match &request.session {
             Some(name) => {
                 let filter = SessionFilter { name: Some(name.clone()), ..SessionFilter::default() };
                 let mut found = self.store.sessions(&visible, &filter, 2).await?;
                 if found.len() > 1 {
                     let message = format!("several scopes have a session `{name}`");
-                    return Err(Error::invalid("session", message).hint("say whose it is, such as --user NAME").into());
+                    return Err(Error::invalid("sessionId", message).hint("say whose it is, such as --user NAME").into());
                 }
                 let Some(session) = found.pop() else {
                     return Err(Error::new(
                         loci_types::ErrorKind::NotFound,
                         format!("there is no session `{name}` here"),
                     )
-                    .at("session")
+                    .at("sessionId")
                     .hint("`loci session list` shows them")
                     .into());
                 };

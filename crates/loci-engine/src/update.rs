@@ -12,44 +12,49 @@ use crate::policy::{self, Caller};
 use crate::redact::Pass;
 use crate::remember::{check_validity, receipt};
 use crate::text::{content_hash, estimate_tokens};
-use crate::{Engine, Result};
+use crate::{Engine, Result, optional_instant};
 
-/// New values for a memory; what is absent stays.
+/// New values for fields of a memory. What is absent or null stays as it is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", schema(as = MemoryChanges))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Update {
-    /// The version the caller saw; another one in the store is a conflict.
+    /// The version that the caller read. If the memory has another one, the change is refused as a conflict.
     pub version: Option<u64>,
-    /// New text; its vector is made anew.
+    /// The new text. Its vector is computed again.
     pub content: Option<String>,
-    /// New kind.
+    /// The new kind.
     pub kind: Option<String>,
-    /// New category.
+    /// The new category.
     pub category: Option<String>,
-    /// New tags, in place of the old.
+    /// The new tags, which replace the old ones.
     pub tags: Option<Vec<String>>,
-    /// Metadata merged over the old, field by field; null removes a field.
+    /// Metadata fields that are merged over the old ones; null removes a field.
     pub metadata: Option<Map<String, Value>>,
-    /// New source.
+    /// The new source.
     pub source: Option<Source>,
-    /// New knowledge pointer.
+    /// The new knowledge pointer.
     pub knowledge_pointer: Option<KnowledgePointer>,
-    /// New access policy.
+    /// The new access policy.
     pub access_policy: Option<AccessPolicy>,
-    /// New importance.
+    /// The new importance, 0 to 1.
     pub importance: Option<f64>,
-    /// New confidence.
+    /// The new confidence, 0 to 1.
     pub confidence: Option<f64>,
-    /// Pinned or not.
+    /// Whether it is kept whatever its age.
     pub pinned: Option<bool>,
-    /// When it happened.
+    /// When it happened: an instant, or a day.
+    #[serde(deserialize_with = "optional_instant")]
     pub event_time: Option<Timestamp>,
-    /// Since when it holds.
+    /// The first instant, or day, at which it holds.
+    #[serde(deserialize_with = "optional_instant")]
     pub valid_from: Option<Timestamp>,
-    /// Until when it held.
+    /// The first instant, or day, at which it no longer holds.
+    #[serde(deserialize_with = "optional_instant")]
     pub valid_until: Option<Timestamp>,
-    /// When it stops to be of use.
+    /// The instant, or day, from which it is no longer returned and may be removed.
+    #[serde(deserialize_with = "optional_instant")]
     pub expires_at: Option<Timestamp>,
 }
 

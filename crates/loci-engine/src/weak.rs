@@ -11,26 +11,26 @@ use crate::{Engine, Result};
 
 /// So many are read at once.
 const PAGE: usize = 2_000;
-/// So many are told at the most.
-const LISTED: usize = 1_000;
+/// Maximum number of memories that one call returns.
+const LISTED: usize = 10_000;
 
-/// A memory that fades.
+/// A memory whose confidence is low.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct WeakFact {
+pub struct WeakMemory {
     /// The memory.
     pub memory: Memory,
-    /// How sure we are of it today.
+    /// The confidence today, 0 to 1, after decay.
     pub confidence_now: f64,
-    /// When it goes if nothing happens.
+    /// When it will be removed if it is neither used nor confirmed; null if never.
     #[cfg_attr(feature = "schema", schema(required))]
     pub gone_at: Option<Timestamp>,
 }
 
 impl Engine {
     /// The facts with a confidence below `below` (else the threshold that is set), weakest first.
-    pub async fn weak_facts(&self, caller: &Caller, below: Option<f64>, limit: usize) -> Result<Vec<WeakFact>> {
+    pub async fn weak_facts(&self, caller: &Caller, below: Option<f64>, limit: usize) -> Result<Vec<WeakMemory>> {
         crate::bounds::between("limit", limit, 1, LISTED)?;
         let below = below.map_or(Ok(self.config.lifecycle.decayed_below), |below| loci_types::unit("below", below))?;
         let (visible, now) = (self.visible(caller, None).await?, self.now());
@@ -56,7 +56,7 @@ impl Engine {
         let memories = self.store.fetch(&visible, &ids).await?;
         let told = |memory: Memory| {
             let (confidence_now, gone_at, _) = *weak.iter().find(|(_, _, id)| *id == memory.id)?;
-            Some(WeakFact { memory, confidence_now, gone_at })
+            Some(WeakMemory { memory, confidence_now, gone_at })
         };
         Ok(memories.into_iter().filter_map(told).collect())
     }

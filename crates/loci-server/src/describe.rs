@@ -5,6 +5,7 @@
 //! headers that carry a credential, and the way to MCP. Parts that operations share are described once.
 
 mod answers;
+mod bodies;
 mod bounds;
 mod generics;
 mod headers;
@@ -23,6 +24,7 @@ pub(crate) fn described() -> Value {
     let mut description = serde_json::to_value(router::described().into_openapi()).unwrap_or_default();
     generics::name(&mut description);
     mcp::add(&mut description);
+    bodies::simplify(&mut description);
     bounds::add(&mut description);
     answers::complete(&mut description);
     headers::add(&mut description);

@@ -4,6 +4,7 @@
 //! the status that belongs to it. Nothing is guessed, nothing unknown is dropped.
 
 use std::fmt::{self, Display};
+use std::marker::PhantomData;
 use std::str::FromStr;
 
 use axum::body::Bytes;
@@ -94,6 +95,50 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Scoped<T> {
     }
 }
 
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Scoped<T> {
+    /// Reads an entry of a list. The extractor reads whole bodies by itself, because it can name their fields better.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collect<T>(PhantomData<T>);
+        impl<'de, T: DeserializeOwned> Visitor<'de> for Collect<T> {
+            type Value = Scoped<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Scoped<T>, A::Error> {
+                let (mut identifiers, mut rest) = (None, serde_json::Map::new());
+                while let Some((name, value)) = map.next_entry::<String, serde_json::Value>()? {
+                    let again = match name == IDENTIFIERS {
+                        true => identifiers.replace(value).is_some(),
+                        false => rest.insert(name.clone(), value).is_some(),
+                    };
+                    if again {
+                        return Err(A::Error::custom(format!("duplicate field `{name}`")));
+                    }
+                }
+                let identifiers = identifiers.map(|value| part(value, Some(IDENTIFIERS))).transpose()?;
+                Ok(Scoped { identifiers: identifiers.unwrap_or_default(), body: part(rest.into(), None)? })
+            }
+        }
+        deserializer.deserialize_map(Collect(PhantomData))
+    }
+}
+
+/// Reads a value strictly. The error names the field in the way in which [`told`] looks for it.
+fn part<T: DeserializeOwned, E: serde::de::Error>(value: serde_json::Value, within: Option<&str>) -> Result<T, E> {
+    serde_path_to_error::deserialize(Strict(value)).map_err(|error| {
+        let (path, problem) = (error.path().to_string(), error.inner().to_string());
+        let path = match within {
+            Some(within) if path == "." => within.to_owned(),
+            Some(within) => format!("{within}.{path}"),
+            None => path,
+        };
+        // A missing or unknown field is named by the sentence itself.
+        E::custom(if path == "." { problem } else { format!("field `{path}`: {problem}") })
+    })
+}
+
 /// The same, where the body may be left out.
 pub(crate) struct MaybeScoped<T>(pub(crate) Scoped<T>);
 
@@ -117,6 +162,15 @@ impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for MaybeScop
 #[schema(as = Scope)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NoFields {}
+
+/// An optional body that has no fields beside `identifiers`, for the published description; [`MaybeScoped`] reads it.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "only described")]
+pub(crate) struct ScopeRequest {
+    /// The scope of the request. Identifiers that are left out are taken from the credential where it has only one value.
+    #[schema(required = false)]
+    identifiers: Identifiers,
+}
 
 /// The members of a JSON object, unread. A name that occurs twice is refused.
 struct Members(Vec<(String, Box<RawValue>)>);
@@ -177,10 +231,14 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for ScopedParams<T
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        let is_identifier = |name: &str| Identifier::ALL.iter().any(|which| which.field() == name);
         let (identifiers, rest) = split(parts.uri.query().unwrap_or_default(), is_identifier);
         Ok(Self(parameters(&identifiers)?, parameters(&rest)?))
     }
+}
+
+/// Whether a parameter names the scope of the request.
+pub(crate) fn is_identifier(name: &str) -> bool {
+    Identifier::ALL.iter().any(|which| which.field() == name)
 }
 
 /// Query parameters of a list: the scope, the page, and what else the list takes.
@@ -204,7 +262,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for ListParams<T> 
 }
 
 /// Divides a query string into the parameters whose names are chosen and the others.
-fn split(text: &str, chosen: impl Fn(&str) -> bool) -> (String, String) {
+pub(crate) fn split(text: &str, chosen: impl Fn(&str) -> bool) -> (String, String) {
     let mut parts = [(); 2].map(|()| form_urlencoded::Serializer::new(String::new()));
     for (name, value) in form_urlencoded::parse(text.as_bytes()) {
         parts[usize::from(!chosen(&name))].append_pair(&name, &value);
@@ -214,7 +272,7 @@ fn split(text: &str, chosen: impl Fn(&str) -> bool) -> (String, String) {
 }
 
 /// Reads parameters, and says which one is wrong.
-fn parameters<T: DeserializeOwned>(text: &str) -> Result<T, Failure> {
+pub(crate) fn parameters<T: DeserializeOwned>(text: &str) -> Result<T, Failure> {
     let pairs = form_urlencoded::parse(text.as_bytes());
     let read = serde_path_to_error::deserialize(serde_urlencoded::Deserializer::new(pairs));
     read.map_err(|error| told(error.path().to_string(), &error.inner().to_string()))

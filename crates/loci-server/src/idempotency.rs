@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use axum::Json;
 use axum::body::{Body, HttpBody, to_bytes};
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::header::{CONTENT_TYPE, IF_MATCH};
+use axum::http::header::{CONTENT_TYPE, ETAG, IF_MATCH, LOCATION};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -86,17 +86,17 @@ pub(crate) async fn once(State(app): State<Arc<App>>, request: Request, next: Ne
     answer(app, request, next).await.unwrap_or_else(IntoResponse::into_response)
 }
 
-/// What is sent by POST and only asks, so that sending it again does no harm, and what answers with a
-/// secret, which is not kept anywhere.
+/// Paths whose answers are not kept: reads that are sent by POST and may be repeated, and answers with a secret, which is
+/// not kept anywhere. Each stands for the paths below it as well.
 const PASSED: [&str; 8] = [
     "/v1/recall",
-    "/v1/context",
-    "/v1/query",
     "/v1/memories/search",
-    "/v1/summarise",
+    "/v1/memories/count",
+    "/v1/summaries",
+    "/v1/working/search",
     "/v1/maintenance",
     "/v1/keys",
-    "/v1/entities",
+    "/v1/webhooks",
 ];
 
 /// Whether this request is one whose answer is kept.
@@ -108,7 +108,6 @@ fn is_meant(method: &Method, path: &str) -> bool {
     let writes = matches!(*method, Method::POST | Method::PUT | Method::PATCH | Method::DELETE);
     let passed =
         PASSED.iter().any(|one| path.strip_prefix(one).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')));
-    let passed = passed || path.starts_with("/v1/pools/") && path.ends_with("/query");
     let here = path.starts_with("/v1/") || openspec::is_here(path) && !path.ends_with("/query");
     writes && here && !passed
 }
@@ -183,10 +182,11 @@ async fn keep(app: &App, caller: &Caller, key: &str, fingerprint: &Fingerprint, 
     let Ok(bytes) = to_bytes(body, LARGEST as usize).await else {
         return Failure::new(ErrorKind::Internal, "the answer was cut off", "request").into_response();
     };
+    let location = parts.headers.get(LOCATION).and_then(|place| place.to_str().ok()).map(str::to_owned);
     let told = if bytes.is_empty() { Some(Value::Null) } else { serde_json::from_slice(&bytes).ok() };
     if let Some(mut body) = told {
         without_words(&mut body);
-        let answer = Answer { status: status.as_u16(), body };
+        let answer = Answer { status: status.as_u16(), body, location };
         if let Err(error) = app.engine.keep_answer(caller, key, fingerprint, answer).await {
             tracing::warn!(%error, "an answer was not kept for when its request comes again");
         }
@@ -194,15 +194,54 @@ async fn keep(app: &App, caller: &Caller, key: &str, fingerprint: &Fingerprint, 
     Response::from_parts(parts, Body::from(bytes))
 }
 
-/// What happened is kept and not the words: what is erased must not come back from here.
+/// Removes the words from the body of an answer: what is erased must not come back from here.
 fn without_words(body: &mut Value) {
-    if let Some(memory) = body.get_mut("memory") {
-        *memory = Value::Null;
+    match body.get("entry") {
+        Some(_) => openspec_without_words(body),
+        None => *body = outcome_of(std::mem::take(body)),
     }
+}
+
+/// Members whose texts are chosen by Loci and say nothing of what is stored.
+const OUTCOMES: [&str; 8] = ["id", "memoryId", "event", "status", "code", "redacted", "degraded", "durability"];
+/// Members that hold several outcomes.
+const LISTS: [&str; 3] = ["data", "failed", "error"];
+
+/// The outcome that a body tells: ids, events, versions, counts. An object in `data` is the resource itself and becomes
+/// null.
+fn outcome_of(body: Value) -> Value {
+    let Value::Object(fields) = body else { return Value::Null };
+    let kept = fields.into_iter().filter_map(|(name, value)| {
+        let value = match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => value,
+            Value::Object(_) if name == "data" => Value::Null,
+            Value::Object(_) if LISTS.contains(&name.as_str()) => outcome_of(value),
+            Value::Array(entries) if LISTS.contains(&name.as_str()) => {
+                entries.into_iter().filter_map(outcome_in_list).collect()
+            }
+            Value::String(_) | Value::Array(_) if OUTCOMES.contains(&name.as_str()) => value,
+            _ => return None,
+        };
+        Some((name, value))
+    });
+    Value::Object(kept.collect())
+}
+
+/// An entry of a list of outcomes: an outcome, or an id.
+fn outcome_in_list(entry: Value) -> Option<Value> {
+    match entry {
+        Value::Object(_) => Some(outcome_of(entry)),
+        Value::String(text) if uuid::Uuid::try_parse(&text).is_ok() => Some(text.into()),
+        _ => None,
+    }
+}
+
+/// The same for an entry of OpenSpec, whose answers have fields that must be there.
+fn openspec_without_words(body: &mut Value) {
     let Some(Value::Object(entry)) = body.get_mut("entry") else { return };
     entry.retain(|name, _| name != "content" && name != "source" && name != "embedding");
     if let Some(Value::Object(metadata)) = entry.get_mut("metadata") {
-        // What is always told stays, empty; scores say nothing of the content.
+        // Scores say nothing of the content.
         metadata.retain(|name, _| matches!(name.as_str(), "tags" | "custom" | "confidence" | "importance"));
         metadata.insert("tags".to_owned(), Value::Array(Vec::new()));
         metadata.insert("custom".to_owned(), Value::Object(serde_json::Map::new()));
@@ -218,6 +257,7 @@ fn lasts(status: StatusCode) -> bool {
 
 fn replayed(kept: Answer) -> Response {
     let status = StatusCode::from_u16(kept.status).unwrap_or(StatusCode::OK);
+    let version = kept.body.get("version").and_then(Value::as_u64);
     let problem = status.is_client_error().then(|| serde_json::from_value::<Problem>(kept.body.clone()).ok()).flatten();
     let mut response = match (problem, kept.body) {
         (Some(problem), _) => Failure::of(problem).status(status).into_response(),
@@ -226,6 +266,12 @@ fn replayed(kept: Answer) -> Response {
     };
     if response.headers().get(CONTENT_TYPE).is_none() && status == StatusCode::NO_CONTENT {
         *response.body_mut() = Body::empty();
+    }
+    if let Some(tag) = version.and_then(|version| HeaderValue::from_str(&format!("\"{version}\"")).ok()) {
+        response.headers_mut().insert(ETAG, tag);
+    }
+    if let Some(place) = kept.location.and_then(|place| HeaderValue::from_str(&place).ok()) {
+        response.headers_mut().insert(LOCATION, place);
     }
     response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
     response
@@ -261,6 +307,8 @@ pub(crate) fn describe(description: &mut OpenApi) {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -273,9 +321,17 @@ mod tests {
             (Method::POST, "/mcp", false),
             (Method::POST, "/v1x", false),
             (Method::POST, "/v1/recall", false),
+            (Method::POST, "/v1/recall/batch", false),
+            (Method::POST, "/memory.query", false),
             (Method::POST, "/v1/keys", false),
             (Method::POST, "/v1/keys/a/rotate", false),
             (Method::POST, "/v1/memories/search", false),
+            (Method::POST, "/v1/memories/delete", true),
+            (Method::POST, "/v1/summaries", false),
+            (Method::POST, "/v1/working/search", false),
+            (Method::POST, "/memory.query", false),
+            (Method::POST, "/v1/entities/x/merge", true),
+            (Method::POST, "/v1/admin/erasures", true),
             (Method::POST, "/openspec/v1/knowledge/query", false),
         ] {
             assert_eq!(is_meant(&method, path), expect, "{method} {path}");
@@ -297,9 +353,8 @@ mod tests {
 
     #[test]
     fn what_is_kept_has_no_words() {
-        let mut body = serde_json::json!({
+        let mut body = json!({
             "status": "created",
-            "memory": { "content": "sesame" },
             "entry": {
                 "id": "a", "version": 1, "content": "sesame", "source": { "type": "sesame" },
                 "metadata": { "title": "sesame", "tags": ["sesame"], "importance": 0.5, "custom": { "a": "sesame" } }
@@ -312,6 +367,38 @@ mod tests {
             (&"a".into(), &1.into(), &"created".into())
         );
         assert_eq!(body["entry"]["metadata"]["importance"], 0.5);
+        let id = "0194fdc2-fa2f-7fc0-b1d3-aa2ca9a4f2f0";
+        for (mut told, kept) in [
+            (
+                json!({ "id": id, "event": "ADD", "version": 1, "redacted": ["email"], "degraded": [], "data": { "content": "sesame" } }),
+                json!({ "id": id, "event": "ADD", "version": 1, "redacted": ["email"], "degraded": [], "data": null }),
+            ),
+            (
+                json!({
+                    "data": [
+                        { "index": 0, "id": id, "event": "ADD", "more": { "sesame": 1 } },
+                        { "index": 1, "error": { "code": "INVALID_INPUT", "status": 400, "detail": "sesame", "details": { "sesame": 1 } } }
+                    ],
+                    "succeeded": 1, "failed": 1
+                }),
+                json!({
+                    "data": [
+                        { "index": 0, "id": id, "event": "ADD" },
+                        { "index": 1, "error": { "code": "INVALID_INPUT", "status": 400 } }
+                    ],
+                    "succeeded": 1, "failed": 1
+                }),
+            ),
+            (
+                json!({ "matched": 2, "dryRun": false, "data": [id, "sesame"], "failed": [{ "id": id, "error": { "detail": "sesame" } }] }),
+                json!({ "matched": 2, "dryRun": false, "data": [id], "failed": [{ "id": id, "error": {} }] }),
+            ),
+            (json!({ "summary": "sesame", "tokens": 7, "memories": ["sesame"] }), json!({ "tokens": 7 })),
+            (json!("sesame"), json!(null)),
+        ] {
+            without_words(&mut told);
+            assert_eq!(told, kept);
+        }
     }
 
     #[test]

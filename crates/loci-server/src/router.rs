@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Request};
+use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{HeaderName, HeaderValue, Method, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
+use loci_engine::in_time_zone;
 use loci_types::ErrorKind;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
@@ -56,6 +57,8 @@ pub(crate) fn routes(app: &Arc<App>) -> Router {
         .fallback(unknown)
         .method_not_allowed_fallback(other_method)
         .with_state(app.clone())
+        // Innermost, in the task in which requests are read.
+        .layer(middleware::from_fn_with_state(app.clone(), days))
         .layer(timed)
         .layer(DefaultBodyLimit::max(app.options.server.body_bytes))
         .layer(middleware::from_fn_with_state(app.clone(), idempotency::once))
@@ -75,6 +78,11 @@ async fn provider(request: Request, next: Next) -> Response {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
+}
+
+/// Reads days in requests in the time zone of the engine.
+async fn days(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    in_time_zone(app.engine.time_zone().clone(), next.run(request)).await
 }
 
 /// Ends what takes too long. A stream has answered as soon as it has begun.

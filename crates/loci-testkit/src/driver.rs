@@ -118,6 +118,8 @@ impl<'a> Driver<'a> {
         let listing = good(self.store.scan(visible, filter, Page { after: None, limit: 10_000 }).await);
         assert_eq!(listing.total, listing.memories.len() as u64, "the total of a listing of one page");
         assert_eq!(listing.next, None);
+        let count = good(self.store.count(visible, filter).await);
+        assert_eq!(count, listing.total, "the count of what a listing holds");
         listing.memories.iter().map(|memory| memory.id).collect()
     }
 

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::memory::contains_nul;
-use crate::{AccessPolicy, ContentHash, EntityId, Error, Memory, State};
+use crate::{AccessPolicy, ContentHash, EntityId, Error, Memory, MemoryId, State};
 
 /// A range of instants, including `from` and excluding `until`. Either end may be open.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -61,12 +61,16 @@ pub enum Grain {
 
 /// Maximum number of entries in one list of a filter.
 const LONGEST: usize = 256;
+/// Maximum number of ids in a filter.
+const MOST_IDS: usize = 1_000;
 
 /// Conditions that a memory must meet. An empty list or an absent value is no condition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filter {
     /// The present time, by which validity and expiry are checked.
     pub now: Timestamp,
+    /// Any of these ids.
+    pub ids: Vec<MemoryId>,
     /// Selects what held at this instant instead of what holds now.
     pub as_of: Option<Timestamp>,
     /// The state must be one of these.
@@ -136,6 +140,7 @@ impl Filter {
     pub fn at(now: Timestamp) -> Self {
         Self {
             now,
+            ids: Vec::new(),
             as_of: None,
             states: vec![State::Active, State::Decayed],
             superseded: false,
@@ -188,6 +193,7 @@ impl Filter {
         };
         let source = memory.source.as_ref();
         self.states.contains(&memory.state)
+            && (self.ids.is_empty() || self.ids.contains(&memory.id))
             && self.holds_in_time(memory)
             && any(&self.kinds, Some(memory.kind.name()))
             && any(&self.categories, memory.category.as_deref())
@@ -229,8 +235,8 @@ impl Filter {
             && memory.expires_at.is_none_or(|expires| self.now < expires)
     }
 
-    /// Refuses scores outside 0 to 1, ranges that end before they start, lists of more than 256 entries and NUL
-    /// characters.
+    /// Refuses scores outside 0 to 1, ranges that end before they start, lists of more than 256 entries (1,000 ids) and
+    /// NUL characters.
     pub fn validate(&self) -> Result<(), Error> {
         for (field, value) in [
             ("importanceMin", self.importance_min),
@@ -254,19 +260,22 @@ impl Filter {
                 return Err(Error::invalid(field, format!("{field} is before the start of its range")));
             }
         }
+        if self.ids.len() > MOST_IDS {
+            return Err(Error::invalid("id", format!("id has {} entries, more than {MOST_IDS}", self.ids.len())));
+        }
         for (field, list) in [
-            ("kinds", &self.kinds),
-            ("categories", &self.categories),
+            ("kind", &self.kinds),
+            ("category", &self.categories),
             ("tags", &self.tags),
-            ("sourceTypes", &self.source_types),
-            ("sourceRoles", &self.source_roles),
-            ("users", &self.users),
-            ("agents", &self.agents),
-            ("sessions", &self.sessions),
-            ("runs", &self.runs),
-            ("actors", &self.actors),
-            ("roles", &self.roles),
-            ("threads", &self.threads),
+            ("sourceType", &self.source_types),
+            ("sourceRole", &self.source_roles),
+            ("userId", &self.users),
+            ("agentId", &self.agents),
+            ("sessionId", &self.sessions),
+            ("runId", &self.runs),
+            ("actorId", &self.actors),
+            ("role", &self.roles),
+            ("threadId", &self.threads),
         ] {
             if list.len() > LONGEST {
                 return Err(Error::invalid(field, format!("{field} has {} entries, more than {LONGEST}", list.len())));
@@ -276,11 +285,11 @@ impl Filter {
             }
         }
         if self.metadata.len() > LONGEST {
-            let message = format!("custom has {} entries, more than {LONGEST}", self.metadata.len());
-            return Err(Error::invalid("custom", message));
+            let message = format!("metadata has {} entries, more than {LONGEST}", self.metadata.len());
+            return Err(Error::invalid("metadata", message));
         }
         if self.metadata.iter().any(|(name, value)| name.contains('\0') || contains_nul(value)) {
-            return Err(Error::nul("custom"));
+            return Err(Error::nul("metadata"));
         }
         Ok(())
     }
@@ -299,7 +308,7 @@ mod tests {
         assert_eq!(tagged.validate().unwrap_err().field(), Some("tags"));
         for (name, value) in [("a\0", json!(1)), ("a", json!([{ "b": "\0" }])), ("a", json!({ "b\0": 1 }))] {
             let custom = Filter { metadata: [(name.to_owned(), value)].into(), ..at.clone() };
-            assert_eq!(custom.validate().unwrap_err().field(), Some("custom"));
+            assert_eq!(custom.validate().unwrap_err().field(), Some("metadata"));
         }
         let plain = Filter { metadata: [("a".to_owned(), json!({ "b": ["\u{1}", 1, null] }))].into(), ..at };
         assert!(plain.validate().is_ok());

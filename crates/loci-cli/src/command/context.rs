@@ -61,7 +61,6 @@ pub(crate) async fn run(context: &Context, args: ContextArgs) -> Result<()> {
         system: args.system,
         tools: args.tool,
         history,
-        input: asked.request.query.clone(),
         window: Window { summarise: args.summarise, ..Window::of(args.window) },
         format,
         recall: asked.request,

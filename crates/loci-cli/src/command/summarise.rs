@@ -19,7 +19,7 @@ use crate::output;
 With --session it is the turns of that session, else what is known to the names given. Nothing is kept.
 Without a language model the sentences that say most are chosen; `llm` in the configuration sets one.")]
 pub(crate) struct SummariseArgs {
-    /// How: simple, hierarchical, extractive or map-reduce [default: summarisation.strategy]
+    /// How: simple, hierarchical, extractive or map_reduce [default: summarisation.strategy]
     #[arg(long, value_name = "STRATEGY")]
     strategy: Option<String>,
     /// In so many tokens [default: summarisation.target_tokens]
@@ -52,7 +52,7 @@ pub(crate) async fn run(context: &Context, args: SummariseArgs) -> Result<()> {
     let filter = args.filter.filter(engine.now())?;
     // Without any flag the engine chooses: what is known, and not every turn.
     let filter = (filter != Filter::at(filter.now)).then_some(filter);
-    let request = SummariseRequest { session, strategy, target_tokens: args.tokens, filter };
+    let request = SummariseRequest { session, strategy, target_tokens: args.tokens, filter, layers: None };
     let summary = engine.summarise(&caller, request).await?;
     if context.json {
         output::json(&summary);

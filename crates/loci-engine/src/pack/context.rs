@@ -203,7 +203,7 @@ pub fn build(parts: &ContextParts<'_>, window: &Window, format: Format) -> Resul
     let mut tokens = ContextTokens {
         system: room.must_take("system", message_tokens(parts.system))?,
         tools: room.must_take("tools", parts.tools.iter().map(|tool| count_tokens(tool)).sum())?,
-        input: room.must_take("input", message_tokens(parts.input))?,
+        input: room.must_take("query", message_tokens(parts.input))?,
         ..ContextTokens::default()
     };
     let (memory, told) = remember(parts, budgets.memory.min(room.0), window.summarise, format);
@@ -359,7 +359,7 @@ mod tests {
         for (system, tool, input, expect) in [
             (&*long, short, short, "system is 115 tokens too long: it has 205, and the window has 90 left"),
             (short, &*long, short, "tools is 116 tokens too long: it has 201, and the window has 85 left"),
-            (short, short, &*long, "input is 121 tokens too long: it has 205, and the window has 84 left"),
+            (short, short, &*long, "query is 121 tokens too long: it has 205, and the window has 84 left"),
         ] {
             let parts = ContextParts { system, tools: &tools(&[tool]), input, ..ContextParts::default() };
             let error = build(&parts, &Window::of(100), Format::Markdown).unwrap_err();

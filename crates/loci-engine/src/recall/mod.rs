@@ -27,7 +27,7 @@ mod shelf;
 mod when;
 mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use jiff::Timestamp;
 use loci_types::{Action, Bookkeeping, Error, ErrorKind, Filter, Layer, Memory, MemoryId};
@@ -49,6 +49,8 @@ use crate::{Engine, Result};
 
 /// Minimum relevance, as a share of the best, at which a hit counts as used.
 const USED: f64 = 0.5;
+/// Maximum number of memories that all pages of a question return together.
+const DEEPEST: usize = 1_000;
 
 /// A question to the memory.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -71,6 +73,9 @@ pub struct RecallRequest {
     pub uncounted: bool,
     /// The conversation that is told; what it only repeats is not learned from it again.
     pub for_thread: Option<String>,
+    /// The memories that earlier pages of the question returned. They are ranked like the others, so that what they
+    /// override stays out and the scores are those of the whole list, but they are not returned or counted again.
+    pub returned: Vec<MemoryId>,
 }
 
 /// What recall found.
@@ -88,6 +93,9 @@ pub struct Recall {
     pub answered: Answered,
     /// How likely the first hits answer it, 0..1.
     pub confidence: f64,
+    /// Whether there are further hits behind the limit.
+    #[serde(default)]
+    pub more: bool,
 }
 
 /// Whether what is known answers a question.
@@ -156,10 +164,12 @@ impl Engine {
         let vague = self.analyser.distinct_query_terms(&request.query).len() <= 1;
         plan.asks.newest &= vague;
         plan.asks.important &= vague;
-        let found = self.ask_lanes(&visible, &filter, &request, &mut plan, limit).await?;
+        let returned: HashSet<MemoryId> = request.returned.iter().copied().collect();
+        let depth = limit + returned.len();
+        let found = self.ask_lanes(&visible, &filter, &request, &mut plan, depth).await?;
         let (intent, mut degraded) = (plan.intent.name().to_owned(), found.degraded());
         let all = request.threshold == Some(0.0);
-        let ranking = self.rank(&visible, &filter, plan, found, &weights, (limit, all), now).await?;
+        let ranking = self.rank(&visible, &filter, plan, found, &weights, (depth, all), now).await?;
         let (mut hits, confidence) = (ranking.hits, ranking.confidence);
         if ranking.degraded {
             degraded.push("rerank".to_owned());
@@ -172,6 +182,8 @@ impl Engine {
         if answered == Answered::No && !all {
             hits.clear();
         }
+        hits.retain(|hit| !returned.contains(&hit.memory.id));
+        let more = hits.len() > limit && depth < DEEPEST;
         hits.truncate(limit);
         self.tell_related(&visible, ranking.edges, &mut hits).await?;
         self.tell_newer(&visible, &mut hits).await?;
@@ -181,7 +193,7 @@ impl Engine {
                 self.count_used(caller, &hits).await;
             }
         }
-        Ok(Recall { hits, degraded, intent, answered, confidence })
+        Ok(Recall { hits, degraded, intent, answered, confidence, more })
     }
 
     /// Checks a question and fills in what it leaves open.
@@ -210,6 +222,10 @@ impl Engine {
                 format!("limit is {limit}, but must lie between 1 and {}", retrieval.max_limit),
             )
             .into());
+        }
+        if request.returned.len() >= DEEPEST {
+            let message = format!("the pages of a question return {DEEPEST} memories at most");
+            return Err(Error::invalid("cursor", message).hint("ask a narrower question, or give a filter").into());
         }
         let now = request.at.unwrap_or_else(|| self.now());
         let filter = request.filter.clone().unwrap_or_else(|| Filter::at(now));

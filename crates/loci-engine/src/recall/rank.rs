@@ -214,7 +214,7 @@ impl Engine {
         Ok(order.iter().filter_map(whole).collect())
     }
 
-    /// One lane alone keeps its own order and cuts nothing.
+    /// One lane alone keeps its own order and cuts nothing. One more than the limit is ranked: it tells that there is more.
     #[expect(clippy::too_many_arguments, reason = "what was asked, what was found and how it is weighed")]
     async fn rank_single_lane(
         &self,
@@ -227,7 +227,7 @@ impl Engine {
         now: Timestamp,
     ) -> Result<Ranking> {
         let found_hits = found.lanes.first().map_or(&[][..], |(_, hits)| hits);
-        let ids: Vec<MemoryId> = found_hits.iter().take(limit).map(|hit| hit.id).collect();
+        let ids: Vec<MemoryId> = found_hits.iter().take(limit + 1).map(|hit| hit.id).collect();
         let turn_runs = self.store.around(visible, filter, &ids, 0).await?;
         let pool = self.read_pool(visible, &turn_runs).await?;
         let memories = self.store.fetch(visible, &ids).await?;

@@ -22,7 +22,7 @@ use crate::pack::tokens::count_tokens;
 /// How texts become a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "snake_case")]
 pub enum SummaryStrategy {
     /// All at once, in one call.
     Simple,
@@ -32,7 +32,7 @@ pub enum SummaryStrategy {
     /// The sentences that say most; nothing is written.
     Extractive,
     /// In chunks side by side, then all summaries in one call.
-    #[serde(alias = "map_reduce")]
+    #[serde(alias = "map-reduce")]
     MapReduce,
 }
 
@@ -51,7 +51,7 @@ impl SummaryStrategy {
             SummaryStrategy::Simple => "simple",
             SummaryStrategy::Hierarchical => "hierarchical",
             SummaryStrategy::Extractive => "extractive",
-            SummaryStrategy::MapReduce => "map-reduce",
+            SummaryStrategy::MapReduce => "map_reduce",
         }
     }
 }
@@ -66,7 +66,7 @@ impl FromStr for SummaryStrategy {
     type Err = loci_types::Error;
 
     fn from_str(text: &str) -> Result<Self, loci_types::Error> {
-        let name = text.replace('_', "-");
+        let name = text.replace('-', "_");
         Self::ALL.iter().copied().find(|strategy| strategy.name() == name).ok_or_else(|| {
             let names: Vec<_> = Self::ALL.iter().map(|strategy| strategy.name()).collect();
             loci_types::Error::invalid("strategy", format!("`{text}` is not a known summary strategy"))

@@ -84,7 +84,7 @@ fn names_are_read_as_they_are_written() {
     }
     let error = "poetic".parse::<SummaryStrategy>().unwrap_err();
     assert_eq!(error.field(), Some("strategy"));
-    assert_eq!(error.advice(), Some("use one of simple, hierarchical, extractive, map-reduce"));
+    assert_eq!(error.advice(), Some("use one of simple, hierarchical, extractive, map_reduce"));
 }
 
 #[test]

@@ -40,7 +40,7 @@ async fn verbs(
     let filter = || Some(asking(house, category));
     let recall = || RecallRequest { filter: filter(), ..ask("lamp") };
     let query = QueryRequest { recall: recall(), ..QueryRequest::default() };
-    let context = ContextRequest { input: "lamp".into(), recall: recall(), ..ContextRequest::default() };
+    let context = ContextRequest { recall: recall(), ..ContextRequest::default() };
     let context = ContextRequest { window: loci_engine::pack::context::Window::of(8_000), ..context };
     let list = ListRequest { filter: filter(), ..ListRequest::default() };
     let update = Update { category: Some(category.into()), ..Update::default() };
@@ -167,7 +167,7 @@ async fn a_category_comes_whole_or_as_far_as_it_matches() {
     assert_eq!(categories_of(&answer.hits), ["event"; 2]);
     // The context builder keeps to the same, recall itself does not.
     let window = loci_engine::pack::context::Window::of(8_000);
-    let request = ContextRequest { input: "lamp".into(), window, ..ContextRequest::default() };
+    let request = ContextRequest { recall: ask("lamp"), window, ..ContextRequest::default() };
     assert_eq!(house.engine.context(&ana, request).await.unwrap().context.memory.cited.len(), 6);
     assert_eq!(house.recall(&ana, "lamp").await.len(), 7);
 }

@@ -121,7 +121,7 @@ async fn a_list_is_paged_without_gaps() {
     }
     let expect: Vec<String> = (0..25).rev().map(|number| format!("number {number}")).collect();
     assert_eq!(seen, expect);
-    for (cursor, limit, field) in [(Some("nonsense"), 10, "cursor"), (None, 0, "limit"), (None, 101, "limit")] {
+    for (cursor, limit, field) in [(Some("nonsense"), 10, "cursor"), (None, 0, "limit"), (None, 1_001, "limit")] {
         let request = ListRequest { limit: Some(limit), cursor: cursor.map(str::to_owned), ..ListRequest::default() };
         let error = house.engine.list(&user("ana"), request).await.unwrap_err();
         assert_eq!(error.problem("list").details["field"], field);

@@ -97,7 +97,7 @@ async fn read(house: &House, caller: &Caller, memory: &Memory) -> Tried {
     tried.add("query", engine.query(caller, QueryRequest { recall: ask(question), ..QueryRequest::default() }).await);
     let delta = QueryRequest { recall: ask("tea"), since: Some(0), ..QueryRequest::default() };
     tried.add("delta", engine.query(caller, delta).await);
-    let context = ContextRequest { input: question.into(), ..ContextRequest::default() };
+    let context = ContextRequest { recall: ask(question), ..ContextRequest::default() };
     tried.add("context", engine.context(caller, context).await);
     tried.add("get", engine.get(caller, id).await);
     tried.add("list", engine.list(caller, ListRequest::default()).await);

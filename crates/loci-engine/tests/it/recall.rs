@@ -270,7 +270,7 @@ async fn a_context_fits_the_window() {
     house.remember(&ana, "Ana is allergic to peanuts").await;
     let request = ContextRequest {
         system: "You are a cook.".into(),
-        input: "is Ana allergic to peanuts?".into(),
+        recall: ask("is Ana allergic to peanuts?"),
         window: loci_engine::pack::context::Window::of(4_000),
         ..ContextRequest::default()
     };

@@ -26,11 +26,11 @@ fn bounds() -> Vec<(&'static [&'static str], &'static str, Value)> {
     let day = json!({ "anyOf": [
         { "type": "string", "format": "date-time" }, { "type": "string", "format": "date" }, { "type": "null" }
     ] });
-    const NEW: &[&str] = &["AddMemory", "NewMemory"];
-    const ANY: &[&str] = &["AddMemory", "NewMemory", "ChangeMemory"];
-    const ASK: &[&str] = &["RecallBody", "SearchBody", "QueryBody", "PoolQuestion"];
+    const NEW: &[&str] = &["NewMemory"];
+    const ANY: &[&str] = &["NewMemory", "MemoryChanges"];
+    const ASK: &[&str] = &["Recall", "Search", "SearchRequest", "MemoryQueryRequest"];
     vec![
-        (&["AddMemory", "NewMemory", "ChangeMemory", "CorrectMemory"], "content", content),
+        (&["NewMemory", "MemoryChanges", "Correction"], "content", content),
         (&["Turn"], "content", json!({ "minLength": 1, "pattern": TEXT })),
         (ANY, "category", short(256)),
         (NEW, "role", short(256)),
@@ -61,9 +61,8 @@ fn bounds() -> Vec<(&'static [&'static str], &'static str, Value)> {
             "user", "assistant", "tool", "system", "human", "ai", "agent", "function", "developer", null
         ] }),
         ),
-        (&["CorrectMemory", "RejectConsent"], "reason", short(1024)),
+        (&["Correction", "FilterDeletion", "RejectConsent"], "reason", short(1024)),
         (ASK, "query", json!({ "minLength": 1, "maxLength": 8192, "pattern": r"\S" })),
-        (&["ContextBody"], "input", json!({ "minLength": 1, "maxLength": 8192, "pattern": r"\S" })),
         (&["Identifiers"], "agentId", json!({ "pattern": SLUG })),
         (&["Identifiers"], "poolId", json!({ "pattern": SLUG })),
         (&["Identifiers"], "userId", name.clone()),
@@ -72,12 +71,13 @@ fn bounds() -> Vec<(&'static [&'static str], &'static str, Value)> {
         (&["Identifiers"], "teamId", name.clone()),
         (&["Identifiers"], "orgId", name.clone()),
         (&["Identifiers"], "companyId", name.clone()),
-        (&["QueryBody"], "agent", json!({ "pattern": SLUG })),
-        (&["QueryFilters"], "user_id", name),
-        (&["QueryFilters"], "updated_after", day.clone()),
-        (&["QueryFilters"], "updated_before", day.clone()),
-        (&["QueryFilters"], "created_after", day.clone()),
-        (&["QueryFilters"], "created_before", day),
+        (&["MemoryQueryRequest"], "agent", json!({ "pattern": SLUG })),
+        (&["MemoryQueryFilters"], "user_id", name),
+        (&["MemoryQueryFilters"], "updated_after", day.clone()),
+        (&["MemoryQueryFilters"], "updated_before", day.clone()),
+        (&["MemoryQueryFilters"], "created_after", day.clone()),
+        (&["MemoryQueryFilters"], "created_before", day.clone()),
+        (&["Recall"], "now", day),
         (&["CreateAgent", "NewPool"], "slug", json!({ "pattern": SLUG })),
         (&["NewPool"], "name", json!({ "minLength": 1, "maxLength": 256, "pattern": TEXT })),
         (&["NewPool"], "members", json!({ "maxItems": 1000, "items": { "type": "string", "pattern": SLUG } })),
@@ -127,7 +127,7 @@ fn parameters(operation: &mut Value) {
             ),
             "If-Match" => merge(schema, &json!({ "pattern": r#"^(\*|(W/)?"?[0-9]{1,18}"?)$"# })),
             "reason" => merge(schema, &json!({ "pattern": PLAIN })),
-            "tags" | "kinds" | "categories" if schema["type"] == "array" => {
+            "tags" | "kind" | "category" | "kinds" | "categories" if schema["type"] == "array" => {
                 merge(&mut schema["items"], &json!({ "pattern": "^[^,]+$" }))
             }
             _ => {}

@@ -1,40 +1,52 @@
 //! The headers of answers.
 //!
 //! A header that is marked as required is on every answer of its operation and status; the tests of the server check
-//! that. What depends on the configuration, such as the rates, is described but not required.
+//! that. The headers of the rate are on every answer to a credential that has a limit; to keep the description short they
+//! are described where they matter, with the refusal.
 
 use serde_json::{Map, Value, json};
 
-use super::{named, object, operations};
+use super::{named, object};
+use crate::openspec;
 
 /// Adds the headers to the responses and to the components.
 pub(super) fn add(description: &mut Value) {
-    for operation in operations(description) {
-        for (status, response) in operation["responses"].as_object_mut().into_iter().flatten() {
-            let mut headers = vec!["X-Request-ID", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"];
-            match status.as_str() {
-                "201" => headers.push("Location"),
-                "401" => headers.push("WWW-Authenticate"),
-                "429" | "502" | "503" => headers.push("Retry-After"),
-                _ => {}
-            }
-            if status.starts_with('2') && is_one_memory(response) {
-                headers.push("ETag");
-            }
-            let into = object(response, "headers");
-            for name in headers {
-                // What an operation says itself about a header stays.
-                into.entry(name).or_insert_with(|| json!({ "$ref": format!("#/components/headers/{name}") }));
+    let paths = description["paths"].as_object_mut().into_iter().flatten();
+    for (path, operations) in paths {
+        for operation in operations.as_object_mut().into_iter().flat_map(|all| all.values_mut()) {
+            for (status, response) in operation["responses"].as_object_mut().into_iter().flatten() {
+                let names = of_response(path, status, response);
+                let headers = object(response, "headers");
+                for name in names {
+                    // What an operation says itself about a header stays.
+                    headers.entry(name).or_insert_with(|| json!({ "$ref": format!("#/components/headers/{name}") }));
+                }
             }
         }
     }
     object(&mut description["components"], "headers").extend(described());
 }
 
+fn of_response(path: &str, status: &str, response: &Value) -> Vec<&'static str> {
+    let mut names = vec!["X-Request-ID"];
+    match status {
+        // OpenSpec has no route that reads an entry.
+        "201" if !path.starts_with(openspec::ROOT) => names.push("Location"),
+        "401" => names.push("WWW-Authenticate"),
+        "429" => names.extend(["Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"]),
+        "502" | "503" => names.push("Retry-After"),
+        _ => {}
+    }
+    if status.starts_with('2') && is_one_memory(response) {
+        names.push("ETag");
+    }
+    names
+}
+
 /// Whether the body of a response is one memory, or the answer to a write of one.
 fn is_one_memory(response: &Value) -> bool {
     let schema = named(&response["content"]["application/json"]["schema"]);
-    matches!(schema, Some("Memory" | "MemoryWrite" | "Written"))
+    matches!(schema, Some("Memory" | "MemoryWrite"))
 }
 
 fn described() -> Map<String, Value> {

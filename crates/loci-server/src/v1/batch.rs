@@ -1,25 +1,26 @@
-//! How are many memories added at once?
+//! Adds many memories at once.
 //!
-//! Each is its own transaction, in the order they came: what is told as done is durable, whatever
-//! becomes of those after it.
+//! Each is a transaction of its own, in the order given: what is answered as added is durable, whatever happens to
+//! those after it. Their texts are embedded together.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use loci_engine::NewMemory;
-use loci_types::{ErrorKind, Identifiers, Receipt};
+use loci_engine::{Caller, NewMemory};
+use loci_types::{Durability, ErrorKind, Identifier, Identifiers, MemoryId, Outcome};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::memories::degraded;
 use crate::App;
-use crate::extract::Body;
+use crate::extract::Scoped;
 use crate::failure::{Failure, Failures, ProblemBody};
 use crate::guard::Who;
 
-/// So many are added at once at the most.
+/// Maximum number of entries of a batch.
 pub(super) const MOST: usize = 500;
 
 /// The route of batches.
@@ -27,83 +28,147 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(add))
 }
 
-/// Things to remember, and whose they are.
+/// Memories to add.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct AddMemories {
-    /// IdentifierParams they are.
-    #[serde(default)]
-    identifiers: Identifiers,
-    /// The memories.
+struct MemoryBatch {
+    /// The memories. The `identifiers` of one are laid over those of the batch.
     #[schema(min_items = 1, max_items = 500)]
-    memories: Vec<NewMemory>,
-    /// Whether those after one that is refused are added all the same.
+    memories: Vec<Scoped<NewMemory>>,
+    /// Whether the memories after one that fails are added all the same.
     #[serde(default)]
+    #[schema(default = false)]
     continue_on_error: bool,
 }
 
-/// What became of them.
+/// The results of a batch.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct AddedMemories {
-    /// What became of each, in their order; without `continueOnError` up to the first that was refused.
-    results: Vec<AddedOne>,
-    /// How many are remembered.
+struct BatchResult {
+    /// The result of each memory, in order. Without `continueOnError`, the first failure is the last result.
+    data: Vec<BatchEntry>,
+    /// The number of memories that were added or known.
     succeeded: usize,
-    /// How many were refused.
+    /// The number of memories that failed.
     failed: usize,
 }
 
-/// What became of one.
+/// The result of one memory of a batch.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct AddedOne {
-    /// Its place in the list, from 0.
+struct BatchEntry {
+    /// The position in the batch, from 0.
     index: usize,
-    /// What happened to it.
+    /// The id of the memory; absent if it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    receipt: Option<Receipt>,
-    /// Why it was refused.
+    #[schema(value_type = Option<uuid::Uuid>)]
+    id: Option<MemoryId>,
+    /// What the write did; absent if it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    problem: Option<ProblemBody>,
+    event: Option<Outcome>,
+    /// The version of the memory; absent if it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<u64>,
+    /// The names of the patterns that were masked before anything was stored.
+    redacted: Vec<String>,
+    /// Parts of the work that could not be done now, for example `vector`.
+    degraded: Vec<String>,
+    /// Why it failed; absent if it succeeded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ProblemBody>,
 }
 
-/// Remembers many things.
-///
-/// They are remembered one after the other, each in a transaction of its own.
+/// Adds up to 500 memories, one after the other, each in a transaction of its own.
 #[utoipa::path(
     post, path = "/v1/memories/batch", operation_id = "addMemories", tag = "memories",
-    request_body(content = AddMemories, example = json!({
+    request_body(content = Scoped<MemoryBatch>, example = json!({
         "identifiers": { "userId": "ann" },
-        "memories": [{ "content": "Ann lives in Graz." }, { "content": "Ann plays chess on Fridays." }]
+        "memories": [
+            { "content": "Ann lives in Graz." },
+            { "content": "Ben plays chess on Fridays.", "identifiers": { "userId": "ben" } }
+        ]
     })),
-    responses((status = 200, description = "What became of each", body = AddedMemories), Failures),
+    responses((status = 200, description = "The result of each memory", body = BatchResult), Failures),
     security(("key" = ["writer"]))
 )]
 async fn add(
     State(app): State<Arc<App>>,
     who: Who,
-    Body(batch): Body<AddMemories>,
-) -> Result<Json<AddedMemories>, Failure> {
-    within("memories", batch.memories.len(), "remember")?;
-    let caller = who.caller(batch.identifiers, "remember")?;
-    let mut added = AddedMemories { results: Vec::new(), succeeded: 0, failed: 0 };
-    for (index, memory) in batch.memories.into_iter().enumerate() {
-        match app.verb("remember", app.engine.remember(&caller, memory)).await {
-            Ok(receipt) => {
-                added.succeeded += 1;
-                added.results.push(AddedOne { index, receipt: Some(receipt), problem: None });
-            }
+    Scoped { identifiers, body: batch }: Scoped<MemoryBatch>,
+) -> Result<Json<BatchResult>, Failure> {
+    within("memories", batch.memories.len(), "addMemories")?;
+    // A credential that does not admit the batch itself is refused as a whole.
+    who.caller(identifiers.clone(), "addMemories")?;
+    let (mut accepted, mut refused) = (Vec::new(), Vec::new());
+    for (index, item) in batch.memories.into_iter().enumerate() {
+        match admit(&who, &identifiers, item) {
+            Ok(item) => accepted.push((index, item)),
             Err(failure) => {
-                added.failed += 1;
-                added.results.push(AddedOne { index, receipt: None, problem: Some(failure.body()) });
+                refused.push((index, failure));
                 if !batch.continue_on_error {
                     break;
                 }
             }
         }
     }
-    Ok(Json(added))
+    let (places, items): (Vec<usize>, Vec<_>) = accepted.into_iter().unzip();
+    let work = async { Ok(app.engine.remember_many(items, batch.continue_on_error).await) };
+    let results = app.verb("addMemories", work).await?;
+    let stopped = results.len() < places.len();
+    let mut data: Vec<BatchEntry> = Vec::with_capacity(places.len() + refused.len());
+    for (index, result) in places.into_iter().zip(results) {
+        data.push(match result {
+            Ok(receipt) => BatchEntry {
+                index,
+                id: Some(receipt.id),
+                event: Some(receipt.event),
+                version: Some(receipt.version),
+                degraded: degraded(&app, &receipt),
+                redacted: receipt.redacted,
+                error: None,
+            },
+            Err(error) => failed(index, Failure::of(error.problem("addMemories"))),
+        });
+    }
+    if !stopped {
+        data.extend(refused.into_iter().map(|(index, failure)| failed(index, failure)));
+        data.sort_by_key(|entry| entry.index);
+        if !batch.continue_on_error
+            && let Some(first) = data.iter().position(|entry| entry.error.is_some())
+        {
+            data.truncate(first + 1);
+        }
+    }
+    let failed = data.iter().filter(|entry| entry.error.is_some()).count();
+    Ok(Json(BatchResult { succeeded: data.len() - failed, failed, data }))
+}
+
+/// The caller and the memory of one entry.
+fn admit(who: &Who, common: &Identifiers, item: Scoped<NewMemory>) -> Result<(Caller, NewMemory), Failure> {
+    let Scoped { identifiers: own, body } = item;
+    if body.durability == Some(Durability::Batched) {
+        let message = "a batch is written before it is answered; durability must be left out or `durable`";
+        return Err(Failure::new(ErrorKind::InvalidInput, message, "addMemories").field("durability"));
+    }
+    let mut identifiers = common.clone();
+    for which in Identifier::ALL {
+        if let Some(value) = own.get(which) {
+            identifiers.set(which, Some(value.to_owned()));
+        }
+    }
+    Ok((who.caller(identifiers, "addMemories")?, body))
+}
+
+fn failed(index: usize, failure: Failure) -> BatchEntry {
+    BatchEntry {
+        index,
+        id: None,
+        event: None,
+        version: None,
+        redacted: Vec::new(),
+        degraded: Vec::new(),
+        error: Some(failure.body()),
+    }
 }
 
 /// Refuses a list that is empty or too long.

@@ -1,115 +1,199 @@
-//! Which memories are meant, in the words of HTTP?
+//! The filter of memories, as a JSON object in bodies and as query parameters.
 //!
-//! What is absent or empty leaves its side open. The filter is applied in the store; here it is
-//! only read.
+//! There is one declaration, [`MemoryFilter`], for both. Query parameters are turned into the JSON object that the
+//! declaration describes and are then read like a body, so that both take the same fields and refuse the same values.
+//! The filter is applied in the store; here it is only read.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
 use jiff::Timestamp;
-use loci_types::{Filter, State, TimeRange};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use utoipa::ToSchema;
+use loci_engine::optional_instant;
+use loci_types::{AccessPolicy, Filter, Identifiers, Layer, MemoryId, State, TimeRange};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
 
-/// Which memories are meant; what is absent or empty leaves its side open.
-#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+use super::page::PageRequest;
+use crate::extract::{is_identifier, json, parameters, split, told};
+use crate::failure::Failure;
+
+/// Conditions that a memory must meet. A condition that is absent holds for every memory; a list holds if one of its
+/// values does.
+///
+/// As query parameters, lists are separated by commas, and `userId`, `agentId` and `sessionId` are named
+/// `filter.userId`, `filter.agentId` and `filter.sessionId`, because their plain names are identifiers.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct MemoryFilter {
-    /// Any of these tags.
-    #[schema(max_items = 256)]
-    tags: Vec<String>,
-    /// Of this source type, such as `conversation`.
-    source_type: Option<String>,
-    /// Any of these source types.
-    #[schema(max_items = 256)]
-    source_types: Vec<String>,
-    /// Any of these source roles.
-    #[schema(max_items = 256)]
-    source_roles: Vec<String>,
-    /// Whether it mirrors a knowledge item.
-    has_knowledge_pointer: Option<bool>,
-    /// Metadata fields with exactly these values.
-    #[schema(value_type = Object)]
-    custom: BTreeMap<String, Value>,
+    /// Any of these ids.
+    #[serde(deserialize_with = "some")]
+    #[schema(value_type = Vec<uuid::Uuid>, min_items = 1, max_items = 1000)]
+    #[param(value_type = Vec<uuid::Uuid>, style = Form, explode = false, required = false, min_items = 1, max_items = 1000)]
+    id: Vec<MemoryId>,
+    /// Any of these layers.
+    #[serde(deserialize_with = "some")]
+    #[schema(min_items = 1)]
+    #[param(style = Form, explode = false, required = false, min_items = 1)]
+    layer: Vec<Layer>,
     /// Any of these kinds.
-    #[schema(max_items = 256)]
-    kinds: Vec<String>,
+    #[serde(deserialize_with = "some")]
+    #[schema(min_items = 1, max_items = 256)]
+    #[param(style = Form, explode = false, required = false, min_items = 1, max_items = 256)]
+    kind: Vec<String>,
     /// Any of these categories.
-    #[schema(max_items = 256)]
-    categories: Vec<String>,
-    /// In any of these states; none: `active` and `decayed`.
-    states: Vec<State>,
-    /// Whether replaced and expired memories are seen as well.
-    superseded: bool,
-    /// See what held at this instant instead of what holds now.
-    as_of: Option<Timestamp>,
+    #[serde(deserialize_with = "some")]
+    #[schema(min_items = 1, max_items = 256)]
+    #[param(style = Form, explode = false, required = false, min_items = 1, max_items = 256)]
+    category: Vec<String>,
+    /// At least one of these tags.
+    #[serde(deserialize_with = "some")]
+    #[schema(min_items = 1, max_items = 256)]
+    #[param(style = Form, explode = false, required = false, min_items = 1, max_items = 256)]
+    tags: Vec<String>,
+    /// Any of these states. Default: `active` and `decayed`.
+    #[serde(deserialize_with = "some")]
+    #[schema(min_items = 1)]
+    #[param(style = Form, explode = false, required = false, min_items = 1)]
+    state: Vec<State>,
+    /// Any of these conversations.
+    #[serde(deserialize_with = "some")]
+    #[schema(min_items = 1, max_items = 256)]
+    #[param(style = Form, explode = false, required = false, min_items = 1, max_items = 256)]
+    thread_id: Vec<String>,
+    /// Any of these agent runs.
+    #[serde(deserialize_with = "some")]
+    #[schema(min_items = 1, max_items = 256)]
+    #[param(style = Form, explode = false, required = false, min_items = 1, max_items = 256)]
+    run_id: Vec<String>,
+    /// Any of these speakers or writers.
+    #[serde(deserialize_with = "some")]
+    #[schema(min_items = 1, max_items = 256)]
+    #[param(style = Form, explode = false, required = false, min_items = 1, max_items = 256)]
+    actor_id: Vec<String>,
+    /// Any of these roles of the speaker.
+    #[serde(deserialize_with = "some")]
+    #[schema(min_items = 1, max_items = 256)]
+    #[param(style = Form, explode = false, required = false, min_items = 1, max_items = 256)]
+    role: Vec<String>,
+    /// Any of these users among the identifiers of the memory.
+    #[serde(deserialize_with = "some")]
+    #[schema(min_items = 1, max_items = 256)]
+    #[param(rename = "filter.userId", style = Form, explode = false, required = false, min_items = 1, max_items = 256)]
+    user_id: Vec<String>,
+    /// Any of these agents among the identifiers of the memory.
+    #[serde(deserialize_with = "some")]
+    #[schema(min_items = 1, max_items = 256)]
+    #[param(rename = "filter.agentId", style = Form, explode = false, required = false, min_items = 1, max_items = 256)]
+    agent_id: Vec<String>,
+    /// Any of these sessions among the identifiers of the memory.
+    #[serde(deserialize_with = "some")]
+    #[schema(min_items = 1, max_items = 256)]
+    #[param(rename = "filter.sessionId", style = Form, explode = false, required = false, min_items = 1, max_items = 256)]
+    session_id: Vec<String>,
+    /// Any of these types of the source, for example `conversation`.
+    #[serde(deserialize_with = "some")]
+    #[schema(min_items = 1, max_items = 256)]
+    #[param(style = Form, explode = false, required = false, min_items = 1, max_items = 256)]
+    source_type: Vec<String>,
+    /// Any of these roles of the source.
+    #[serde(deserialize_with = "some")]
+    #[schema(min_items = 1, max_items = 256)]
+    #[param(style = Form, explode = false, required = false, min_items = 1, max_items = 256)]
+    source_role: Vec<String>,
+    /// Any of these access policies.
+    #[serde(deserialize_with = "some")]
+    #[schema(min_items = 1)]
+    #[param(style = Form, explode = false, required = false, min_items = 1)]
+    access_policy: Vec<AccessPolicy>,
     /// Whether it is pinned.
+    #[param(nullable = false)]
     pinned: Option<bool>,
-    /// At least this important.
+    /// Whether it mirrors a knowledge item.
+    #[param(nullable = false)]
+    has_knowledge_pointer: Option<bool>,
+    /// Metadata fields that have exactly these values. As a query parameter, a JSON object.
+    #[schema(value_type = Object)]
+    #[param(value_type = String, required = false)]
+    metadata: BTreeMap<String, Value>,
+    /// The least importance.
     #[schema(minimum = 0, maximum = 1)]
+    #[param(nullable = false, minimum = 0, maximum = 1)]
     importance_min: Option<f64>,
-    /// At most this important.
+    /// The greatest importance.
     #[schema(minimum = 0, maximum = 1)]
+    #[param(nullable = false, minimum = 0, maximum = 1)]
     importance_max: Option<f64>,
-    /// At least this certain.
+    /// The least confidence.
     #[schema(minimum = 0, maximum = 1)]
+    #[param(nullable = false, minimum = 0, maximum = 1)]
     confidence_min: Option<f64>,
-    /// At most this certain.
+    /// The greatest confidence.
     #[schema(minimum = 0, maximum = 1)]
+    #[param(nullable = false, minimum = 0, maximum = 1)]
     confidence_max: Option<f64>,
-    /// It happened at this instant or later.
+    /// It happened at this instant or day, or later. Memories without `eventTime` do not match.
+    #[serde(deserialize_with = "optional_instant")]
+    #[param(nullable = false)]
     event_after: Option<Timestamp>,
-    /// It happened before this instant.
+    /// It happened before this instant or day. Memories without `eventTime` do not match.
+    #[serde(deserialize_with = "optional_instant")]
+    #[param(nullable = false)]
     event_before: Option<Timestamp>,
-    /// It came into the store at this instant or later.
+    /// It was added at this instant or day, or later.
+    #[serde(deserialize_with = "optional_instant")]
+    #[param(nullable = false)]
     created_after: Option<Timestamp>,
-    /// It came into the store before this instant.
+    /// It was added before this instant or day.
+    #[serde(deserialize_with = "optional_instant")]
+    #[param(nullable = false)]
     created_before: Option<Timestamp>,
-    /// It last changed at this instant or later.
+    /// It was last changed at this instant or day, or later.
+    #[serde(deserialize_with = "optional_instant")]
+    #[param(nullable = false)]
     updated_after: Option<Timestamp>,
-    /// It last changed before this instant.
+    /// It was last changed before this instant or day.
+    #[serde(deserialize_with = "optional_instant")]
+    #[param(nullable = false)]
     updated_before: Option<Timestamp>,
-    /// Of any of these users.
-    #[schema(max_items = 256)]
-    users: Vec<String>,
-    /// Of any of these agents.
-    #[schema(max_items = 256)]
-    agents: Vec<String>,
-    /// In any of these sessions.
-    #[schema(max_items = 256)]
-    sessions: Vec<String>,
-    /// In any of these runs.
-    #[schema(max_items = 256)]
-    runs: Vec<String>,
-    /// By any of these actors.
-    #[schema(max_items = 256)]
-    actors: Vec<String>,
-    /// In any of these roles.
-    #[schema(max_items = 256)]
-    roles: Vec<String>,
-    /// In any of these conversations.
-    #[schema(max_items = 256)]
-    threads: Vec<String>,
+    /// Whether superseded, expired and not yet valid memories are included.
+    #[param(required = false)]
+    superseded: bool,
+    /// Selects what held at this instant or day instead of what holds now.
+    #[serde(deserialize_with = "optional_instant")]
+    #[param(nullable = false)]
+    as_of: Option<Timestamp>,
 }
 
 impl MemoryFilter {
-    /// The filter, judged at this instant.
+    /// The filter of the store, evaluated at this instant.
     pub(crate) fn at(self, now: Timestamp) -> Filter {
         let open = Filter::at(now);
         let range = |from, until| TimeRange { from, until };
-        let mut source_types = self.source_types;
-        source_types.extend(self.source_type);
         Filter {
-            as_of: self.as_of,
-            states: if self.states.is_empty() { open.states.clone() } else { self.states },
-            superseded: self.superseded,
-            kinds: self.kinds,
-            categories: self.categories,
+            ids: self.id,
+            layers: self.layer,
+            kinds: self.kind,
+            categories: self.category,
             tags: self.tags,
-            source_types,
-            source_roles: self.source_roles,
-            has_knowledge_pointer: self.has_knowledge_pointer,
+            states: if self.state.is_empty() { open.states.clone() } else { self.state },
+            threads: self.thread_id,
+            runs: self.run_id,
+            actors: self.actor_id,
+            roles: self.role,
+            users: self.user_id,
+            agents: self.agent_id,
+            sessions: self.session_id,
+            source_types: self.source_type,
+            source_roles: self.source_role,
+            access_policies: self.access_policy,
             pinned: self.pinned,
+            has_knowledge_pointer: self.has_knowledge_pointer,
+            metadata: self.metadata,
             importance_min: self.importance_min,
             importance_max: self.importance_max,
             confidence_min: self.confidence_min,
@@ -117,15 +201,203 @@ impl MemoryFilter {
             event: range(self.event_after, self.event_before),
             created: range(self.created_after, self.created_before),
             updated: range(self.updated_after, self.updated_before),
-            users: self.users,
-            agents: self.agents,
-            sessions: self.sessions,
-            runs: self.runs,
-            actors: self.actors,
-            roles: self.roles,
-            threads: self.threads,
-            metadata: self.custom,
+            superseded: self.superseded,
+            as_of: self.as_of,
             ..open
         }
+    }
+
+    /// Whether the filter excludes nothing: `superseded` and `asOf` alone are no conditions.
+    pub(crate) fn is_open(&self) -> bool {
+        Self { superseded: false, as_of: None, ..self.clone() } == Self::default()
+    }
+
+    /// Reads the filter from query parameters.
+    fn from_query(text: &str) -> Result<Self, Failure> {
+        let mut object = Map::new();
+        for (name, text) in form_urlencoded::parse(text.as_bytes()) {
+            let field = match name.strip_prefix("filter.") {
+                Some(inner) if is_identifier(inner) => inner,
+                _ => &name,
+            };
+            let value = forms().get(field).map_or_else(|| Value::from(text.as_ref()), |form| form.value(&text));
+            if object.insert(field.to_owned(), value).is_some() {
+                return Err(told(name.to_string(), &format!("duplicate field `{name}`")));
+            }
+        }
+        let bytes = serde_json::to_vec(&object).map_err(|error| told("query".to_owned(), &error.to_string()))?;
+        json(&bytes).map_err(|failure| {
+            // A parameter is one text, so the place within a list is of no use to the caller.
+            let field = failure.problem().details.get("field").and_then(Value::as_str).unwrap_or_default();
+            let field = field.split(['[', '.']).next().unwrap_or_default().to_owned();
+            let prefix = if is_identifier(&field) { "filter." } else { "" };
+            failure.field(&format!("{prefix}{field}"))
+        })
+    }
+}
+
+/// The failure of a filter in a body: its field is named within `filter`.
+pub(crate) fn in_body(failure: Failure) -> Failure {
+    let field = failure.problem().details.get("field").and_then(Value::as_str).unwrap_or_default();
+    if forms().contains_key(field) { failure.within("filter") } else { failure }
+}
+
+/// How the text of a query parameter becomes a JSON value.
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    List,
+    Json,
+    Text,
+}
+
+impl Form {
+    fn value(self, text: &str) -> Value {
+        match self {
+            Self::List => text.split(',').map(str::trim).collect(),
+            // A text that is no JSON stays a text, which is then refused by the name of its field.
+            Self::Json => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
+            Self::Text => text.into(),
+        }
+    }
+}
+
+/// The form of each field, by the types of the published schema.
+fn forms() -> &'static BTreeMap<String, Form> {
+    static FORMS: OnceLock<BTreeMap<String, Form>> = OnceLock::new();
+    FORMS.get_or_init(|| {
+        let schema = serde_json::to_value(MemoryFilter::schema()).unwrap_or_default();
+        let form = |(name, property): (&String, &Value)| {
+            let kinds = property["type"].as_array().cloned().unwrap_or_else(|| vec![property["type"].clone()]);
+            let form = match kinds.iter().filter_map(Value::as_str).find(|kind| *kind != "null") {
+                Some("array") => Form::List,
+                Some("string") | None => Form::Text,
+                Some(_) => Form::Json,
+            };
+            (name.clone(), form)
+        };
+        schema["properties"].as_object().into_iter().flatten().map(form).collect()
+    })
+}
+
+/// Reads a list, which must not be empty: "none of them" would otherwise be read as "no condition".
+fn some<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    let list = Vec::deserialize(deserializer)?;
+    match list.is_empty() {
+        true => Err(D::Error::custom("the list is empty; leave it out for no condition")),
+        false => Ok(list),
+    }
+}
+
+/// The query parameters that select memories.
+pub(crate) struct FilterParams {
+    pub(crate) identifiers: Identifiers,
+    pub(crate) filter: MemoryFilter,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for FilterParams {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        let (identifiers, rest) = split(parts.uri.query().unwrap_or_default(), is_identifier);
+        Ok(Self { identifiers: parameters(&identifiers)?, filter: MemoryFilter::from_query(&rest)? })
+    }
+}
+
+/// The query parameters that select a page of memories.
+pub(crate) struct FilterPageParams {
+    pub(crate) identifiers: Identifiers,
+    pub(crate) page: PageRequest,
+    pub(crate) filter: MemoryFilter,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for FilterPageParams {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        let (page, rest) =
+            split(parts.uri.query().unwrap_or_default(), |name| matches!(name, "limit" | "cursor"));
+        let (identifiers, rest) = split(&rest, is_identifier);
+        Ok(Self {
+            identifiers: parameters(&identifiers)?,
+            page: PageRequest::new(parameters(&page)?)?,
+            filter: MemoryFilter::from_query(&rest)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(text: &str) -> MemoryFilter {
+        json(text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn parameters_and_bodies_are_one_filter() {
+        for (query, body) in [
+            ("", "{}"),
+            ("kind=fact, preference&tags=a", r#"{"kind":["fact","preference"],"tags":["a"]}"#),
+            ("filter.userId=ann,ben", r#"{"userId":["ann","ben"]}"#),
+            ("pinned=true&importanceMin=0.5&superseded=true", r#"{"pinned":true,"importanceMin":0.5,"superseded":true}"#),
+            ("createdAfter=2026-01-31", r#"{"createdAfter":"2026-01-31T00:00:00Z"}"#),
+            ("metadata=%7B%22room%22%3A7%7D&layer=user", r#"{"metadata":{"room":7},"layer":["user"]}"#),
+            ("threadId=7&role=true", r#"{"threadId":["7"],"role":["true"]}"#),
+        ] {
+            assert_eq!(MemoryFilter::from_query(query).unwrap(), object(body), "{query}");
+        }
+        for (query, field) in [
+            ("kind=a&kind=b", "kind"),
+            ("layer=galaxy", "layer"),
+            ("layer=", "layer"),
+            ("state=alive", "state"),
+            ("id=7", "id"),
+            ("pinned=perhaps", "pinned"),
+            ("importanceMin=high", "importanceMin"),
+            ("metadata=room", "metadata"),
+            ("createdAfter=soon", "createdAfter"),
+            ("filter.kind=a", "filter"),
+            ("colour=red", "colour"),
+        ] {
+            let failure = MemoryFilter::from_query(query).unwrap_err();
+            assert_eq!(failure.problem().details["field"], field, "{query}");
+        }
+    }
+
+    #[test]
+    fn a_filter_without_conditions_is_open() {
+        for (body, open) in [
+            ("{}", true),
+            (r#"{"superseded":true,"asOf":"2026-01-31"}"#, true),
+            (r#"{"metadata":{}}"#, true),
+            (r#"{"kind":["fact"]}"#, false),
+            (r#"{"pinned":false}"#, false),
+            (r#"{"state":["archived"]}"#, false),
+        ] {
+            assert_eq!(object(body).is_open(), open, "{body}");
+        }
+        assert!(json::<MemoryFilter>(br#"{"id":[]}"#).is_err());
+    }
+
+    #[test]
+    fn every_field_has_a_form_and_reaches_the_store() {
+        assert_eq!(forms().len(), 31);
+        let now = Timestamp::UNIX_EPOCH;
+        let whole = object(
+            r#"{"id":["0194fdc2-fa2f-7fc0-b1d3-aa2ca9a4f2f0"],"layer":["user"],"kind":["k"],"category":["c"],"tags":["t"],
+                "state":["archived"],"threadId":["t"],"runId":["r"],"actorId":["a"],"role":["r"],"userId":["u"],
+                "agentId":["a"],"sessionId":["s"],"sourceType":["s"],"sourceRole":["s"],"accessPolicy":["private"],
+                "pinned":true,"hasKnowledgePointer":true,"metadata":{"a":1},"importanceMin":0.1,"importanceMax":0.2,
+                "confidenceMin":0.3,"confidenceMax":0.4,"eventAfter":"2026-01-01","eventBefore":"2026-01-02",
+                "createdAfter":"2026-01-03","createdBefore":"2026-01-04","updatedAfter":"2026-01-05",
+                "updatedBefore":"2026-01-06","superseded":true,"asOf":"2026-01-07"}"#,
+        );
+        let (made, open) = (format!("{:?}", whole.at(now)), format!("{:?}", Filter::at(now)));
+        // What a request cannot ask for stays open.
+        for untouched in ["happened: TimeRange { from: None, until: None }", "claim: None", "twin: None", "about: None"] {
+            assert!(made.contains(untouched) && open.contains(untouched), "{untouched}");
+        }
+        assert_eq!(made.matches("[]").count(), 0, "{made}");
+        assert_eq!(made.matches(": None").count(), 5, "{made}");
     }
 }

@@ -1,22 +1,24 @@
-//! What became of a memory, and how is knowledge changed on purpose?
+//! The life of a memory: its history, versions, links and provenance, and how knowledge is changed on purpose.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
-use axum::response::Response;
-use loci_engine::{Chain, History, Keep, Provenance, Undone, WeakFact};
-use loci_types::{Edge, ErrorKind, Identifiers, MemoryId, Relation, Space};
-use serde::{Deserialize, Serialize};
+use axum::http::header::LINK;
+use axum::response::{IntoResponse, Response};
+use loci_engine::{Keep, NewMemory, Provenance, Undone, WeakMemory};
+use loci_types::{Durability, Edge, ErrorKind, LedgerEntry, Memory, MemoryId, Relation, Space};
+use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::memories::AddMemory;
-use super::{IdentifierParams, NoParams, OnlyWhose, Wanted, Written, written};
+use super::memories::answer_write;
+use super::page::{Page, PageParams};
+use super::write::{Prefer, PreferHeader, Write};
+use super::{IdentifierParams, NoParams};
 use crate::App;
-use crate::extract::{Body, Id, MaybeBody, Params, ScopedParams, words};
+use crate::extract::{Id, ListParams, MaybeScoped, NoFields, PathPair, ScopeRequest, Scoped, ScopedParams, words};
 use crate::failure::{self, Failure, Failures};
 use crate::guard::Who;
 
@@ -24,133 +26,122 @@ use crate::guard::Who;
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
         .routes(routes!(history))
-        .routes(routes!(explain))
+        .routes(routes!(provenance))
         .routes(routes!(chain))
         .routes(routes!(edges))
         .routes(routes!(supersede))
         .routes(routes!(correct))
         .routes(routes!(confirm))
         .routes(routes!(resolve))
-        .routes(routes!(pin))
         .routes(routes!(undo))
         .routes(routes!(weak))
 }
 
-/// How much of a history is told.
-#[derive(Debug, Clone, Copy, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(default, deny_unknown_fields)]
-struct Most {
-    /// So many entries at the most.
-    #[param(required = false, minimum = 1, maximum = 1000)]
-    limit: usize,
-}
-
-impl Default for Most {
-    fn default() -> Self {
-        Self { limit: 100 }
-    }
-}
-
-/// What happened to a memory, oldest first.
+/// Lists the ledger entries of a memory, oldest first.
 #[utoipa::path(
     get, path = "/v1/memories/{id}/history", operation_id = "memoryHistory", tag = "life",
-    params(("id" = uuid::Uuid, Path, description = "The memory"), Most, IdentifierParams),
-    responses((status = 200, description = "The entries of the ledger", body = History), Failures),
+    params(("id" = uuid::Uuid, Path, description = "The id of the memory"), PageParams, IdentifierParams),
+    responses((status = 200, description = "A page of ledger entries", body = Page<LedgerEntry>), Failures),
     security(("key" = ["reader"]))
 )]
 async fn history(
     State(app): State<Arc<App>>,
     who: Who,
     Id(id): Id,
-    ScopedParams(whose, most): ScopedParams<Most>,
-) -> Result<Json<History>, Failure> {
-    let caller = who.caller(whose, "history")?;
-    app.verb("history", app.engine.history(&caller, id, most.limit)).await.map(Json)
+    ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
+) -> Result<Json<Page<LedgerEntry>>, Failure> {
+    let caller = who.caller(identifiers, "memoryHistory")?;
+    let read = page.offset()?.saturating_add(page.limit + 1);
+    let history = app.verb("memoryHistory", app.engine.history(&caller, id, read)).await?;
+    page.slice(history.events).map(Json)
 }
 
-/// Where a memory comes from: its sources, versions, links and history.
+/// Reads where a memory comes from: its sources, versions, entities, links and history.
 #[utoipa::path(
-    get, path = "/v1/memories/{id}/explain", operation_id = "explainMemory", tag = "life",
-    params(("id" = uuid::Uuid, Path, description = "The memory"), IdentifierParams),
-    responses((status = 200, description = "Where it comes from", body = Provenance), Failures),
+    get, path = "/v1/memories/{id}/provenance", operation_id = "memoryProvenance", tag = "life",
+    params(("id" = uuid::Uuid, Path, description = "The id of the memory"), IdentifierParams),
+    responses((status = 200, description = "The provenance of the memory", body = Provenance), Failures),
     security(("key" = ["reader"]))
 )]
-async fn explain(
+async fn provenance(
     State(app): State<Arc<App>>,
     who: Who,
     Id(id): Id,
-    ScopedParams(whose, NoParams {}): ScopedParams<NoParams>,
+    ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<Provenance>, Failure> {
-    let caller = who.caller(whose, "explain")?;
-    app.verb("explain", app.engine.explain(&caller, id)).await.map(Json)
+    let caller = who.caller(identifiers, "memoryProvenance")?;
+    app.verb("memoryProvenance", app.engine.explain(&caller, id)).await.map(Json)
 }
 
-/// All versions of what a memory says, oldest first.
+/// Lists all versions of what a memory says, oldest first.
+///
+/// The last entry of the last page is the version that holds now; the header `Link` with `rel="latest-version"` names
+/// it on every page.
 #[utoipa::path(
     get, path = "/v1/memories/{id}/chain", operation_id = "memoryChain", tag = "life",
-    params(("id" = uuid::Uuid, Path, description = "The memory"), IdentifierParams),
-    responses((status = 200, description = "The versions", body = Chain), Failures),
+    params(("id" = uuid::Uuid, Path, description = "The id of the memory"), PageParams, IdentifierParams),
+    responses(
+        (
+            status = 200, description = "A page of versions", body = Page<Memory>,
+            headers(("Link" = String, description = "The version that holds now, with `rel=\"latest-version\"`"))
+        ),
+        Failures
+    ),
     security(("key" = ["reader"]))
 )]
 async fn chain(
     State(app): State<Arc<App>>,
     who: Who,
     Id(id): Id,
-    ScopedParams(whose, NoParams {}): ScopedParams<NoParams>,
-) -> Result<Json<Chain>, Failure> {
-    let caller = who.caller(whose, "versions")?;
-    app.verb("versions", app.engine.versions(&caller, id)).await.map(Json)
+    ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
+) -> Result<Response, Failure> {
+    let caller = who.caller(identifiers, "memoryChain")?;
+    let chain = app.verb("memoryChain", app.engine.versions(&caller, id)).await?;
+    let head = format!("</v1/memories/{}>; rel=\"latest-version\"", chain.head);
+    Ok(([(LINK, head)], Json(page.slice(chain.versions)?)).into_response())
 }
 
-/// Which links are meant.
+/// The links that are listed.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(default, deny_unknown_fields)]
-struct Which {
-    /// Of these relations; none: of all.
+struct EdgeParams {
+    /// Any of these relations. Default: all.
     #[serde(deserialize_with = "words")]
     #[param(style = Form, explode = false, required = false, min_items = 1)]
-    relations: Vec<Relation>,
+    relation: Vec<Relation>,
 }
 
-/// The links of a memory.
-#[derive(Debug, Serialize, ToSchema)]
-struct Edges {
-    /// The links.
-    edges: Vec<Edge>,
-}
-
-/// The links of a memory.
+/// Lists the links from and to a memory, oldest first.
 #[utoipa::path(
     get, path = "/v1/memories/{id}/edges", operation_id = "memoryEdges", tag = "life",
-    params(("id" = uuid::Uuid, Path, description = "The memory"), Which, IdentifierParams),
-    responses((status = 200, description = "The links", body = Edges), Failures),
+    params(("id" = uuid::Uuid, Path, description = "The id of the memory"), EdgeParams, PageParams, IdentifierParams),
+    responses((status = 200, description = "A page of links", body = Page<Edge>), Failures),
     security(("key" = ["reader"]))
 )]
 async fn edges(
     State(app): State<Arc<App>>,
     who: Who,
     Id(id): Id,
-    ScopedParams(whose, which): ScopedParams<Which>,
-) -> Result<Json<Edges>, Failure> {
-    let caller = who.caller(whose, "edges")?;
-    let edges = app.verb("edges", app.engine.edges(&caller, id, &which.relations)).await?;
-    Ok(Json(Edges { edges }))
+    ListParams { identifiers, page, params }: ListParams<EdgeParams>,
+) -> Result<Json<Page<Edge>>, Failure> {
+    let caller = who.caller(identifiers, "memoryEdges")?;
+    let edges = app.verb("memoryEdges", app.engine.edges(&caller, id, &params.relation)).await?;
+    page.slice(edges).map(Json)
 }
 
-/// Puts a new memory in the place of an old one, which stays readable in the chain.
+/// Replaces a memory by a newer one. The old one stays readable in the chain.
 ///
-/// What the new one leaves out is taken from the old one.
+/// Kind, category, tags, importance, access policy and pinning are taken from the old memory where they are left out.
 #[utoipa::path(
     post, path = "/v1/memories/{id}/supersede", operation_id = "supersedeMemory", tag = "life",
-    params(("id" = uuid::Uuid, Path, description = "The memory that is replaced"), Wanted),
-    request_body(content = AddMemory, example = json!({
+    params(("id" = uuid::Uuid, Path, description = "The id of the memory that is replaced"), PreferHeader),
+    request_body(content = Scoped<NewMemory>, example = json!({
         "identifiers": { "userId": "ann" }, "content": "Ann moved to Vienna."
     })),
     responses(
-        (status = 201, description = "The new memory", body = Written),
-        (status = 200, description = "It was known already", body = Written),
+        (status = 201, description = "The new memory", body = Write<Memory>),
+        (status = 200, description = "The memory was known", body = Write<Memory>),
         Failures
     ),
     security(("key" = ["writer"]))
@@ -159,42 +150,38 @@ async fn supersede(
     State(app): State<Arc<App>>,
     who: Who,
     Id(id): Id,
-    Params(wanted): Params<Wanted>,
-    Body(body): Body<AddMemory>,
+    prefer: Prefer,
+    Scoped { identifiers, body }: Scoped<NewMemory>,
 ) -> Result<Response, Failure> {
-    if body.batched() {
-        let message = "what takes the place of another cannot wait to be written";
-        return Err(Failure::new(ErrorKind::InvalidInput, message, "supersede")
+    if body.durability == Some(Durability::Batched) {
+        let message = "durability cannot be `batched` for a memory that replaces another";
+        return Err(Failure::new(ErrorKind::InvalidInput, message, "supersedeMemory")
             .field("durability")
             .hint("leave it out"));
     }
-    let (identifiers, new) = body.apart();
-    let caller = who.caller(identifiers, "supersede")?;
-    let receipt = app.verb("supersede", app.engine.supersede(&caller, id, new)).await?;
-    written(&app, &caller, receipt, wanted.r#return, StatusCode::CREATED).await
+    let caller = who.caller(identifiers, "supersedeMemory")?;
+    let receipt = app.verb("supersedeMemory", app.engine.supersede(&caller, id, body)).await?;
+    Ok(answer_write(&app, &caller, receipt, prefer).await)
 }
 
-/// What is right.
+/// The correction of a memory.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct CorrectMemory {
-    /// IdentifierParams memories are meant.
-    #[serde(default)]
-    identifiers: Identifiers,
-    /// What is right.
+struct Correction {
+    /// The text that is right.
     content: String,
-    /// Why the old was wrong.
+    /// Why the old text was wrong, for the history.
     reason: Option<String>,
 }
 
-/// Says that a memory was wrong, and what is right.
+/// Replaces a memory that was wrong. The new one has confidence 1.
 #[utoipa::path(
     post, path = "/v1/memories/{id}/correct", operation_id = "correctMemory", tag = "life",
-    params(("id" = uuid::Uuid, Path, description = "The memory that was wrong"), Wanted),
-    request_body = CorrectMemory,
+    params(("id" = uuid::Uuid, Path, description = "The id of the memory that was wrong"), PreferHeader),
+    request_body = Scoped<Correction>,
     responses(
-        (status = 201, description = "The memory that is right", body = Written),
-        (status = 200, description = "It was known already", body = Written),
+        (status = 201, description = "The new memory", body = Write<Memory>),
+        (status = 200, description = "The memory was known", body = Write<Memory>),
         Failures
     ),
     security(("key" = ["writer"]))
@@ -203,171 +190,118 @@ async fn correct(
     State(app): State<Arc<App>>,
     who: Who,
     Id(id): Id,
-    Params(wanted): Params<Wanted>,
-    Body(body): Body<CorrectMemory>,
+    prefer: Prefer,
+    Scoped { identifiers, body }: Scoped<Correction>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(body.identifiers, "correct")?;
+    let caller = who.caller(identifiers, "correctMemory")?;
     let work = app.engine.correct(&caller, id, &body.content, body.reason.as_deref());
-    let receipt = app.verb("correct", work).await?;
-    written(&app, &caller, receipt, wanted.r#return, StatusCode::CREATED).await
+    let receipt = app.verb("correctMemory", work).await?;
+    Ok(answer_write(&app, &caller, receipt, prefer).await)
 }
 
-/// Says that a memory is right: it is sure, and never fades.
+/// Confirms a memory: its confidence becomes 1 and no longer decays.
 #[utoipa::path(
     post, path = "/v1/memories/{id}/confirm", operation_id = "confirmMemory", tag = "life",
-    params(("id" = uuid::Uuid, Path, description = "The memory"), Wanted),
-    request_body = Option<OnlyWhose>,
-    responses((status = 200, description = "Confirmed", body = Written), Failures),
+    params(("id" = uuid::Uuid, Path, description = "The id of the memory"), PreferHeader),
+    request_body = Option<ScopeRequest>,
+    responses((status = 200, description = "The memory is confirmed", body = Write<Memory>), Failures),
     security(("key" = ["writer"]))
 )]
 async fn confirm(
     State(app): State<Arc<App>>,
     who: Who,
     Id(id): Id,
-    Params(wanted): Params<Wanted>,
-    MaybeBody(body): MaybeBody<OnlyWhose>,
+    prefer: Prefer,
+    MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(body.identifiers, "confirm")?;
-    let receipt = app.verb("confirm", app.engine.confirm(&caller, id)).await?;
-    written(&app, &caller, receipt, wanted.r#return, StatusCode::OK).await
+    let caller = who.caller(identifiers, "confirmMemory")?;
+    let receipt = app.verb("confirmMemory", app.engine.confirm(&caller, id)).await?;
+    Ok(answer_write(&app, &caller, receipt, prefer).await)
 }
 
-/// Which of two memories holds.
+/// The resolution of a contradiction.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct ResolveMemory {
-    /// IdentifierParams memories are meant.
-    #[serde(default)]
-    identifiers: Identifiers,
-    /// The other memory.
+struct Resolution {
+    /// The id of the other memory.
     #[schema(value_type = uuid::Uuid)]
     other: MemoryId,
-    /// Which one holds: the one said later, the one said earlier, or both.
+    /// Which of the two holds: the one said later, the one said earlier, or both.
     keep: Keep,
 }
 
-/// Settles which of two memories that may contradict each other holds.
+/// Resolves a contradiction between two memories.
 ///
-/// What does not hold stays readable in the chain of the other.
+/// A memory that does not hold stays readable in the chain of the other.
 #[utoipa::path(
     post, path = "/v1/memories/{id}/resolve", operation_id = "resolveMemory", tag = "life",
-    params(("id" = uuid::Uuid, Path, description = "One of the two memories"), Wanted),
-    request_body = ResolveMemory,
-    responses((status = 200, description = "Settled", body = Written), Failures),
+    params(("id" = uuid::Uuid, Path, description = "The id of one of the two memories"), PreferHeader),
+    request_body = Scoped<Resolution>,
+    responses((status = 200, description = "The contradiction is resolved", body = Write<Memory>), Failures),
     security(("key" = ["writer"]))
 )]
 async fn resolve(
     State(app): State<Arc<App>>,
     who: Who,
     Id(id): Id,
-    Params(wanted): Params<Wanted>,
-    Body(body): Body<ResolveMemory>,
+    prefer: Prefer,
+    Scoped { identifiers, body }: Scoped<Resolution>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(body.identifiers, "resolve")?;
-    let receipt = app.verb("resolve", app.engine.resolve(&caller, id, body.other, body.keep)).await?;
-    written(&app, &caller, receipt, wanted.r#return, StatusCode::OK).await
+    let caller = who.caller(identifiers, "resolveMemory")?;
+    let work = app.engine.resolve(&caller, id, body.other, body.keep);
+    let receipt = app.verb("resolveMemory", work).await?;
+    Ok(answer_write(&app, &caller, receipt, prefer).await)
 }
 
-/// Whether a memory is kept whatever happens.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct PinMemory {
-    /// IdentifierParams memories are meant.
-    #[serde(default)]
-    identifiers: Identifiers,
-    /// Kept whatever happens, or no longer.
-    pinned: bool,
-}
-
-/// Keeps a memory whatever happens, or no longer.
+/// Undoes the change that one ledger entry records.
 #[utoipa::path(
-    post, path = "/v1/memories/{id}/pin", operation_id = "pinMemory", tag = "life",
-    params(("id" = uuid::Uuid, Path, description = "The memory"), Wanted),
-    request_body = PinMemory,
-    responses((status = 200, description = "Pinned, or no longer", body = Written), Failures),
+    post, path = "/v1/ledger/{space}/{sequence}/undo", operation_id = "undoChange", tag = "life",
+    params(
+        ("space" = String, Path, description = "The space of the entry, as the history names it"),
+        ("sequence" = i64, Path, minimum = 1, description = "The sequence number of the entry, as the history names it")
+    ),
+    request_body = Option<ScopeRequest>,
+    responses((status = 200, description = "What was undone", body = Undone), Failures),
     security(("key" = ["writer"]))
 )]
-async fn pin(
+async fn undo(
     State(app): State<Arc<App>>,
     who: Who,
-    Id(id): Id,
-    Params(wanted): Params<Wanted>,
-    Body(body): Body<PinMemory>,
-) -> Result<Response, Failure> {
-    let caller = who.caller(body.identifiers, "pin")?;
-    let receipt = app.verb("pin", app.engine.pin(&caller, id, body.pinned)).await?;
-    written(&app, &caller, receipt, wanted.r#return, StatusCode::OK).await
+    PathPair(space, sequence): PathPair,
+    MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
+) -> Result<Json<Undone>, Failure> {
+    let space: Space = space.parse().map_err(|error| failure::word(&error, "undoChange"))?;
+    let number = sequence.parse().map_err(|_| {
+        Failure::new(ErrorKind::InvalidInput, "the sequence in the path is not a number", "undoChange").field("sequence")
+    })?;
+    let caller = who.caller(identifiers, "undoChange")?;
+    app.verb("undoChange", app.engine.undo(&caller, &space, number)).await.map(Json)
 }
 
-/// A line of a space's ledger.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct UndoLine {
-    /// IdentifierParams memories are meant.
-    #[serde(default)]
-    identifiers: Identifiers,
-    /// The space: `shared`, `users_00` to `users_3f`, `agent_memory_SLUG` or `pool_SLUG`.
-    #[schema(pattern = "^(shared|users_[0-3][0-9a-f]|(agent_memory|pool)_[A-Za-z0-9][A-Za-z0-9._-]{0,95})$")]
-    space: String,
-    /// The number of the line, as the history tells it.
-    #[schema(minimum = 1)]
-    sequence: i64,
-}
-
-/// Takes back one line of the ledger.
-#[utoipa::path(
-    post, path = "/v1/undo", operation_id = "undo", tag = "life",
-    request_body(content = UndoLine, example = json!({
-        "identifiers": { "userId": "ann" }, "space": "users_21", "sequence": 7
-    })),
-    responses((status = 200, description = "What was taken back", body = Undone), Failures),
-    security(("key" = ["writer"]))
-)]
-async fn undo(State(app): State<Arc<App>>, who: Who, Body(body): Body<UndoLine>) -> Result<Json<Undone>, Failure> {
-    let space: Space = body.space.parse().map_err(|error| failure::word(&error, "undo"))?;
-    let caller = who.caller(body.identifiers, "undo")?;
-    app.verb("undo", app.engine.undo(&caller, &space, body.sequence)).await.map(Json)
-}
-
-/// How weak, and how many.
-#[derive(Debug, Clone, Copy, Deserialize, IntoParams)]
+/// The memories that are listed as weak.
+#[derive(Debug, Clone, Copy, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(default, deny_unknown_fields)]
-struct Weakness {
-    /// With a confidence below this; none: below the threshold that is set.
+struct WeakParams {
+    /// Memories with a confidence below this. Default: `lifecycle.decayed_below` of the configuration.
     #[param(nullable = false, minimum = 0, maximum = 1)]
     below: Option<f64>,
-    /// So many at the most.
-    #[param(required = false, minimum = 1, maximum = 1000)]
-    limit: usize,
 }
 
-impl Default for Weakness {
-    fn default() -> Self {
-        Self { below: None, limit: 50 }
-    }
-}
-
-/// Memories that fade.
-#[derive(Debug, Serialize, ToSchema)]
-struct WeakFacts {
-    /// The weakest first.
-    facts: Vec<WeakFact>,
-}
-
-/// Facts that someone should look at before they are gone, weakest first.
+/// Lists memories with low confidence, the weakest first: those that someone should check before they are removed.
 #[utoipa::path(
-    get, path = "/v1/weak", operation_id = "weakFacts", tag = "life",
-    params(Weakness, IdentifierParams),
-    responses((status = 200, description = "What fades", body = WeakFacts), Failures),
+    get, path = "/v1/memories/weak", operation_id = "weakMemories", tag = "life",
+    params(WeakParams, PageParams, IdentifierParams),
+    responses((status = 200, description = "A page of weak memories", body = Page<WeakMemory>), Failures),
     security(("key" = ["reader"]))
 )]
 async fn weak(
     State(app): State<Arc<App>>,
     who: Who,
-    ScopedParams(whose, asked): ScopedParams<Weakness>,
-) -> Result<Json<WeakFacts>, Failure> {
-    let caller = who.caller(whose, "weak")?;
-    let facts = app.verb("weak", app.engine.weak_facts(&caller, asked.below, asked.limit)).await?;
-    Ok(Json(WeakFacts { facts }))
+    ListParams { identifiers, page, params }: ListParams<WeakParams>,
+) -> Result<Json<Page<WeakMemory>>, Failure> {
+    let caller = who.caller(identifiers, "weakMemories")?;
+    let read = page.offset()?.saturating_add(page.limit + 1);
+    let weak = app.verb("weakMemories", app.engine.weak_facts(&caller, params.below, read)).await?;
+    page.slice(weak).map(Json)
 }

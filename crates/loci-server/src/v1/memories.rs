@@ -1,24 +1,24 @@
-//! How are memories added, read, changed and forgotten over HTTP?
+//! Memories: adding, reading, changing, deleting and restoring one.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::header::IF_MATCH;
+use axum::http::header::{ETAG, HeaderName, IF_MATCH};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use jiff::Timestamp;
-use loci_engine::{NewMemory, Update};
-use loci_types::{AccessPolicy, Durability, ErrorKind, Identifiers, KnowledgePointer, Layer, Memory, Receipt, Source};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
-use utoipa::{IntoParams, ToSchema};
+use loci_engine::{Caller, NewMemory, Update};
+use loci_types::{Durability, ErrorKind, Identifiers, Memory, MemoryId, Outcome, Receipt};
+use serde::Deserialize;
+use serde_json::json;
+use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{IdentifierParams, NoParams, OnlyWhose, Wanted, Written, etag, written};
+use super::write::{Prefer, PreferHeader, Write};
+use super::{IdentifierParams, NoParams};
 use crate::App;
-use crate::extract::{Body, Id, MaybeBody, Params, ScopedParams};
+use crate::extract::{Id, MaybeScoped, NoFields, ScopeRequest, Scoped, ScopedParams};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 
@@ -26,122 +26,27 @@ use crate::guard::Who;
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
         .routes(routes!(add))
-        .routes(routes!(get, change, forget))
+        .routes(routes!(get, change, delete))
         .routes(routes!(restore))
         .routes(routes!(flush))
 }
 
-/// Something to remember, and whose it is. Only the content is required.
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(super) struct AddMemory {
-    /// IdentifierParams it is.
-    identifiers: Identifiers,
-    /// The text.
-    #[schema(required = true)]
-    content: String,
-    /// The layer; none: the most specific one that the identifiers open.
-    layer: Option<Layer>,
-    /// The kind; none: chosen by the text.
-    kind: Option<String>,
-    /// A label from the categories configuration.
-    category: Option<String>,
-    /// Free labels.
-    tags: Vec<String>,
-    /// Anything else, by name.
-    metadata: Map<String, Value>,
-    /// How it was acquired.
-    source: Option<Source>,
-    /// The knowledge item it mirrors.
-    knowledge_pointer: Option<KnowledgePointer>,
-    /// Who, within the scope, may see it.
-    access_policy: Option<AccessPolicy>,
-    /// How much it matters; none: judged by the text.
-    importance: Option<f64>,
-    /// How sure the caller is.
-    confidence: Option<f64>,
-    /// How fast it fades.
-    decay_rate: Option<f64>,
-    /// Kept whatever happens.
-    pinned: bool,
-    /// When it happened.
-    event_time: Option<Timestamp>,
-    /// When it was said or written. Default: now.
-    said_at: Option<Timestamp>,
-    /// Since when it holds.
-    valid_from: Option<Timestamp>,
-    /// Until when it held.
-    valid_until: Option<Timestamp>,
-    /// When it stops to be of use.
-    expires_at: Option<Timestamp>,
-    /// The conversation.
-    thread_id: Option<String>,
-    /// The run.
-    run_id: Option<String>,
-    /// Who said it.
-    actor_id: Option<String>,
-    /// In which role.
-    role: Option<String>,
-    /// Kept beside whatever it may repeat or contradict.
-    as_is: bool,
-    /// `batched`: answered at once and written with others within a second; none or `durable`: safe when the answer
-    /// comes.
-    durability: Option<Durability>,
-}
-
-impl AddMemory {
-    /// Whether it may wait to be written.
-    pub(super) fn batched(&self) -> bool {
-        self.durability == Some(Durability::Batched)
-    }
-
-    /// IdentifierParams it is, and what is to be remembered.
-    pub(super) fn apart(self) -> (Identifiers, NewMemory) {
-        let new = NewMemory {
-            content: self.content,
-            layer: self.layer,
-            kind: self.kind,
-            category: self.category,
-            tags: self.tags,
-            metadata: self.metadata,
-            source: self.source,
-            knowledge_pointer: self.knowledge_pointer,
-            access_policy: self.access_policy,
-            importance: self.importance,
-            confidence: self.confidence,
-            decay_rate: self.decay_rate,
-            pinned: self.pinned,
-            event_time: self.event_time,
-            said_at: self.said_at,
-            valid_from: self.valid_from,
-            valid_until: self.valid_until,
-            expires_at: self.expires_at,
-            thread_id: self.thread_id,
-            run_id: self.run_id,
-            actor_id: self.actor_id,
-            role: self.role,
-            as_is: self.as_is,
-            embed_later: false,
-        };
-        (self.identifiers, new)
-    }
-}
-
-/// Remembers one thing.
+/// Adds a memory.
 ///
-/// It meets what its scope knows already: what is said again is not added, what has changed takes the
-/// place of the old, unless `asIs` keeps it beside them. When the answer comes, it is durable, unless `durability` is
-/// `batched`: then it has been checked and has its id, and whether it says something new is known when it is written.
+/// It is compared with what its scope knows: a memory that is known already is not added again, and one that replaces
+/// an older memory supersedes it, unless `asIs` is set. The memory is durable when the response is sent, unless
+/// `durability` is `batched`: then it has been checked and has its id, but is written, and compared with what is known,
+/// at most a second later.
 #[utoipa::path(
     post, path = "/v1/memories", operation_id = "addMemory", tag = "memories",
-    params(Wanted),
-    request_body(content = AddMemory, example = json!({
+    params(PreferHeader),
+    request_body(content = Scoped<NewMemory>, example = json!({
         "content": "Ann prefers tea in the morning.", "identifiers": { "userId": "ann" }, "tags": ["drinks"]
     })),
     responses(
-        (status = 201, description = "Remembered", body = Written),
-        (status = 200, description = "It was known already", body = Written),
-        (status = 202, description = "Taken, and written soon", body = Written),
+        (status = 201, description = "The memory is new", body = Write<Memory>),
+        (status = 200, description = "The memory was known", body = Write<Memory>),
+        (status = 202, description = "The memory will be written soon", body = Write<Memory>),
         Failures
     ),
     security(("key" = ["writer"]))
@@ -149,50 +54,41 @@ impl AddMemory {
 async fn add(
     State(app): State<Arc<App>>,
     who: Who,
-    Params(wanted): Params<Wanted>,
-    Body(add): Body<AddMemory>,
+    prefer: Prefer,
+    Scoped { identifiers, body }: Scoped<NewMemory>,
 ) -> Result<Response, Failure> {
-    let batched = add.batched();
-    let (identifiers, new) = add.apart();
-    let caller = who.caller(identifiers, "remember")?;
-    if batched {
-        let receipt = app.verb("remember", app.engine.remember_batched(&caller, new)).await?;
-        return Ok((StatusCode::ACCEPTED, Json(Written { receipt, memory: None })).into_response());
+    let caller = who.caller(identifiers, "addMemory")?;
+    if body.durability == Some(Durability::Batched) {
+        let receipt = app.verb("addMemory", app.engine.remember_batched(&caller, body)).await?;
+        return Ok((StatusCode::ACCEPTED, Json(Write::<Memory>::of(receipt, None))).into_response());
     }
-    let receipt = app.verb("remember", app.engine.remember(&caller, new)).await?;
-    written(&app, &caller, receipt, wanted.r#return, StatusCode::CREATED).await
+    let receipt = app.verb("addMemory", app.engine.remember(&caller, body)).await?;
+    Ok(answer_write(&app, &caller, receipt, prefer).await)
 }
 
-/// That everything is written.
-#[derive(Debug, Serialize, ToSchema)]
-struct Flushed {
-    /// Always true: what was taken before is durable.
-    flushed: bool,
-}
-
-/// Waits until everything that was taken before is durable.
+/// Waits until every memory that was accepted before is durable.
 ///
-/// Fails with what could not be written since the same credential last asked: `details.ids` names it. What a failure
-/// that may pass has stopped goes on waiting, and is tried again.
+/// Fails with the first reason why a memory could not be written since the same credential last called this;
+/// `details.ids` lists those memories. After a temporary failure they stay queued and are tried again.
 #[utoipa::path(
-    post, path = "/v1/flush", operation_id = "flush", tag = "memories",
-    responses((status = 200, description = "It is durable", body = Flushed), Failures),
+    post, path = "/v1/memories/flush", operation_id = "flushMemories", tag = "memories",
+    responses((status = 204, description = "Every accepted memory is durable"), Failures),
     security(("key" = ["writer"]))
 )]
-async fn flush(State(app): State<Arc<App>>, who: Who) -> Result<Json<Flushed>, Failure> {
-    let caller = who.caller(Identifiers::default(), "flush")?;
+async fn flush(State(app): State<Arc<App>>, who: Who) -> Result<StatusCode, Failure> {
+    let caller = who.caller(Identifiers::default(), "flushMemories")?;
     match app.engine.flush_batched(&caller).await {
-        Ok(()) => Ok(Json(Flushed { flushed: true })),
+        Ok(()) => Ok(StatusCode::NO_CONTENT),
         Err(unwritten) => Err(Failure::of(*unwritten.problem).detail("ids", json!(unwritten.ids))),
     }
 }
 
-/// Reads one memory.
+/// Reads a memory.
 ///
-/// A soft-deleted one is seen too, with its state, until it is purged. The `ETag` is its version.
+/// A soft-deleted memory is returned with its state until it is purged. The `ETag` is its version.
 #[utoipa::path(
     get, path = "/v1/memories/{id}", operation_id = "getMemory", tag = "memories",
-    params(("id" = uuid::Uuid, Path, description = "The memory"), IdentifierParams),
+    params(("id" = uuid::Uuid, Path, description = "The id of the memory"), IdentifierParams),
     responses(
         (status = 200, description = "The memory", body = Memory, headers(("ETag" = String, description = "Its version"))),
         Failures
@@ -203,89 +99,25 @@ async fn get(
     State(app): State<Arc<App>>,
     who: Who,
     Id(id): Id,
-    ScopedParams(whose, NoParams {}): ScopedParams<NoParams>,
+    ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(whose, "get")?;
-    let memory = app.verb("get", app.engine.get(&caller, id)).await?;
+    let caller = who.caller(identifiers, "getMemory")?;
+    let memory = app.verb("getMemory", app.engine.get(&caller, id)).await?;
     Ok((etag(memory.version), Json(memory)).into_response())
 }
 
-/// New values for a memory; what is absent or null stays.
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-struct ChangeMemory {
-    /// IdentifierParams memories are meant.
-    identifiers: Identifiers,
-    /// The version the caller saw; another one in the store is a conflict. `If-Match` says the same.
-    version: Option<u64>,
-    /// New text; its vector is made anew.
-    content: Option<String>,
-    /// New kind.
-    kind: Option<String>,
-    /// New category.
-    category: Option<String>,
-    /// New tags, in place of the old.
-    tags: Option<Vec<String>>,
-    /// Metadata merged over the old, field by field; null removes a field.
-    metadata: Option<Map<String, Value>>,
-    /// New source.
-    source: Option<Source>,
-    /// New knowledge pointer.
-    knowledge_pointer: Option<KnowledgePointer>,
-    /// New access policy.
-    access_policy: Option<AccessPolicy>,
-    /// New importance.
-    importance: Option<f64>,
-    /// New confidence.
-    confidence: Option<f64>,
-    /// Pinned or not.
-    pinned: Option<bool>,
-    /// When it happened.
-    event_time: Option<Timestamp>,
-    /// Since when it holds.
-    valid_from: Option<Timestamp>,
-    /// Until when it held.
-    valid_until: Option<Timestamp>,
-    /// When it stops to be of use.
-    expires_at: Option<Timestamp>,
-}
-
-impl ChangeMemory {
-    fn apart(self, version: Option<u64>) -> (Identifiers, Update) {
-        let update = Update {
-            version,
-            content: self.content,
-            kind: self.kind,
-            category: self.category,
-            tags: self.tags,
-            metadata: self.metadata,
-            source: self.source,
-            knowledge_pointer: self.knowledge_pointer,
-            access_policy: self.access_policy,
-            importance: self.importance,
-            confidence: self.confidence,
-            pinned: self.pinned,
-            event_time: self.event_time,
-            valid_from: self.valid_from,
-            valid_until: self.valid_until,
-            expires_at: self.expires_at,
-        };
-        (self.identifiers, update)
-    }
-}
-
-/// Changes a memory.
+/// Changes fields of a memory.
 #[utoipa::path(
     patch, path = "/v1/memories/{id}", operation_id = "changeMemory", tag = "memories",
     params(
-        ("id" = uuid::Uuid, Path, description = "The memory"),
+        ("id" = uuid::Uuid, Path, description = "The id of the memory"),
         ("If-Match" = Option<String>, Header, description = "The ETag that was read, such as `\"3\"`"),
-        Wanted
+        PreferHeader
     ),
-    request_body(content = ChangeMemory, example = json!({
+    request_body(content = Scoped<Update>, example = json!({
         "identifiers": { "userId": "ann" }, "importance": 0.9, "metadata": { "checked": true }
     })),
-    responses((status = 200, description = "Changed", body = Written), Failures),
+    responses((status = 200, description = "The memory is changed", body = Write<Memory>), Failures),
     security(("key" = ["writer"]))
 )]
 async fn change(
@@ -293,76 +125,108 @@ async fn change(
     who: Who,
     Id(id): Id,
     headers: HeaderMap,
-    Params(wanted): Params<Wanted>,
-    Body(change): Body<ChangeMemory>,
+    prefer: Prefer,
+    Scoped { identifiers, mut body }: Scoped<Update>,
 ) -> Result<Response, Failure> {
-    let version = match (expected(&headers)?, change.version) {
+    body.version = match (expected(&headers)?, body.version) {
         (Some(tag), Some(version)) if tag != version => {
-            let message = format!("If-Match says version {tag}, and the body says version {version}");
-            return Err(Failure::new(ErrorKind::InvalidInput, message, "update").field("version"));
+            let message = format!("If-Match is version {tag}, but version in the body is {version}");
+            return Err(Failure::new(ErrorKind::InvalidInput, message, "changeMemory").field("version"));
         }
         (tag, version) => tag.or(version),
     };
-    let (identifiers, update) = change.apart(version);
-    let caller = who.caller(identifiers, "update")?;
-    let receipt = app.verb("update", app.engine.update(&caller, id, update)).await?;
-    written(&app, &caller, receipt, wanted.r#return, StatusCode::OK).await
+    let caller = who.caller(identifiers, "changeMemory")?;
+    let receipt = app.verb("changeMemory", app.engine.update(&caller, id, body)).await?;
+    Ok(answer_write(&app, &caller, receipt, prefer).await)
 }
 
-/// Why something is forgotten.
+/// Why a memory is deleted.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(default, deny_unknown_fields)]
-struct Reason {
-    /// Why, for the history.
+struct DeleteParams {
+    /// The reason, which is recorded in the history of the memory.
     #[param(nullable = false, max_length = 1024)]
     reason: Option<String>,
 }
 
-/// Forgets a memory.
-///
-/// It is hidden at once and can be restored until it is purged.
+/// Deletes a memory softly: it is hidden at once and can be restored until it is purged.
 #[utoipa::path(
-    delete, path = "/v1/memories/{id}", operation_id = "forgetMemory", tag = "memories",
+    delete, path = "/v1/memories/{id}", operation_id = "deleteMemory", tag = "memories",
     params(
-        ("id" = uuid::Uuid, Path, description = "The memory"),
+        ("id" = uuid::Uuid, Path, description = "The id of the memory"),
         ("If-Match" = Option<String>, Header, description = "The ETag that was read, such as `\"3\"`"),
-        Reason,
+        DeleteParams,
         IdentifierParams
     ),
-    responses((status = 200, description = "Forgotten", body = Receipt), Failures),
+    responses((status = 204, description = "The memory is deleted"), Failures),
     security(("key" = ["writer"]))
 )]
-async fn forget(
+async fn delete(
     State(app): State<Arc<App>>,
     who: Who,
     Id(id): Id,
     headers: HeaderMap,
-    ScopedParams(whose, asked): ScopedParams<Reason>,
-) -> Result<Json<Receipt>, Failure> {
+    ScopedParams(identifiers, params): ScopedParams<DeleteParams>,
+) -> Result<StatusCode, Failure> {
     let version = expected(&headers)?;
-    let caller = who.caller(whose, "forget")?;
-    app.verb("forget", app.engine.forget(&caller, id, version, asked.reason.as_deref())).await.map(Json)
+    let caller = who.caller(identifiers, "deleteMemory")?;
+    app.verb("deleteMemory", app.engine.forget(&caller, id, version, params.reason.as_deref())).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
-/// Brings a forgotten memory back.
+/// Restores a soft-deleted memory.
 #[utoipa::path(
     post, path = "/v1/memories/{id}/restore", operation_id = "restoreMemory", tag = "memories",
-    params(("id" = uuid::Uuid, Path, description = "The memory"), Wanted),
-    request_body = Option<OnlyWhose>,
-    responses((status = 200, description = "It is back", body = Written), Failures),
+    params(("id" = uuid::Uuid, Path, description = "The id of the memory"), PreferHeader),
+    request_body = Option<ScopeRequest>,
+    responses((status = 200, description = "The memory is restored", body = Write<Memory>), Failures),
     security(("key" = ["writer"]))
 )]
 async fn restore(
     State(app): State<Arc<App>>,
     who: Who,
     Id(id): Id,
-    Params(wanted): Params<Wanted>,
-    MaybeBody(body): MaybeBody<OnlyWhose>,
+    prefer: Prefer,
+    MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(body.identifiers, "restore")?;
-    let receipt = app.verb("restore", app.engine.restore(&caller, id)).await?;
-    written(&app, &caller, receipt, wanted.r#return, StatusCode::OK).await
+    let caller = who.caller(identifiers, "restoreMemory")?;
+    let receipt = app.verb("restoreMemory", app.engine.restore(&caller, id)).await?;
+    Ok(answer_write(&app, &caller, receipt, prefer).await)
+}
+
+/// The answer to a write of a memory: with the memory, unless the caller prefers a minimal answer.
+pub(super) async fn answer_write(app: &App, caller: &Caller, receipt: Receipt, prefer: Prefer) -> Response {
+    let data = if prefer.minimal { None } else { read_back(app, caller, receipt.id).await };
+    let place = format!("/v1/memories/{}", receipt.id);
+    let degraded = degraded(app, &receipt);
+    Write { degraded, ..Write::of(receipt, data) }.at(&place)
+}
+
+/// The parts of a write that could not be done now: the vector of a new memory, if the model did not answer.
+pub(super) fn degraded(app: &App, receipt: &Receipt) -> Vec<String> {
+    let new = matches!(receipt.event, Outcome::Created | Outcome::Superseded);
+    match new && !receipt.embedding_generated && app.engine.model().is_some() {
+        true => vec!["vector".to_owned()],
+        false => Vec::new(),
+    }
+}
+
+/// The memory after a write; none if the caller may not see it. The write succeeded and is answered as such even if
+/// reading fails.
+async fn read_back(app: &App, caller: &Caller, id: MemoryId) -> Option<Memory> {
+    let read = app.engine.get(caller, id).await;
+    read.inspect_err(|error| {
+        if error.kind() != ErrorKind::NotFound {
+            tracing::warn!(%error, %id, "the memory was written, but could not be read back");
+        }
+    })
+    .ok()
+}
+
+/// The header with the version of a memory.
+fn etag(version: u64) -> [(HeaderName, String); 1] {
+    [(ETAG, format!("\"{version}\""))]
 }
 
 /// The version that `If-Match` names.

@@ -1,10 +1,11 @@
-//! What is there under `/v1`?
+//! The routes under `/v1`, one file for each resource.
 //!
-//! Each file is about one sort of thing. Identifiers stand in the body where there is one, and
-//! behind the question mark where there is none; what is absent is filled in from the credential.
+//! Identifiers are members of the body where there is one, and query parameters where there is none; those that are
+//! absent are taken from the credential.
 
 mod agents;
 mod batch;
+mod by_filter;
 mod carry;
 mod checkpoints;
 mod consents;
@@ -21,7 +22,9 @@ mod page;
 mod pools;
 mod query;
 mod recall;
+mod search;
 mod sessions;
+mod summaries;
 mod upkeep;
 mod working;
 mod write;
@@ -49,9 +52,12 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
         .merge(memories::routes())
         .merge(batch::routes())
+        .merge(by_filter::routes())
         .merge(listing::routes())
         .merge(recall::routes())
+        .merge(search::routes())
         .merge(query::routes())
+        .merge(summaries::routes())
         .merge(life::routes())
         .merge(sessions::routes())
         .merge(entries::routes())
@@ -78,7 +84,7 @@ pub(crate) const TEXT: &str = r"^[^\u0000]*[^\s\u0000][^\u0000]*$";
 /// Text that may be stored.
 pub(crate) const PLAIN: &str = r"^[^\u0000]*$";
 
-/// IdentifierParams memories are meant, for the description; [`crate::extract::ScopedParams`] reads them.
+/// The identifiers of the scope, for the published description; [`crate::extract::ScopedParams`] reads them.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
@@ -131,16 +137,6 @@ pub(crate) enum Return {
     Memory,
     /// Only what happened.
     Receipt,
-}
-
-/// How much is to be told of a write.
-#[derive(Debug, Clone, Copy, Default, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct Wanted {
-    /// `receipt` leaves the memory out of the answer.
-    #[param(inline, required = false)]
-    pub(crate) r#return: Return,
 }
 
 /// What happened, and the memory as it is now.

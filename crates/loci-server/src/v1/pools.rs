@@ -9,18 +9,16 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use loci_engine::{Caller, NewMemory, NewPool, Pool, PoolDetails, RecallRequest, Synced};
+use loci_engine::{Caller, NewMemory, NewPool, Pool, PoolDetails, Synced};
 use loci_types::{ErrorKind, Identifiers, MemoryId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::filter::MemoryFilter;
-use super::recall::RecallAnswer;
-use super::{IdentifierParams, NoParams, OnlyWhose, Return, Written, written};
+use super::{NoParams, OnlyWhose, Return, IdentifierParams, Written, written};
 use crate::App;
-use crate::extract::{Body, MaybeBody, PathName, PathPair, ScopedParams};
+use crate::extract::{ScopedParams, Body, MaybeBody, PathName, PathPair};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 
@@ -32,7 +30,6 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(join))
         .routes(routes!(leave))
         .routes(routes!(contribute))
-        .routes(routes!(query))
         .routes(routes!(sync))
 }
 
@@ -65,11 +62,7 @@ struct Pools {
     responses((status = 200, description = "The pools", body = Pools), Failures),
     security(("key" = ["reader"]))
 )]
-async fn list(
-    State(app): State<Arc<App>>,
-    who: Who,
-    ScopedParams(whose, _): ScopedParams<NoParams>,
-) -> Result<Json<Pools>, Failure> {
+async fn list(State(app): State<Arc<App>>, who: Who, ScopedParams(whose, _): ScopedParams<NoParams>) -> Result<Json<Pools>, Failure> {
     let caller = who.caller(whose, "pools")?;
     let pools = app.verb("pools", app.engine.pools(&caller)).await?;
     Ok(Json(Pools { pools }))
@@ -226,57 +219,6 @@ async fn contribute(
         }
     };
     written(&app, &caller, receipt, Return::Memory, StatusCode::CREATED).await
-}
-
-/// A question to a pool.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct PoolQuestion {
-    /// The question.
-    query: String,
-    /// Who asks.
-    #[serde(default)]
-    identifiers: Identifiers,
-    /// So many hits.
-    #[schema(minimum = 1, maximum = 100)]
-    limit: Option<usize>,
-    /// Cosine below which the vector lane does not count.
-    #[schema(minimum = 0, maximum = 1)]
-    threshold: Option<f64>,
-    /// Only those that match; none: what holds now.
-    filter: Option<MemoryFilter>,
-    /// Whether each hit says why it is where it is.
-    #[serde(default)]
-    explain: bool,
-}
-
-/// Finds what matters to a question in a pool, and nowhere else.
-#[utoipa::path(
-    post, path = "/v1/pools/{slug}/query", operation_id = "queryPool", tag = "pools",
-    params(("slug" = String, Path, description = "The pool")),
-    request_body(content = PoolQuestion, example = json!({
-        "query": "how do shaders work in WebGPU?", "identifiers": { "agentId": "coder" }, "limit": 5
-    })),
-    responses((status = 200, description = "What was found", body = RecallAnswer), Failures),
-    security(("key" = ["reader"]))
-)]
-async fn query(
-    State(app): State<Arc<App>>,
-    who: Who,
-    PathName(slug): PathName,
-    Body(body): Body<PoolQuestion>,
-) -> Result<Json<RecallAnswer>, Failure> {
-    let caller = within(&who, body.identifiers, slug, "query pool")?;
-    let request = RecallRequest {
-        query: body.query,
-        limit: body.limit,
-        threshold: body.threshold,
-        filter: body.filter.map(|filter| filter.at(app.engine.now())),
-        ..RecallRequest::default()
-    };
-    let found = app.verb("query pool", app.engine.query_pool(&caller, request)).await?;
-    app.metrics.found(found.hits.len());
-    Ok(Json(RecallAnswer::of(found, body.explain)))
 }
 
 /// Brings what the agent does not have yet of a pool into its own memory, about the user who is named.

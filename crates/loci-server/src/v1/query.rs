@@ -1,21 +1,18 @@
-//! How does an agent ask in one call?
+//! `memory.query` (S3): the question of an agent in one call, in the shape that its specification gives it.
 //!
-//! `memory.query` in its own words, with snake_case names and importance from 1 to 5. It is the same
-//! question as any other: whose memories are seen follows from the credential and the identifiers,
-//! and `filters` only narrow.
+//! The only operation with snake_case names and importance from 1 to 5. It is a thin mapping to the same retrieval as
+//! `POST /v1/recall` with `pack`, which tells more: the packed text, its tokens, what was left out, whether the question
+//! is answered. `filters` only narrow what the credential and the identifiers let the caller see.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
 use jiff::Timestamp;
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
 use loci_engine::pack::Format;
-use loci_engine::{Answered, QueryRequest, QueryResponse, RecallHit, RecallRequest};
+use loci_engine::{QueryRequest, RecallHit, RecallRequest, optional_instant};
 use loci_types::{ErrorKind, Filter, Identifiers, MemoryId, TimeRange, from_step, to_step};
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -26,158 +23,135 @@ use crate::extract::Body;
 use crate::failure::{self, Failure, Failures};
 use crate::guard::Who;
 
+/// The operation, in errors and metrics.
+const OPERATION: &str = "memoryQuery";
+
 /// The route of `memory.query`.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new().routes(routes!(query))
+    OpenApiRouter::new().routes(routes!(memory_query))
 }
 
 /// A question with filters and a budget.
 #[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = MemoryQueryRequest)]
 #[serde(deny_unknown_fields)]
 struct QueryBody {
-    /// The agent that asks, by its slug; what it may see bounds the answer.
+    /// The agent that asks, by its URL-safe slug. It sees only the categories of its allowlist.
     agent: Option<String>,
-    /// The question.
+    /// The question, in plain words. At most 8,192 characters.
     query: String,
-    /// Only memories of these categories.
+    /// The categories that are searched. A category that the agent may not see is refused. Default: all that it may see.
     #[serde(default)]
     #[schema(max_items = 256)]
     categories: Vec<String>,
-    /// Only memories that match.
+    /// Conditions that the memories must meet.
     #[serde(default)]
     filters: QueryFilters,
-    /// So many results.
+    /// Maximum number of results. Default: 5 for a simple question, 20 for a complex one.
     #[schema(minimum = 1, maximum = 100)]
     top_k: Option<usize>,
-    /// How much is told of each.
+    /// How much is returned of each memory.
     #[serde(default, rename = "return")]
     wanted: QueryReturn,
-    /// The most tokens of `text`.
+    /// Maximum number of tokens of all results together. Default: 1,000 for a simple question, 3,000 for a complex one.
     #[schema(minimum = 0, maximum = 1_000_000)]
     budget_tokens: Option<usize>,
-    /// Cosine below which the vector lane does not count.
+    /// Minimum cosine similarity of what the vector search contributes. Default: as configured.
     #[schema(minimum = 0, maximum = 1)]
     threshold: Option<f64>,
-    /// Tell what changed since this revision.
-    #[schema(minimum = 0)]
-    since: Option<i64>,
-    /// The conversation that is told.
-    thread_id: Option<String>,
-    /// IdentifierParams memories are asked.
+    /// The scope of the request, where `agent` and `filters.user_id` do not say enough.
     #[serde(default)]
     identifiers: Identifiers,
 }
 
-/// Which memories are meant.
+/// Conditions that the memories must meet. What is absent is no condition.
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+#[schema(as = MemoryQueryFilters)]
 #[serde(default, deny_unknown_fields)]
 struct QueryFilters {
-    /// Of this user.
+    /// The user of the memory, and the user of the request if the identifiers name none.
     user_id: Option<String>,
-    /// Of this agent.
+    /// The agent of the memory.
     agent_id: Option<String>,
-    /// In this run.
+    /// The agent run that wrote it.
     run_id: Option<String>,
-    /// By this actor.
+    /// The person or agent that said or wrote it.
     actor_id: Option<String>,
-    /// In this role.
+    /// The role of the speaker.
     role: Option<String>,
-    /// Of this category.
+    /// The category.
     category: Option<String>,
-    /// Pinned or not.
+    /// Whether it is pinned.
     pinned: Option<bool>,
-    /// At least this important, from 1 to 5.
+    /// Minimum importance, 1 to 5.
     #[schema(minimum = 1, maximum = 5)]
     importance_min: Option<f64>,
-    /// At most this important, from 1 to 5.
+    /// Maximum importance, 1 to 5.
     #[schema(minimum = 1, maximum = 5)]
     importance_max: Option<f64>,
-    /// It last changed at this day or instant or later.
-    #[serde(deserialize_with = "day_or_instant")]
+    /// It last changed at this instant or day, or later.
+    #[serde(deserialize_with = "optional_instant")]
     #[schema(value_type = Option<String>)]
     updated_after: Option<Timestamp>,
-    /// It last changed before this day or instant.
-    #[serde(deserialize_with = "day_or_instant")]
+    /// It last changed before this instant or day.
+    #[serde(deserialize_with = "optional_instant")]
     #[schema(value_type = Option<String>)]
     updated_before: Option<Timestamp>,
-    /// It came into the store at this day or instant or later.
-    #[serde(deserialize_with = "day_or_instant")]
+    /// It was created at this instant or day, or later.
+    #[serde(deserialize_with = "optional_instant")]
     #[schema(value_type = Option<String>)]
     created_after: Option<Timestamp>,
-    /// It came into the store before this day or instant.
-    #[serde(deserialize_with = "day_or_instant")]
+    /// It was created before this instant or day.
+    #[serde(deserialize_with = "optional_instant")]
     #[schema(value_type = Option<String>)]
     created_before: Option<Timestamp>,
 }
 
-/// How much is told of each result.
+/// How much is returned of each memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[schema(as = MemoryQueryReturn)]
 #[serde(rename_all = "lowercase")]
 enum QueryReturn {
-    /// One line.
+    /// One line: `[category] text`.
     #[default]
     Bullets,
-    /// The whole text and what is known about it.
+    /// The whole text, and metadata.
     Full,
-}
-
-/// The answer to a query.
-#[derive(Debug, Serialize, ToSchema)]
-struct QueryAnswer {
-    /// The results that found room in the budget, best first.
-    results: Vec<QueryResult>,
-    /// What goes into the prompt.
-    text: String,
-    /// How many tokens that is.
-    tokens: usize,
-    /// The most it may have been.
-    budget_tokens: usize,
-    /// Results that found no room.
-    left_out: Vec<MemoryId>,
-    /// The revision now; ask for what changed since then the next time.
-    revision: i64,
-    /// What the question was taken to be after.
-    intent: String,
-    /// Parts that could not be asked.
-    degraded: Vec<String>,
-    /// Whether what is known answers it.
-    answered: Answered,
-    /// How likely the first hits answer it, 0..1.
-    confidence: f64,
 }
 
 /// One result.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = MemoryQueryResult)]
 struct QueryResult {
-    /// The memory.
+    /// The id of the memory.
     id: MemoryId,
-    /// Its category; none: it has none.
+    /// The category; null if it has none.
     #[schema(required)]
     category: Option<String>,
-    /// `[category] what it says`, or the whole text.
+    /// `[category] text` on one line; with `full` the whole text.
     text: String,
-    /// Its kind; like all that follows only if `full` was asked for.
+    /// The kind. This field and all that follow are there only with `full`.
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<String>,
-    /// Its score.
+    /// The score by which the results are ordered.
     #[serde(skip_serializing_if = "Option::is_none")]
     score: Option<f64>,
-    /// From 1 to 5.
+    /// Importance, 1 to 5.
     #[serde(skip_serializing_if = "Option::is_none")]
     importance: Option<f64>,
-    /// How sure it is, from 0 to 1.
+    /// Confidence that it is true, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     confidence: Option<f64>,
-    /// Kept whatever happens.
+    /// Whether it is pinned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pinned: Option<bool>,
-    /// Free labels.
+    /// Labels that the caller chose.
     #[serde(skip_serializing_if = "Option::is_none")]
     tags: Option<Vec<String>>,
-    /// Anything else, by name.
+    /// Further fields, by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     metadata: Option<Map<String, Value>>,
-    /// When it came into the store.
+    /// When it was created.
     #[serde(skip_serializing_if = "Option::is_none")]
     created_at: Option<Timestamp>,
     /// When it last changed.
@@ -185,28 +159,27 @@ struct QueryResult {
     updated_at: Option<Timestamp>,
 }
 
-/// Asks in one call: what matters, within a budget.
+/// Answers an agent's question within a budget (`memory.query`).
 ///
-/// `agent` is the agent that asks, `filters.user_id` the user if the identifiers name none. A category
-/// that the agent may not see is refused.
+/// The answer is a list, the best result first: those that fit into the budget.
 #[utoipa::path(
-    post, path = "/v1/query", operation_id = "memoryQuery", tag = "recall",
+    post, path = "/memory.query", operation_id = "memoryQuery", tag = "recall",
     request_body(content = QueryBody, example = json!({
         "agent": "planner", "query": "deployment plan context", "categories": ["tasks", "projects"],
         "filters": { "user_id": "ann", "pinned": false, "importance_min": 1, "importance_max": 5,
                      "updated_after": "2025-07-01", "updated_before": null },
         "top_k": 3, "return": "bullets", "budget_tokens": 512
     })),
-    responses((status = 200, description = "What matters", body = QueryAnswer), Failures),
+    responses((status = 200, description = "The results", body = Vec<QueryResult>), Failures),
     security(("key" = ["reader"]))
 )]
-async fn query(
+async fn memory_query(
     State(app): State<Arc<App>>,
     who: Who,
     Body(body): Body<QueryBody>,
-) -> Result<Json<QueryAnswer>, Failure> {
-    let identifiers = body.whose()?;
-    let caller = who.caller(identifiers, "query")?;
+) -> Result<Json<Vec<QueryResult>>, Failure> {
+    let identifiers = body.identifiers()?;
+    let caller = who.caller(identifiers, OPERATION)?;
     let wanted = body.wanted;
     let filter = body.filter(app.engine.now())?;
     let request = QueryRequest {
@@ -219,28 +192,39 @@ async fn query(
         },
         format: if wanted == QueryReturn::Full { Format::Markdown } else { Format::Bullets },
         budget_tokens: body.budget_tokens,
-        summarise: false,
-        since: body.since,
-        thread_id: body.thread_id,
+        ..QueryRequest::default()
     };
-    let found = app.verb("query", app.engine.query(&caller, request)).await?;
+    let found = app.verb(OPERATION, app.engine.query(&caller, request)).await.map_err(in_snake_case)?;
     app.metrics.found(found.hits.len());
-    Ok(Json(answer(found, wanted)))
+    let fitting = found.hits.into_iter().filter(|hit| found.cited.contains(&hit.memory.id));
+    Ok(Json(fitting.map(|hit| result(hit, wanted)).collect()))
+}
+
+/// Names a field as this operation does.
+fn in_snake_case(failure: Failure) -> Failure {
+    let mut problem = failure.problem().clone();
+    for (name, own) in [("limit", "top_k"), ("budgetTokens", "budget_tokens"), ("category", "categories")] {
+        if problem.details.get("field").is_some_and(|field| field == name) {
+            problem.details.insert("field".to_owned(), own.into());
+            problem.message = problem.message.replacen(name, own, 1);
+        }
+    }
+    Failure::of(problem)
 }
 
 impl QueryBody {
-    /// IdentifierParams memories are asked: those who are named, the agent that asks, and the user of the filter.
-    fn whose(&self) -> Result<Identifiers, Failure> {
-        let mut whose = self.identifiers.clone();
-        if let (Some(agent), Some(named)) = (&self.agent, &whose.agent_id)
+    /// The scope of the request: the identifiers, the agent that asks, and the user of the filters.
+    fn identifiers(&self) -> Result<Identifiers, Failure> {
+        let mut identifiers = self.identifiers.clone();
+        if let (Some(agent), Some(named)) = (&self.agent, &identifiers.agent_id)
             && agent != named
         {
             let message = format!("agent is `{agent}`, and identifiers.agentId is `{named}`");
-            return Err(Failure::new(ErrorKind::InvalidInput, message, "query").field("agent"));
+            return Err(Failure::new(ErrorKind::InvalidInput, message, OPERATION).field("agent"));
         }
-        whose.agent_id = whose.agent_id.or_else(|| self.agent.clone());
-        whose.user_id = whose.user_id.or_else(|| self.filters.user_id.clone());
-        Ok(whose)
+        identifiers.agent_id = identifiers.agent_id.or_else(|| self.agent.clone());
+        identifiers.user_id = identifiers.user_id.or_else(|| self.filters.user_id.clone());
+        Ok(identifiers)
     }
 
     fn filter(&self, now: Timestamp) -> Result<Filter, Failure> {
@@ -248,6 +232,7 @@ impl QueryBody {
         let mut categories = self.categories.clone();
         categories.extend(filters.category);
         let one = |value: Option<String>| value.into_iter().collect::<Vec<_>>();
+        let range = |from, until| TimeRange { from, until };
         Ok(Filter {
             categories,
             users: one(filters.user_id),
@@ -258,33 +243,16 @@ impl QueryBody {
             pinned: filters.pinned,
             importance_min: step("filters.importance_min", filters.importance_min)?,
             importance_max: step("filters.importance_max", filters.importance_max)?,
-            updated: TimeRange { from: filters.updated_after, until: filters.updated_before },
-            created: TimeRange { from: filters.created_after, until: filters.created_before },
+            updated: range(filters.updated_after, filters.updated_before),
+            created: range(filters.created_after, filters.created_before),
             ..Filter::at(now)
         })
     }
 }
 
-/// Importance from 1 to 5 as the store knows it.
+/// Converts importance from 1..5 to 0..1.
 pub(crate) fn step(field: &'static str, given: Option<f64>) -> Result<Option<f64>, Failure> {
-    given.map(|given| from_step(field, given)).transpose().map_err(|error| failure::word(&error, "query"))
-}
-
-fn answer(found: QueryResponse, wanted: QueryReturn) -> QueryAnswer {
-    let cited = found.cited;
-    let results = found.hits.into_iter().filter(|hit| cited.contains(&hit.memory.id));
-    QueryAnswer {
-        results: results.map(|hit| result(hit, wanted)).collect(),
-        text: found.text,
-        tokens: found.tokens,
-        budget_tokens: found.budget_tokens,
-        left_out: found.left_out,
-        revision: found.revision,
-        intent: found.intent,
-        degraded: found.degraded,
-        answered: found.answered,
-        confidence: found.confidence,
-    }
+    given.map(|given| from_step(field, given)).transpose().map_err(|error| failure::word(&error, OPERATION))
 }
 
 fn result(hit: RecallHit, wanted: QueryReturn) -> QueryResult {
@@ -306,15 +274,4 @@ fn result(hit: RecallHit, wanted: QueryReturn) -> QueryResult {
         created_at: full.then_some(memory.created_at),
         updated_at: full.then_some(memory.updated_at),
     }
-}
-
-/// Reads an instant, or a day, which is its first instant in UTC.
-fn day_or_instant<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
-    let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
-    if let Ok(instant) = text.parse::<Timestamp>() {
-        return Ok(Some(instant));
-    }
-    let day = text.parse::<Date>().ok().filter(|_| text.len() == 10);
-    let first = day.and_then(|day| day.to_zoned(TimeZone::UTC).ok()).map(|day| day.timestamp());
-    first.map(Some).ok_or_else(|| D::Error::custom(format!("`{text}` is neither a day nor an instant")))
 }

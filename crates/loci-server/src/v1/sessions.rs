@@ -1,12 +1,11 @@
-//! How do conversations come in, and what do they say in few words?
+//! How do conversations come in?
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use loci_engine::summarise::{Summary, SummaryStrategy};
-use loci_engine::{SummariseRequest, Turn};
+use loci_engine::Turn;
 use loci_types::{Identifiers, Receipt, Session, SessionFilter};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -14,10 +13,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::batch::within;
-use super::filter::MemoryFilter;
-use super::{IdentifierParams, OnlyWhose};
+use super::{OnlyWhose, IdentifierParams};
 use crate::App;
-use crate::extract::{Body, MaybeBody, PathName, ScopedParams};
+use crate::extract::{ScopedParams, Body, MaybeBody, PathName};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 
@@ -28,7 +26,6 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(list))
         .routes(routes!(end))
         .routes(routes!(learn_again))
-        .routes(routes!(summarise))
 }
 
 /// Turns of conversations, in the order they were said.
@@ -156,45 +153,4 @@ async fn learn_again(
     let caller = who.caller(body.identifiers, "learn again")?;
     app.verb("learn again", app.engine.learn_again(&caller, &name)).await?;
     Ok(StatusCode::ACCEPTED)
-}
-
-/// What is to be said in few words.
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-struct SummariseBody {
-    /// IdentifierParams memories are meant.
-    identifiers: Identifiers,
-    /// The turns of this session; none: what is known.
-    session: Option<String>,
-    /// How; none: as it is set.
-    strategy: Option<SummaryStrategy>,
-    /// In so many tokens; none: as it is set.
-    #[schema(minimum = 1, maximum = 1_000_000)]
-    target_tokens: Option<usize>,
-    /// Which memories, when no session is named.
-    filter: Option<MemoryFilter>,
-}
-
-/// Says a conversation, or what is known, in few words. Nothing is kept.
-#[utoipa::path(
-    post, path = "/v1/summarise", operation_id = "summarise", tag = "sessions",
-    request_body(content = SummariseBody, example = json!({
-        "identifiers": { "userId": "ann" }, "strategy": "extractive", "targetTokens": 200
-    })),
-    responses((status = 200, description = "The summary", body = Summary), Failures),
-    security(("key" = ["reader"]))
-)]
-async fn summarise(
-    State(app): State<Arc<App>>,
-    who: Who,
-    Body(body): Body<SummariseBody>,
-) -> Result<Json<Summary>, Failure> {
-    let caller = who.caller(body.identifiers, "summarise")?;
-    let request = SummariseRequest {
-        session: body.session,
-        strategy: body.strategy,
-        target_tokens: body.target_tokens,
-        filter: body.filter.map(|filter| filter.at(app.engine.now())),
-    };
-    app.verb("summarise", app.engine.summarise(&caller, request)).await.map(Json)
 }

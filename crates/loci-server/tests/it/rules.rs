@@ -336,7 +336,7 @@ impl<'a> Review<'a> {
                 if !about(property) && !about(target) && !either {
                     problems.push(format!("{here} has no description"));
                 }
-                if sent {
+                if sent && !foreign {
                     problems.extend(bounds(property).map(|problem| format!("{here} {problem}")));
                 }
             }

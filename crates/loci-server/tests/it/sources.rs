@@ -80,7 +80,8 @@ fn is_item(line: &str) -> bool {
 #[test]
 fn no_two_types_have_one_schema_name() {
     let mut places = BTreeMap::<String, Vec<String>>::new();
-    for one in published() {
+    // Types that a macro makes are named where it is used.
+    for one in published().into_iter().filter(|one| !one.name.starts_with('$')) {
         places.entry(one.name).or_default().push(one.place);
     }
     places.retain(|_, places| places.len() > 1);

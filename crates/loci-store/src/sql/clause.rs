@@ -110,6 +110,10 @@ impl Clause {
     fn add_filter(&mut self, filter: &Filter) {
         self.any("m.state", filter.states.iter().map(|state| state.name().to_owned()));
         self.time(filter);
+        if !filter.ids.is_empty() {
+            self.and(&format!("m.id IN (SELECT j.value FROM {})", self.dialect.ids));
+            self.values.push(super::read::wanted(&filter.ids));
+        }
         for (column, wanted) in [
             ("m.kind", &filter.kinds),
             ("m.category", &filter.categories),

@@ -75,6 +75,18 @@ pub(crate) fn scan(
     Ok((memories, total))
 }
 
+/// The number of memories that match the filter.
+pub(crate) fn count(
+    connection: &dyn Connection,
+    space: &Space,
+    visible: &Visible,
+    filter: &Filter,
+) -> sql::Result<u64> {
+    let Some(clause) = Clause::of(connection, space, visible, filter)? else { return Ok(0) };
+    let sql = format!("SELECT count(*) FROM memories m WHERE {}", clause.sql);
+    connection.query_row(&sql, params_from_iter(clause.values), |row| row.get(0))
+}
+
 /// The vectors of these memories by this model.
 pub(crate) fn vectors(
     connection: &dyn Connection,

@@ -26,6 +26,9 @@ pub trait Records: Send + Sync {
     /// One page of the visible memories that match the filter, newest first.
     async fn scan(&self, visible: &Visible, filter: &Filter, page: Page) -> Result<Listing>;
 
+    /// The number of visible memories that match the filter.
+    async fn count(&self, visible: &Visible, filter: &Filter) -> Result<u64>;
+
     /// The vectors of these memories by this model. Memories without one are left out.
     async fn vectors(&self, visible: &Visible, model: &str, ids: &[MemoryId]) -> Result<Vec<(MemoryId, Vector)>>;
 

@@ -97,6 +97,8 @@ const CASES: &[Case] = &[
         },
     ),
     Case("no states", |_| (), |f| f.states = Vec::new()),
+    // Ids are given by the driver, so this case sets one of its own; the second belongs to no memory.
+    Case("ids", |m| m.id = id(900_001), |f| f.ids = vec![id(900_001), id(900_002), id(900_001)]),
 ];
 
 /// For each case every search returns what the reference returns, among memories of all cases and some plain ones.

@@ -116,6 +116,16 @@ impl<B: Backend> Records for SqlStore<B> {
         Ok(Listing { memories, next, total })
     }
 
+    async fn count(&self, visible: &Visible, filter: &Filter) -> Result<u64> {
+        let filter = filter.clone();
+        let counts = self
+            .for_each_space(visible, move |connection, space, visible| {
+                read::count(connection, B::space_of(space), visible, &filter)
+            })
+            .await?;
+        Ok(counts.into_iter().sum())
+    }
+
     async fn vectors(&self, visible: &Visible, model: &str, ids: &[MemoryId]) -> Result<Vec<(MemoryId, Vector)>> {
         let (model, ids) = (model.to_owned(), ids.to_vec());
         let found = self

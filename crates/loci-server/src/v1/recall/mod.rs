@@ -1,0 +1,130 @@
+//! Retrieval: one endpoint for questions, with pages, packed text and filled windows.
+//!
+//! `POST /v1/recall` answers one question, `POST /v1/recall/batch` several. Whatever shape the answer has, the memories
+//! are ranked once, by [`loci_engine::Engine::recall`].
+
+mod answer;
+mod batch;
+mod cursor;
+mod request;
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use jiff::Timestamp;
+use loci_engine::Caller;
+use loci_types::{Filter, Identifiers, Layer};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use self::answer::RecallAnswer;
+pub(super) use self::cursor::Cursor;
+use self::request::{Question, RecallBody};
+use super::filter::MemoryFilter;
+use crate::App;
+use crate::extract::Scoped;
+use crate::failure::{self, Failure, Failures};
+use crate::guard::Who;
+
+/// The routes of recall.
+pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new().routes(routes!(recall)).merge(batch::routes())
+}
+
+/// Finds the memories that answer a question.
+///
+/// Searches by words, vectors, links and times are combined; the best results come first. With `pack` the answer also
+/// has a text for a prompt, with `window` the messages of a whole model call. With `identifiers.poolId` and
+/// `filter.layer: ["pool"]` only the pool is searched.
+#[utoipa::path(
+    post, path = "/v1/recall", operation_id = "recall", tag = "recall",
+    request_body(content = Scoped<RecallBody>, example = json!({
+        "query": "What does Ann drink?", "identifiers": { "userId": "ann" }, "limit": 5,
+        "pack": { "budgetTokens": 500 }
+    })),
+    responses((status = 200, description = "What was found", body = RecallAnswer), Failures),
+    security(("key" = ["reader"]))
+)]
+async fn recall(
+    State(app): State<Arc<App>>,
+    who: Who,
+    Scoped { identifiers, body }: Scoped<RecallBody>,
+) -> Result<Json<RecallAnswer>, Failure> {
+    answer(&app, &who, identifiers, body, "recall").await.map(Json)
+}
+
+/// Answers one question.
+async fn answer(
+    app: &App,
+    who: &Who,
+    identifiers: Identifiers,
+    mut body: RecallBody,
+    operation: &'static str,
+) -> Result<RecallAnswer, Failure> {
+    body.check(operation)?;
+    let cursor = body.cursor()?;
+    let question = body.question(app, operation)?;
+    let caller = caller(who, identifiers, question.layers(), operation)?;
+    let (fields, explain) = (body.fields.as_deref(), body.explain);
+    let answer = match question {
+        Question::Recall(request) => {
+            let found = app.verb(operation, app.engine.recall(&caller, *request)).await?;
+            let next_cursor = cursor.next(found.more, found.hits.iter().map(|hit| hit.memory.id));
+            RecallAnswer::found(found, fields, explain).followed_by(next_cursor)
+        }
+        Question::Pack(request) => {
+            let packed = app.verb(operation, app.engine.query(&caller, *request)).await;
+            RecallAnswer::packed(packed.map_err(in_body)?, fields, explain)
+        }
+        Question::Window(request) => {
+            let filled = app.verb(operation, app.engine.context(&caller, *request)).await;
+            RecallAnswer::windowed(filled.map_err(in_body)?, fields, explain)
+        }
+    };
+    // A further page is the same question.
+    if cursor.is_first() {
+        app.metrics.found(answer.len());
+    }
+    Ok(answer)
+}
+
+/// Names a field of `pack` or `window` by its place in the body.
+fn in_body(failure: Failure) -> Failure {
+    match failure.problem().details.get("field").and_then(serde_json::Value::as_str) {
+        Some("budgetTokens") => failure.within("pack"),
+        Some("memoryPercent" | "system" | "tools" | "history") => failure.within("window"),
+        _ => failure,
+    }
+}
+
+/// The caller of a question. Whoever names a pool and nothing else, and asks in the pool alone, is the agent that the
+/// credential means: the same rule as for the routes of a pool, where the path names it.
+pub(super) fn caller(
+    who: &Who,
+    identifiers: Identifiers,
+    layers: Option<&[Layer]>,
+    operation: &str,
+) -> Result<Caller, Failure> {
+    let only_pool = Identifiers { pool_id: identifiers.pool_id.clone(), ..Identifiers::default() };
+    if layers != Some(&[Layer::Pool]) || identifiers.pool_id.is_none() || identifiers != only_pool {
+        return who.caller(identifiers, operation);
+    }
+    let alone = who.alone(operation)?;
+    let named = Identifiers { pool_id: identifiers.pool_id, ..alone.identifiers.clone() };
+    if who.is_open() { Ok(Caller { identifiers: named, ..alone }) } else { who.caller(named, operation) }
+}
+
+/// The conditions of a filter that stands in a body, at this time, and the layers that it names: the identifiers must
+/// open each of them.
+pub(super) fn read_filter(
+    given: Option<MemoryFilter>,
+    now: Timestamp,
+    operation: &str,
+) -> Result<(Option<Vec<Layer>>, Option<Filter>), Failure> {
+    let Some(given) = given else { return Ok((None, None)) };
+    let filter = given.at(now);
+    filter.validate().map_err(|error| failure::word(&error, operation).within("filter"))?;
+    let layers = (!filter.layers.is_empty()).then(|| filter.layers.clone());
+    Ok((layers, Some(filter)))
+}

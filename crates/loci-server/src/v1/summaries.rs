@@ -1,0 +1,68 @@
+//! Summaries on request: of a session, or of the memories that match a filter. Nothing is stored.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use loci_engine::SummariseRequest;
+use loci_engine::summarise::{Summary, SummaryStrategy};
+use serde::Deserialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::filter::MemoryFilter;
+use super::recall::read_filter;
+use crate::App;
+use crate::extract::Scoped;
+use crate::failure::{Failure, Failures};
+use crate::guard::Who;
+
+/// The route of summaries.
+pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new().routes(routes!(summarise))
+}
+
+/// What is summarised, and how.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[schema(as = Summarise)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+struct SummaryBody {
+    /// The session whose turns are summarised. Default: memories, the newest last.
+    session_id: Option<String>,
+    /// How the summary is made. Default: `summarisation.strategy` of the configuration.
+    strategy: Option<SummaryStrategy>,
+    /// Maximum number of tokens of the summary. Default: `summarisation.target_tokens` of the configuration.
+    #[schema(minimum = 1, maximum = 1_000_000)]
+    target_tokens: Option<usize>,
+    /// The memories that are summarised if no session is named. Default: all that hold now.
+    filter: Option<MemoryFilter>,
+}
+
+/// Summarises a session, or memories.
+///
+/// The summary is returned and not stored. Without a language model the sentences that say most are chosen.
+#[utoipa::path(
+    post, path = "/v1/summaries", operation_id = "summarise", tag = "recall",
+    request_body(content = Scoped<SummaryBody>, example = json!({
+        "identifiers": { "userId": "ann" }, "strategy": "extractive", "targetTokens": 200
+    })),
+    responses((status = 200, description = "The summary", body = Summary), Failures),
+    security(("key" = ["reader"]))
+)]
+async fn summarise(
+    State(app): State<Arc<App>>,
+    who: Who,
+    Scoped { identifiers, body }: Scoped<SummaryBody>,
+) -> Result<Json<Summary>, Failure> {
+    let caller = who.caller(identifiers, "summarise")?;
+    let (layers, filter) = read_filter(body.filter, app.engine.now(), "summarise")?;
+    let request = SummariseRequest {
+        session: body.session_id,
+        strategy: body.strategy,
+        target_tokens: body.target_tokens,
+        filter,
+        layers,
+    };
+    app.verb("summarise", app.engine.summarise(&caller, request)).await.map(Json)
+}
