@@ -51,7 +51,8 @@ def each(path, body):
     before, start, found = cpu(), time.time(), 0
     for number in range(agents):
         answer = ask(path, body(number))
-        found += len(answer.get("hits") or answer.get("memories") or answer.get("results") or [])
+        data = answer.get("data")
+        found += len(data) if isinstance(data, list) else 0
         if number % 50 == 0:
             look()
     look()

@@ -131,7 +131,7 @@ class LociHttp(Peer):
     def _ask(self, path: str, query: Row, k: int) -> list[int]:
         body = {"query": query.text, "identifiers": {"userId": query.user}, "limit": k}
         answer = self._call("POST", path, body)
-        return [_number(hit["memory"]) for hit in answer.get("results", answer.get("hits", []))]
+        return [_number(hit["memory"]) for hit in answer["data"]]
 
     def find(self, query: Row, vector: bytes, k: int) -> list[int]:
         return self._ask("/v1/memories/search", query, k)

@@ -1,13 +1,12 @@
 //! On which store does this Loci stand?
 
-use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use loci_store::{
-    Backup, BackupPlan, BackupProgress, MigrateOptions, MigrateStep, MigrationReport, PostgresOptions, PostgresStore,
-    RestoreOutcome, RestorePlan, SqliteOptions, SqliteStore, VectorSource, create_backup, migrate, restore_backup,
+    Administration, Backup, BackupPlan, BackupProgress, MigrateOptions, MigrateStep, MigrationReport, PostgresOptions,
+    PostgresStore, RestoreOutcome, RestorePlan, SqliteOptions, SqliteStore, VectorSource, create_backup_file, migrate,
 };
 use loci_types::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
@@ -185,23 +184,25 @@ impl AnyStore {
         })
     }
 
-    pub(crate) async fn create_backup<W: Write + Send + 'static>(
-        &self,
-        plan: BackupPlan,
-        out: W,
-        progress: BackupProgress,
-    ) -> loci_store::Result<(Backup, W)> {
+    /// The store, for those who look after it.
+    fn administration(&self) -> &dyn Administration {
         match self {
-            Self::Sqlite(store) => create_backup(store, plan, out, progress).await,
-            Self::Postgres(store) => create_backup(store, plan, out, progress).await,
+            Self::Sqlite(store) => store,
+            Self::Postgres(store) => store,
         }
     }
 
+    pub(crate) async fn create_backup_file(
+        &self,
+        plan: BackupPlan,
+        path: &Path,
+        progress: BackupProgress,
+    ) -> loci_store::Result<Backup> {
+        create_backup_file(self.administration(), plan, path, progress, Arc::new(|| false)).await
+    }
+
     pub(crate) async fn restore_backup(&self, plan: RestorePlan) -> loci_store::Result<Vec<RestoreOutcome>> {
-        match self {
-            Self::Sqlite(store) => restore_backup(store, plan).await,
-            Self::Postgres(store) => restore_backup(store, plan).await,
-        }
+        self.administration().restore_backup(plan).await
     }
 
     pub(crate) async fn migrate_to(

@@ -46,6 +46,8 @@ pub(crate) struct Settings {
     pub(crate) server: loci_server::ServerOptions,
     /// Who is believed beside the keys that Loci makes.
     pub(crate) auth: loci_server::AuthOptions,
+    /// How webhooks are delivered.
+    pub(crate) webhooks: loci_server::WebhookOptions,
     /// How MCP clients are served.
     pub(crate) mcp: loci_server::McpOptions,
     /// How large things may be.
@@ -207,6 +209,7 @@ impl Settings {
         settings.engine().validate()?;
         settings.vectors.validate()?;
         settings.server.validate()?;
+        settings.webhooks.validate()?;
         settings.tiers.validate()?;
         settings.postgres.validate()?;
         Ok((settings, sources))

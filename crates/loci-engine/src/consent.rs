@@ -24,8 +24,8 @@ use crate::{Engine, Result};
 
 /// Where a proposal says what it is about.
 const CONSENT: &str = "consent";
-/// So many proposals are listed.
-const LISTED: usize = 1_000;
+/// Number of proposals that are read from the store at once.
+const PAGE: usize = 1_000;
 
 /// What a proposal is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,13 +88,31 @@ impl Pending {
 }
 
 impl Engine {
-    /// The proposals that wait for a decision, oldest first.
+    /// Lists all proposals that wait for a decision, oldest first.
     pub async fn proposals(&self, caller: &Caller) -> Result<Vec<Proposal>> {
         let visible = self.visible(caller, None).await?;
-        let page = Page { after: None, limit: LISTED };
-        let mut found = self.store.scan(&visible, &proposed(self.now()), page).await?.memories;
+        let (filter, mut after, mut found) = (proposed(self.now()), None, Vec::new());
+        loop {
+            let listing = self.store.scan(&visible, &filter, Page { after, limit: PAGE }).await?;
+            found.extend(listing.memories);
+            after = listing.next;
+            if after.is_none() {
+                break;
+            }
+        }
         found.reverse();
         Ok(found.into_iter().map(proposal).collect())
+    }
+
+    /// Reads one proposal that waits for a decision.
+    pub async fn proposal(&self, caller: &Caller, id: MemoryId) -> Result<Proposal> {
+        let visible = self.visible(caller, None).await?;
+        let memory = self.one(&visible, id).await?;
+        if memory.state != State::Proposed {
+            let message = format!("no proposal {id} waits for a decision here");
+            return Err(loci_types::Error::new(ErrorKind::NotFound, message).at("id").into());
+        }
+        Ok(proposal(memory))
     }
 
     /// Accepts a proposal: it is known from now on, and takes the place of what it contradicts.
@@ -224,7 +242,7 @@ impl Engine {
         }
         let claim = candidate.claims.iter().find(|claim| claim.single).or(candidate.claims.first());
         let filter = Filter { claim: claim.map(claim_key), ..proposed(at) };
-        let page = Page { after: None, limit: LISTED };
+        let page = Page { after: None, limit: PAGE };
         let mut waiting: Vec<Pending> =
             self.store.scan(visible, &filter, page).await?.memories.iter().filter_map(waiting).collect();
         waiting.retain(|stored| pending.iter().all(|one| one.id != stored.id));

@@ -97,7 +97,7 @@ impl Engine {
         let visible = policy::upkeep(&caller.tenant, scope);
         let mut report = Consolidated::default();
         loop {
-            let filter = SessionFilter { name: Some(session.to_owned()), ..SessionFilter::default() };
+            let filter = SessionFilter { session_id: Some(session.to_owned()), ..SessionFilter::default() };
             let Some(found) = self.store.sessions(&visible, &filter, 1).await?.pop() else { return Ok(report) };
             let most = if self.mind.is_some() { TURNS_WITH_MODEL } else { TURNS };
             let turns = self.store.pending_turns(&visible, scope, session, most).await?;
@@ -123,7 +123,7 @@ impl Engine {
     /// already is not added twice.
     pub async fn learn_again(&self, caller: &Caller, name: &str) -> Result<()> {
         policy::writer(caller)?;
-        let filter = SessionFilter { name: Some(name.to_owned()), ..SessionFilter::default() };
+        let filter = SessionFilter { session_id: Some(name.to_owned()), ..SessionFilter::default() };
         let found = self.sessions(caller, filter).await?;
         if found.is_empty() {
             return Err(Error::new(ErrorKind::NotFound, format!("there is no session `{name}` here"))
@@ -236,7 +236,7 @@ impl Engine {
     async fn drafts(&self, lesson: &Lesson<'_>, candidates: &[Candidate]) -> Result<Vec<Addition>> {
         let scope = &lesson.session.scope;
         let mut caller = Caller { tenant: lesson.tenant.clone(), ..Caller::new(scope.identifiers()) };
-        caller.identifiers.session_id.get_or_insert_with(|| lesson.session.name.clone());
+        caller.identifiers.session_id.get_or_insert_with(|| lesson.session.session_id.clone());
         let mut additions = Vec::with_capacity(candidates.len());
         for candidate in candidates {
             let new = NewMemory {
@@ -254,7 +254,7 @@ impl Engine {
                 source: Some(Source {
                     kind: LEARNED.to_owned(),
                     role: Some("memory_agent".to_owned()),
-                    reference: Some(lesson.session.name.clone()),
+                    reference: Some(lesson.session.session_id.clone()),
                 }),
                 metadata: self.metadata_of(candidate),
                 ..NewMemory::default()
@@ -438,7 +438,7 @@ impl Engine {
         lesson.count(None, WRITTEN.to_owned(), (written + lesson.report.proposed) as f64, None);
         lesson.count(None, REFUSED.to_owned(), refused as f64, None);
         lesson.count(None, MISSED.to_owned(), lesson.report.missed.len() as f64, None);
-        let session = lesson.session.name.clone();
+        let session = lesson.session.session_id.clone();
         if lesson.session.ended_at.is_some() && self.mind.is_some() {
             for kind in [JobKind::Insight, JobKind::Causal] {
                 lesson.push(Bookkeeping::Enqueue(follow_up(kind, &scope, &session, at)), "after a session");

@@ -96,11 +96,6 @@ impl Engine {
         })
     }
 
-    /// The time zone in which days are meant.
-    pub fn time_zone(&self) -> &TimeZone {
-        &self.time_zone
-    }
-
     /// The same engine, where embedding is switched off: nothing waits for a vector that nobody will make.
     pub fn without_vectors(mut self) -> Self {
         self.wants_vectors = false;
@@ -155,6 +150,11 @@ impl Engine {
     /// The store below, for those who look after it.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
+    }
+
+    /// The time zone in which days begin: `retrieval.time_zone`.
+    pub fn time_zone(&self) -> &TimeZone {
+        &self.time_zone
     }
 
     /// Now.

@@ -20,8 +20,8 @@ use crate::{Engine, Result};
 
 /// So many memories are told of an entity.
 const TOLD: usize = 20;
-/// So many entities are listed at the most.
-const LISTED: usize = 1_000;
+/// Maximum number of entities in one answer: a page, and one more that shows that another page follows.
+const LISTED: usize = 1_001;
 
 /// What is known of an entity.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -129,8 +129,8 @@ fn new_entity(mention: &Mention, at: Timestamp, id: EntityId) -> Entity {
         entity_type: mention.entity_type,
         aliases: mention.aliases.clone(),
         summary: None,
-        first_seen: at,
-        last_updated: at,
+        created_at: at,
+        updated_at: at,
         mention_count: 0,
         attributes: Map::new(),
     }
@@ -152,17 +152,19 @@ fn take_names(entity: &mut Entity, mention: &Mention, at: Timestamp) -> bool {
         changed = true;
     }
     if changed {
-        entity.last_updated = at;
+        entity.updated_at = at;
     }
     changed
 }
 
 impl Engine {
-    /// The entities that the caller may see, those spoken of most first.
-    pub async fn entities(&self, caller: &Caller, limit: usize) -> Result<Vec<Entity>> {
+    /// Lists entities from an offset on, at most `limit` of them, those mentioned most first.
+    pub async fn entities(&self, caller: &Caller, offset: usize, limit: usize) -> Result<Vec<Entity>> {
         crate::bounds::between("limit", limit, 1, LISTED)?;
         let visible = self.visible(caller, None).await?;
-        Ok(self.store.entities(&visible, &EntityQuery::Known(EntityFilter::default()), limit).await?)
+        let query = EntityQuery::Known(EntityFilter::default());
+        let found = self.store.entities(&visible, &query, offset.saturating_add(limit)).await?;
+        Ok(found.into_iter().skip(offset).collect())
     }
 
     /// What is known of the entity that goes by this name or has this id.
@@ -175,8 +177,8 @@ impl Engine {
         Ok(EntityProfile { memories: self.store.fetch(&visible, &ids).await?, entity })
     }
 
-    /// Two entities are the same thing: `from` is found as `into` from now on.
-    pub async fn unite_entities(&self, caller: &Caller, into: &str, from: &str) -> Result<Entity> {
+    /// Merges two entities that are the same thing: `from` is found as `into` from now on.
+    pub async fn merge_entities(&self, caller: &Caller, into: &str, from: &str) -> Result<Entity> {
         policy::writer(caller)?;
         let visible = self.visible(caller, None).await?;
         let (kept, taken) = (self.entity_named(&visible, into).await?, self.entity_named(&visible, from).await?);
@@ -186,8 +188,8 @@ impl Engine {
         self.entity_named(&visible, &kept.id.to_string()).await
     }
 
-    /// Undoes a union: the entity with this id is a thing of its own again.
-    pub async fn divide_entity(&self, caller: &Caller, id: EntityId, root: &str) -> Result<Entity> {
+    /// Undoes a merge: the entity with this id is separate from `root` again.
+    pub async fn split_entity(&self, caller: &Caller, id: EntityId, root: &str) -> Result<Entity> {
         policy::writer(caller)?;
         let visible = self.visible(caller, None).await?;
         let root = self.entity_named(&visible, root).await?;

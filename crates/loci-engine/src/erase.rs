@@ -16,13 +16,20 @@ use crate::{Engine, Result};
 /// So often is it looked whether someone wrote meanwhile.
 const ROUNDS: usize = 3;
 
+/// What an erasure cannot reach, for whoever asked for it.
+const ERASURE_LIMITS: [&str; 3] = [
+    "backups and exports that were made before still hold it",
+    "other servers that run may still hold messages and batched writes of this user in their memory: stop them first, or erase again",
+    "keys and webhooks that name the user, and triples that they stated in layers of others, stay",
+];
+
 /// What was erased, or would be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Erasure {
-    /// Whose.
-    pub user: String,
+    /// The user.
+    pub user_id: String,
     /// Whether it is gone; otherwise this is what would go.
     pub erased: bool,
     /// What there was, by space.
@@ -35,6 +42,8 @@ pub struct Erasure {
     pub scrubbed: bool,
     /// What may be left outside of what Loci can reach, and why.
     pub left: Vec<String>,
+    /// What no erasure can reach.
+    pub not_reached: Vec<String>,
 }
 
 impl Engine {
@@ -97,12 +106,13 @@ fn told(user: &str, found: BTreeMap<Space, UserData>) -> Erasure {
     let total = found.values().fold(UserData::default(), |sum, more| sum.and(more));
     let spaces = found.into_iter().filter(|(_, of)| *of != UserData::default());
     Erasure {
-        user: user.to_owned(),
+        user_id: user.to_owned(),
         erased: false,
         spaces: spaces.map(|(space, of)| (space.name(), of)).collect(),
         total,
         working: 0,
         scrubbed: false,
         left: Vec::new(),
+        not_reached: ERASURE_LIMITS.map(str::to_owned).to_vec(),
     }
 }

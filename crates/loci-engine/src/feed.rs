@@ -76,6 +76,7 @@ pub struct FeedEntry {
     /// Its number within the space.
     pub sequence: i64,
     /// When.
+    #[serde(rename = "createdAt")]
     pub at: Timestamp,
     /// What, in capitals as history shows it.
     pub event: String,

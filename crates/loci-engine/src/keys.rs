@@ -7,6 +7,7 @@ use data_encoding::BASE32_NOPAD;
 use jiff::{SignedDuration, Timestamp};
 use loci_store::{CatalogueChange, KeyQuery};
 use loci_types::{Error, ErrorKind, Grant, Key, Tenant};
+use serde::Serialize;
 
 use crate::policy::{self, Caller};
 use crate::{Engine, Result};
@@ -35,6 +36,57 @@ pub struct MadeKey {
     pub key: Key,
     /// What its bearer presents.
     pub secret: String,
+}
+
+/// A key as it is shown: without its hash.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ApiKey {
+    /// The id, which is the public part of the key.
+    pub id: String,
+    /// What the key is for.
+    pub name: String,
+    /// What it allows.
+    #[serde(flatten)]
+    pub grant: Grant,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it expires; null: never.
+    #[cfg_attr(feature = "schema", schema(required))]
+    pub expires_at: Option<Timestamp>,
+    /// From when on it is refused; null: it is not revoked.
+    #[cfg_attr(feature = "schema", schema(required))]
+    pub revoked_at: Option<Timestamp>,
+    /// Whether it is accepted now: neither expired nor revoked.
+    pub active: bool,
+}
+
+impl ApiKey {
+    /// How a key is shown at a time.
+    pub fn new(key: Key, now: Timestamp) -> Self {
+        let active = key.holds(now);
+        let Key { id, name, hash: _, grant, created_at, expires_at, revoked_at } = key;
+        Self { id, name, grant, created_at, expires_at, revoked_at, active }
+    }
+}
+
+/// A key that was just made, as it is shown this once.
+#[derive(Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct ApiKeyWithSecret {
+    /// The key.
+    #[serde(flatten)]
+    pub key: ApiKey,
+    /// What its bearer presents. It cannot be read again.
+    pub secret: String,
+}
+
+impl From<MadeKey> for ApiKeyWithSecret {
+    fn from(made: MadeKey) -> Self {
+        let now = made.key.created_at;
+        Self { key: ApiKey::new(made.key, now), secret: made.secret }
+    }
 }
 
 impl Engine {
@@ -68,6 +120,12 @@ impl Engine {
         Ok(self.store.keys(KeyQuery::Tenant(&caller.tenant)).await?)
     }
 
+    /// Reads a key of the caller's tenant.
+    pub async fn key(&self, caller: &Caller, id: &str) -> Result<Key> {
+        let id = bare(id);
+        self.keys(caller).await?.into_iter().find(|key| key.id == id).ok_or_else(|| unknown(id))
+    }
+
     /// Refuses a key from now on.
     pub async fn revoke_key(&self, caller: &Caller, id: &str) -> Result<()> {
         policy::operator(caller, "looks after keys")?;
@@ -85,7 +143,7 @@ impl Engine {
     /// Makes a key that allows the same, and refuses the old one when the grace is over.
     pub async fn rotate_key(&self, caller: &Caller, id: &str, grace: SignedDuration) -> Result<MadeKey> {
         let (now, id) = (self.now(), bare(id));
-        let old = self.keys(caller).await?.into_iter().find(|key| key.id == id).ok_or_else(|| unknown(id))?;
+        let old = self.key(caller, id).await?;
         if !old.holds(now) {
             return Err(Error::invalid("id", format!("the key `{id}` no longer counts"))
                 .hint("make a new one instead")
@@ -145,7 +203,7 @@ fn unknown(id: &str) -> crate::Error {
 }
 
 /// So many random bytes, in letters and digits.
-fn random<const BYTES: usize>() -> Result<String> {
+pub(crate) fn random<const BYTES: usize>() -> Result<String> {
     let mut bytes = [0; BYTES];
     getrandom::fill(&mut bytes)
         .map_err(|error| Error::new(ErrorKind::Internal, format!("the machine has no randomness: {error}")))?;

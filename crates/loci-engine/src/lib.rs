@@ -7,6 +7,7 @@
 
 mod agent;
 mod answered;
+mod backup;
 mod batch;
 mod bounds;
 pub mod bring;
@@ -68,6 +69,7 @@ mod session;
 mod settings;
 pub mod summarise;
 mod summary;
+mod tenant;
 mod text;
 mod thinking;
 mod undo;
@@ -76,11 +78,13 @@ pub mod upkeep;
 mod uses;
 mod vectors;
 mod weak;
+mod webhook;
 mod work;
 mod working;
 pub mod writing;
 
 pub use answered::Answer;
+pub use backup::{BackupPart, FULL_BACKUP, Restoration, StoredBackup, StoredSpace, backup_stamp};
 pub use batch::Unwritten;
 pub use categories::{Categories, CategorySpec, ContextMode};
 pub use checkpoint::{
@@ -107,13 +111,13 @@ pub use graph::{AddedObservations, Graph, GraphEntity, GraphImported, GraphRelat
 pub use importance::importance;
 pub use ingest::Turn;
 pub use instant::{in_time_zone, optional_instant, parse_instant};
-pub use keys::{MadeKey, NewKey};
+pub use keys::{ApiKey, ApiKeyWithSecret, MadeKey, NewKey};
 pub use kinds::choose_kind;
-pub use loci_store::{Agent, IndexHealth, Pool, PoolMember, Stats};
+pub use loci_store::{Agent, Backup, IndexHealth, Pool, PoolMember, Stats};
 pub use maintain::{MaintainReport, MaintainRequest, Planned, Step, StepReport};
 pub use mind::Learning;
 pub use neighbourhood::{Neighbour, Neighbourhood};
-pub use operations::{Bucket, Operations, OperationsRequest};
+pub use operations::{Bucket, OperationCount, Operations, OperationsRequest};
 pub use policy::Caller;
 pub use pool::{NewPool, PoolDetails};
 pub use pool_sync::Synced;
@@ -123,16 +127,18 @@ pub use recall::{
     Answered, Clue, ClueWeight, Explanation, LaneRank, Recall, RecallHit, RecallRequest, RelatedMemory, Strategy,
 };
 pub use redact::{Redaction, RedactionPattern};
-pub use reembed::{Estimate, Reembedded};
+pub use reembed::{Estimate, Reembedded, Reembedding};
 pub use remember::NewMemory;
 pub use report::{is_quotation, reported, shown};
 pub use search::{SearchHit, SearchRequest, SearchResponse};
 pub use summary::SummariseRequest;
+pub use tenant::{RemovedTenant, TenantUsage};
 pub use text::{content_hash, estimate_tokens, normalise};
 pub use undo::Undone;
 pub use update::Update;
 pub use vectors::oversight;
 pub use weak::WeakMemory;
+pub use webhook::{NewWebhook, Webhook, WebhookState};
 pub use work::Worked;
 pub use working::{
     Appended, Entry, EntryHit, ErasedTiers, FoundBy, Message, NewEntry, NewMessage, NewToolResult, PutEntry,

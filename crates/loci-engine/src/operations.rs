@@ -108,16 +108,16 @@ impl FromStr for Bucket {
 /// What to count. An empty list leaves that side open.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OperationsRequest {
-    /// From this instant; none: the seventh day before the end, from its midnight.
-    pub from: Option<Timestamp>,
-    /// Until before this instant; none: what is there.
-    pub until: Option<Timestamp>,
-    /// In stretches of this length.
+    /// Count from this time on. Default: midnight of the seventh day before the end.
+    pub after: Option<Timestamp>,
+    /// Count what happened before this time. Default: now.
+    pub before: Option<Timestamp>,
+    /// The length of a bucket.
     pub bucket: Bucket,
-    /// Done by any of these parts of Loci, as the ledger names them.
+    /// Any of these parts of Loci, as the ledger names them.
     pub nodes: Vec<String>,
     /// Any of these events.
-    pub ops: Vec<Event>,
+    pub events: Vec<Event>,
 }
 
 /// What was done, counted.
@@ -125,35 +125,50 @@ pub struct OperationsRequest {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Operations {
-    /// From this instant.
-    pub from: Timestamp,
-    /// Until this instant.
-    pub until: Timestamp,
-    /// In stretches of this length.
+    /// The start of what was counted.
+    pub after: Timestamp,
+    /// The end of what was counted.
+    pub before: Timestamp,
+    /// The length of a bucket.
     pub bucket: Bucket,
-    /// The sums in the order of time; where nothing was done there is none.
-    pub counts: Vec<OperationCounts>,
+    /// The counts, oldest bucket first. A bucket in which nothing happened has none.
+    pub data: Vec<OperationCount>,
+}
+
+/// The number of events of one sort in one bucket.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct OperationCount {
+    /// The start of the bucket.
+    pub start: Timestamp,
+    /// The part of Loci that made the change; empty if unknown.
+    pub node: String,
+    /// The event, in capitals as in the history, for example `ADD`.
+    pub event: String,
+    /// How often it happened.
+    pub count: u64,
 }
 
 impl Engine {
     /// Counts what was done to memories that this caller may see.
     pub async fn operations(&self, caller: &Caller, request: OperationsRequest) -> Result<Operations> {
         let visible = self.visible(caller, None).await?;
-        let OperationsRequest { from, until, bucket, nodes, ops } = request;
-        let (range, end) = self.range(from, until, bucket)?;
+        let OperationsRequest { after, before, bucket, nodes, events } = request;
+        let (range, end) = self.range(after, before, bucket)?;
         let from = range.from.unwrap_or(end);
         let fine = if bucket == Bucket::Whole { Duration::MAX } else { QUARTER };
         let found = self.store.operation_counts(&visible, range, fine).await?;
         let mut sums: BTreeMap<(Timestamp, String, String), u64> = BTreeMap::new();
         for OperationCounts { start, node, op, count } in found {
-            let wanted = ops.is_empty() || ops.iter().any(|event| event.name() == op);
+            let wanted = events.is_empty() || events.iter().any(|event| event.name() == op);
             if wanted && (nodes.is_empty() || nodes.contains(&node)) {
                 let start = bucket.start(start, &self.time_zone).unwrap_or(from);
-                *sums.entry((start, node, op)).or_default() += count;
+                *sums.entry((start, node, op.to_ascii_uppercase())).or_default() += count;
             }
         }
-        let counts = sums.into_iter().map(|((start, node, op), count)| OperationCounts { start, node, op, count });
-        Ok(Operations { from, until: end, bucket, counts: counts.collect() })
+        let counts = sums.into_iter().map(|((start, node, event), count)| OperationCount { start, node, event, count });
+        Ok(Operations { after: from, before: end, bucket, data: counts.collect() })
     }
 
     /// The range that is counted, and its end in words. An end that nobody named stays open, so that
@@ -172,8 +187,8 @@ impl Engine {
         let from = from.unwrap_or_else(week);
         if from > end || Some(from) == until {
             let message = format!("nothing lies between {from} and {end}");
-            return Err(Error::invalid("from", message)
-                .hint("from must lie before until, which is now by default")
+            return Err(Error::invalid("after", message)
+                .hint("after must lie before before, which is now by default")
                 .into());
         }
         let length = end.duration_since(from).as_secs();

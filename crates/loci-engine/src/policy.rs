@@ -284,6 +284,21 @@ pub(crate) fn operator(caller: &Caller, what: &str) -> Result<(), Error> {
     Err(Error::new(ErrorKind::Unauthorized, format!("only the operator of the store {what}")))
 }
 
+/// Refuses whoever does not run the whole store: its operator belongs to the tenant `default`.
+pub(crate) fn store_operator(caller: &Caller, what: &str) -> Result<(), Error> {
+    operator(caller, what)?;
+    if is_store_operator(caller) {
+        return Ok(());
+    }
+    let message = format!("only an admin of the tenant `{}` {what}", Tenant::default().name());
+    Err(Error::new(ErrorKind::Unauthorized, message).at("tenant"))
+}
+
+/// Returns true if the caller runs the whole store and not only a tenant of it.
+pub fn is_store_operator(caller: &Caller) -> bool {
+    caller.operator && caller.tenant == Tenant::default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -25,14 +25,14 @@ const MEMBERS: usize = 1_000;
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewPool {
-    /// Its URL-safe name, the `poolId`.
-    pub slug: String,
-    /// What people call it; none: its slug.
+    /// The id of the pool, a URL-safe name.
+    pub pool_id: String,
+    /// The display name. Default: the id.
     #[serde(default)]
     pub name: Option<String>,
-    /// The agents that are in it from the start, by slug.
+    /// The ids of the agents that are members from the start, at most 1,000.
     #[serde(default)]
-    pub members: Vec<String>,
+    pub agent_ids: Vec<String>,
 }
 
 /// A pool and who is in it.
@@ -51,26 +51,26 @@ impl Engine {
     /// Makes a pool with its first members. One that is there is not made again.
     pub async fn create_pool(&self, caller: &Caller, new: NewPool) -> Result<PoolDetails> {
         policy::operator(caller, "makes pools")?;
-        let NewPool { slug, name, members } = new;
-        bounds::between("members", members.len(), 0, MEMBERS)?;
-        let name = name.unwrap_or_else(|| slug.clone());
+        let NewPool { pool_id, name, agent_ids: members } = new;
+        bounds::between("agentIds", members.len(), 0, MEMBERS)?;
+        let name = name.unwrap_or_else(|| pool_id.clone());
         if name.trim().is_empty() {
             return Err(Error::invalid("name", "name is empty").hint("leave it out, or give it a value").into());
         }
         bounds::short("name", Some(&name), bounds::LABEL)?;
-        let pool = Pool { slug, name, created_at: self.now() };
+        let pool = Pool { pool_id, name, created_at: self.now() };
         if self
             .store
             .change_catalogue(&caller.tenant, CatalogueChange::CreatePool { pool: pool.clone(), members })
             .await?
             == 0
         {
-            return Err(Error::new(ErrorKind::Conflict, format!("there is a pool `{}` already", pool.slug))
-                .at("slug")
+            return Err(Error::new(ErrorKind::Conflict, format!("there is a pool `{}` already", pool.pool_id))
+                .at("poolId")
                 .hint("`loci pool join` lets agents in, `loci pool drop` removes it with all it holds")
                 .into());
         }
-        let made = self.store.pools(&caller.tenant, &PoolFilter::named(&pool.slug)).await?.pop();
+        let made = self.store.pools(&caller.tenant, &PoolFilter::named(&pool.pool_id)).await?.pop();
         Ok(PoolDetails { pool, members: made.map_or_else(Vec::new, |made| made.members) })
     }
 
@@ -104,7 +104,7 @@ impl Engine {
     /// Lets agents into a pool. Returns how many are new.
     pub async fn join_pool(&self, caller: &Caller, slug: &str, agents: &[String]) -> Result<u64> {
         policy::operator(caller, "lets agents into a pool")?;
-        bounds::between("members", agents.len(), 1, MEMBERS)?;
+        bounds::between("agentIds", agents.len(), 1, MEMBERS)?;
         if self.store.pools(&caller.tenant, &PoolFilter::named(slug)).await?.is_empty() {
             return Err(missing(slug).into());
         }

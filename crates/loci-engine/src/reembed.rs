@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use loci_store::{JobUpdate, Page};
-use loci_types::{Action, Batch, Change, ErrorKind, Filter, JobKind, Memory, MemoryId, State, Vector, Visible};
+use loci_types::{Action, Batch, Change, Error, ErrorKind, Filter, JobKind, Memory, MemoryId, State, Vector, Visible};
 use serde::Serialize;
 
 use crate::policy::{self, Caller};
@@ -16,6 +16,9 @@ use crate::{Engine, Result};
 
 /// So many texts are given to the model at once.
 const BATCH: usize = 64;
+
+/// So many waiting jobs are done at once.
+const WAITING: usize = 256;
 
 /// A job that is refused is tried so often before it is laid aside.
 const ATTEMPTS: u32 = 8;
@@ -28,6 +31,7 @@ const LOOKED_AT: usize = 500;
 
 /// What a pass would cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Estimate {
     /// Memories there are.
@@ -48,7 +52,56 @@ pub struct Reembedded {
     pub embedded: u64,
 }
 
+/// What a pass over everything did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Reembedding {
+    /// The present model.
+    pub model: String,
+    /// Number of memories that were looked at.
+    pub seen: u64,
+    /// Number of vectors that were computed.
+    pub embedded: u64,
+    /// Number of vectors of other models that were dropped, by model.
+    pub dropped: BTreeMap<String, u64>,
+}
+
 impl Engine {
+    /// The name of the present model, or an error that says how to set one.
+    pub fn embedding_model(&self) -> Result<&str> {
+        let missing = || {
+            Error::new(ErrorKind::Configuration, "there is no embedding model to make vectors with")
+                .at("embeddings")
+                .hint("run `make model`, set LOCI_MODEL_DIR, or set embeddings.provider")
+        };
+        Ok(self.embedder.as_ref().map(|embedder| embedder.model().name.as_str()).ok_or_else(missing)?)
+    }
+
+    /// Does the waiting embedding jobs, gives every other memory a vector of the present model, and drops the vectors of
+    /// all other models if `drop_others` is set. `progress` is told the number of memories that were looked at, and of
+    /// all.
+    pub async fn reembed_all(
+        &self,
+        caller: &Caller,
+        drop_others: bool,
+        progress: impl FnMut(u64, u64) + Send,
+    ) -> Result<Reembedding> {
+        policy::operator(caller, "makes vectors anew")?;
+        let mut done = Reembedding { model: self.embedding_model()?.to_owned(), ..Reembedding::default() };
+        loop {
+            match self.embed_waiting(caller, WAITING).await? {
+                0 => break,
+                waiting => done.embedded += waiting as u64,
+            }
+        }
+        let pass = self.reembed(caller, progress).await?;
+        (done.seen, done.embedded) = (pass.seen, done.embedded + pass.embedded);
+        if drop_others {
+            done.dropped = self.drop_other_vectors(caller).await?;
+        }
+        Ok(done)
+    }
+
     /// Does up to `limit` waiting embedding jobs. Returns how many there were.
     pub async fn embed_waiting(&self, caller: &Caller, limit: usize) -> Result<usize> {
         if self.embedder.is_none() {

@@ -162,21 +162,25 @@ impl Engine {
         let filter = Filter {
             kinds: vec![loci_types::Kind::EPISODIC.to_owned()],
             threads: vec![session.thread_id.clone()],
-            sessions: if session.name == session.thread_id { Vec::new() } else { vec![session.name.clone()] },
+            sessions: if session.session_id == session.thread_id {
+                Vec::new()
+            } else {
+                vec![session.session_id.clone()]
+            },
             source_types: vec!["conversation".to_owned()],
             ..Filter::at(self.now())
         };
         let page = Page { after: None, limit: TURNS };
         let mut turns = self.store.scan(visible, &filter, page).await?.memories;
         turns.retain(|turn| {
-            turn.identifiers.session_id.as_deref().or(turn.thread_id.as_deref()) == Some(session.name.as_str())
+            turn.identifiers.session_id.as_deref().or(turn.thread_id.as_deref()) == Some(session.session_id.as_str())
         });
         turns.reverse();
         Ok(turns)
     }
 
     pub(crate) async fn session_of(&self, visible: &Visible, scope: &Scope, name: &str) -> Result<Option<Session>> {
-        let filter = SessionFilter { name: Some(name.to_owned()), ..SessionFilter::default() };
+        let filter = SessionFilter { session_id: Some(name.to_owned()), ..SessionFilter::default() };
         let found = self.store.sessions(visible, &filter, 10).await?;
         Ok(found.into_iter().find(|session| session.scope == *scope))
     }

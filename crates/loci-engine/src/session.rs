@@ -17,40 +17,55 @@ use crate::policy::{self, Caller};
 use crate::reconcile::{Decision, reconcile};
 use crate::{Engine, Result};
 
-/// So many sessions are listed.
-const LISTED: usize = 1_000;
 /// So many memories of a session are promoted at the most.
 const PROMOTED: usize = 500;
 /// Where a memory of a session says which of the user's it became.
 const PROMOTED_TO: &str = "promotedTo";
 
 impl Engine {
-    /// The sessions that the caller may see, those quiet longest first.
+    /// Lists all sessions that the caller may see, those quiet longest first.
     pub async fn sessions(&self, caller: &Caller, filter: SessionFilter) -> Result<Vec<Session>> {
-        // Turns have no category, so whose credential shows only some sees no turn, and no session either.
+        self.sessions_from(caller, &filter, 0, usize::MAX).await
+    }
+
+    /// Lists sessions from an offset on, at most `limit` of them, those quiet longest first.
+    pub async fn sessions_from(
+        &self,
+        caller: &Caller,
+        filter: &SessionFilter,
+        offset: usize,
+        limit: usize,
+    ) -> Result<Vec<Session>> {
+        // Turns have no category, so a credential that shows only some categories sees no turn, and no session either.
         if caller.categories.is_some() {
             return Ok(Vec::new());
         }
         let visible = self.visible(caller, None).await?;
-        Ok(self.store.sessions(&visible, &filter, LISTED).await?)
+        let found = self.store.sessions(&visible, filter, offset.saturating_add(limit)).await?;
+        Ok(found.into_iter().skip(offset).collect())
+    }
+
+    /// Reads a session. Of several layers that have one of this id, the one with the latest turn is returned.
+    pub async fn session(&self, caller: &Caller, session_id: &str) -> Result<Session> {
+        let filter = SessionFilter { session_id: Some(session_id.to_owned()), ..SessionFilter::default() };
+        let found = self.sessions(caller, filter).await?.pop();
+        Ok(found.ok_or_else(|| unknown_session(session_id))?)
     }
 
     /// Ends a session and queues the learning from it; what matters of its entries is remembered for its user. False
     /// if it was over already.
     pub async fn end_session(&self, caller: &Caller, name: &str) -> Result<bool> {
         policy::writer(caller)?;
-        let found =
-            self.sessions(caller, SessionFilter { name: Some(name.to_owned()), ..SessionFilter::default() }).await?;
+        let found = self
+            .sessions(caller, SessionFilter { session_id: Some(name.to_owned()), ..SessionFilter::default() })
+            .await?;
         // Before it is over: what could not be remembered is still there when it is ended again.
         let promoted = self.end_entries(caller, name, &found).await?;
         if found.is_empty() && promoted.is_some() {
             return Ok(true);
         }
         if found.is_empty() {
-            return Err(Error::new(ErrorKind::NotFound, format!("there is no session `{name}` here"))
-                .at("session")
-                .hint("`loci session list` shows them")
-                .into());
+            return Err(unknown_session(name).into());
         }
         // The same conversation may lie in several layers.
         for session in &found {
@@ -151,6 +166,13 @@ impl Engine {
             ..memory
         }
     }
+}
+
+/// The error for a session that does not exist or is not visible.
+pub(crate) fn unknown_session(session_id: &str) -> Error {
+    Error::new(ErrorKind::NotFound, format!("there is no session `{session_id}` here"))
+        .at("sessionId")
+        .hint("`loci session list` shows them")
 }
 
 /// The job that learns from a session.

@@ -33,7 +33,7 @@ impl AgentSettings {
     /// not leave the door open.
     pub(crate) fn read(config: &Value) -> Result<Self, Error> {
         let wrong = |error: serde_json::Error| {
-            Error::invalid("config", format!("the agent's config cannot be read: {error}"))
+            Error::invalid("settings", format!("the agent's settings cannot be read: {error}"))
                 .hint(r#"for example {"weights":{"similarity":0.5,"recency":0.3,"utility":0.2},"limit":10,"threshold":0.3,"categories":["tasks"]}"#)
         };
         let settings: Self = serde_json::from_value(config.clone()).map_err(wrong)?;
@@ -116,7 +116,7 @@ impl Engine {
 
     async fn settings_of_agent(&self, caller: &Caller, slug: &str) -> Result<AgentSettings> {
         let mut settings = match self.store.agents(&caller.tenant, Some(slug)).await?.pop() {
-            Some(agent) => AgentSettings::read(&agent.config)?,
+            Some(agent) => AgentSettings::read(&agent.settings)?,
             None => AgentSettings::default(),
         };
         settings.categories = self.config.categories.narrow(slug, settings.categories);
@@ -166,8 +166,8 @@ mod tests {
         for (config, field) in [
             (json!({ "weights": { "similarity": 0.9, "recency": 0.3, "utility": 0.2 } }), "weights"),
             (json!({ "threshold": 7 }), "threshold"),
-            (json!({ "categorys": ["tasks"] }), "config"),
-            (json!({ "limit": "many" }), "config"),
+            (json!({ "categorys": ["tasks"] }), "settings"),
+            (json!({ "limit": "many" }), "settings"),
         ] {
             assert_eq!(AgentSettings::read(&config).unwrap_err().field(), Some(field), "{config}");
         }

@@ -59,7 +59,7 @@ impl Engine {
         let visible = self.visible(caller, request.layers.as_deref()).await?;
         let memories = match &request.session {
             Some(name) => {
-                let filter = SessionFilter { name: Some(name.clone()), ..SessionFilter::default() };
+                let filter = SessionFilter { session_id: Some(name.clone()), ..SessionFilter::default() };
                 let mut found = self.store.sessions(&visible, &filter, 2).await?;
                 if found.len() > 1 {
                     let message = format!("several scopes have a session `{name}`");
@@ -122,7 +122,7 @@ impl Engine {
     /// How many tokens a session has, if that is too many and it has no summary yet.
     pub(crate) async fn tokens_to_summarise(&self, tenant: &Tenant, session: &Session) -> Result<Option<usize>> {
         let visible = policy::upkeep(tenant, &session.scope);
-        let key = summarised_key(&session.name);
+        let key = summarised_key(&session.session_id);
         if !self.store.notes(&visible, &session.scope.space(), &[key], self.now()).await?.is_empty() {
             return Ok(None);
         }
@@ -187,12 +187,16 @@ impl Engine {
         let filter = Filter {
             kinds: vec![Kind::EPISODIC.to_owned()],
             threads: vec![session.thread_id.clone()],
-            sessions: if session.name == session.thread_id { Vec::new() } else { vec![session.name.clone()] },
+            sessions: if session.session_id == session.thread_id {
+                Vec::new()
+            } else {
+                vec![session.session_id.clone()]
+            },
             source_types: vec!["conversation".to_owned()],
             ..Filter::at(self.now())
         };
         let mut turns = self.all_of(visible, &filter).await?;
-        let name = Some(session.name.as_str());
+        let name = Some(session.session_id.as_str());
         turns.retain(|turn| turn.identifiers.session_id.as_deref().or(turn.thread_id.as_deref()) == name);
         Ok(turns)
     }

@@ -20,8 +20,6 @@ const LEASE: Duration = Duration::from_secs(120);
 const ATTEMPTS: u32 = 8;
 /// Waits double up to two to this many seconds, about an hour.
 const LONGEST_WAIT: u32 = 12;
-/// So many jobs are listed.
-const LISTED: usize = 1_000;
 
 /// The work that is done one by one; vectors are made many at a time.
 pub(crate) const SLOW: [JobKind; 7] = [
@@ -165,10 +163,22 @@ impl Engine {
         }
     }
 
-    /// The jobs in these states, oldest first; none: in all.
+    /// Lists all jobs in these states, oldest first; none: in all.
     pub async fn jobs(&self, caller: &Caller, states: &[&str]) -> Result<Vec<JobRecord>> {
+        self.jobs_from(caller, states, 0, usize::MAX).await
+    }
+
+    /// Lists jobs from an offset on, at most `limit` of them, oldest first.
+    pub async fn jobs_from(
+        &self,
+        caller: &Caller,
+        states: &[&str],
+        offset: usize,
+        limit: usize,
+    ) -> Result<Vec<JobRecord>> {
         policy::operator(caller, "looks after jobs")?;
-        Ok(self.store.jobs(&caller.tenant, states, LISTED).await?)
+        let found = self.store.jobs(&caller.tenant, states, offset.saturating_add(limit)).await?;
+        Ok(found.into_iter().skip(offset).collect())
     }
 
     /// Lets a job be tried again at once.

@@ -5,10 +5,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
+use jiff::Timestamp;
 use loci_engine::Engine;
 use loci_types::Error;
 use serde_json::Value;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use utoipa::openapi::OpenApi;
 
 use crate::failure::Failure;
@@ -20,6 +21,9 @@ use crate::metrics::Metrics;
 use crate::openspec;
 use crate::options::{AuthOptions, McpOptions, ServerOptions};
 use crate::shared::Shared;
+use crate::task::Tasks;
+use crate::usage::RequestCounts;
+use crate::webhook::WebhookOptions;
 
 /// Everything that the server is started with.
 #[derive(Debug, Clone, Default)]
@@ -34,6 +38,8 @@ pub struct Options {
     pub mcp: McpOptions,
     /// The settings in force, without secrets, for those who look after the store.
     pub config: Value,
+    /// How webhooks are delivered.
+    pub webhooks: WebhookOptions,
     /// What several servers share; none: this one is alone.
     pub shared: Option<Arc<dyn Shared>>,
 }
@@ -43,6 +49,7 @@ impl Options {
     pub fn validate(&self) -> Result<(), Error> {
         self.server.validate()?;
         self.mcp.validate()?;
+        self.webhooks.validate()?;
         self.jwt().map(drop)
     }
 
@@ -66,6 +73,14 @@ pub(crate) struct App {
     pub(crate) under_way: UnderWay,
     /// Becomes true when the house closes, so that streams end.
     pub(crate) closed: watch::Receiver<bool>,
+    /// Long work that goes on when its caller has left.
+    pub(crate) tasks: Tasks,
+    /// Requests of each tenant since the start.
+    pub(crate) requests: RequestCounts,
+    /// When the server was started.
+    pub(crate) started: Timestamp,
+    /// Told when a webhook was created or removed here.
+    pub(crate) webhooks_changed: Notify,
     local: bool,
 }
 
@@ -81,11 +96,13 @@ impl App {
         let server = &options.server;
         server.validate()?;
         options.mcp.validate()?;
+        options.webhooks.validate()?;
         let mut access = Access::of_description(description);
         mcp::admit(&mut access);
         let jwt = options.jwt()?;
         access.alias(openspec::ROOT, openspec::ALIAS);
         Ok(Self {
+            started: engine.now(),
             engine,
             hosts: Hosts::new(address, &server.allowed_hosts, &server.cors_origins),
             access,
@@ -95,6 +112,9 @@ impl App {
             seats: Seats::default(),
             under_way: UnderWay::default(),
             closed,
+            tasks: Tasks::default(),
+            requests: RequestCounts::default(),
+            webhooks_changed: Notify::new(),
             local: address.ip().is_loopback(),
             options,
         })

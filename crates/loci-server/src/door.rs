@@ -11,7 +11,7 @@ use loci_engine::Engine;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use crate::{App, Error, Options, Schedule, connection, router, worker};
+use crate::{App, Error, Options, Schedule, connection, router, webhook, worker};
 
 /// A bound address that waits to be served.
 pub struct Door {
@@ -57,6 +57,8 @@ impl Door {
         let app = Arc::new(app);
         let worker = tokio::spawn(worker::run(engine.clone(), schedule, closed.clone()));
         let sweeper = tokio::spawn(sweep(app.clone()));
+        let deliverer = tokio::spawn(webhook::run(app.clone()));
+        let tasks = app.clone();
         let mut serving = tokio::spawn(async move {
             let routes = router::routes(&app);
             connection::serve(self.listener, routes, &app.options.server, closed).await
@@ -71,9 +73,12 @@ impl Door {
             None => serving.await,
         };
         sweeper.abort();
-        if worker.await.is_err() {
-            tracing::error!("the background worker ended before its time");
+        for background in [worker, deliverer] {
+            if background.await.is_err() {
+                tracing::error!("a background worker ended before its time");
+            }
         }
+        tasks.tasks.close().await;
         engine.close().await;
         ended.map_err(|error| Error::Stopped(std::io::Error::other(error)))?.map_err(Error::Stopped)
     }

@@ -62,6 +62,8 @@ pub(crate) struct Follow {
     moved: Option<watch::Receiver<u64>>,
     looked: Instant,
     stage: Stage,
+    /// The operation of the stream, for failures.
+    operation: &'static str,
     _seat: Seat,
 }
 
@@ -81,7 +83,7 @@ impl Follow {
         wish: Wish,
         operation: &'static str,
     ) -> Result<Self, Failure> {
-        let seat = app.seats.take(&who)?;
+        let seat = app.seats.take(&who, operation)?;
         let shown = headers.get("last-event-id").map(|value| value.to_str().unwrap_or_default().trim().to_owned());
         let named = shown.filter(|id| !id.is_empty()).map(|id| ("Last-Event-ID", id));
         // A reader that comes back knows better than the address it first came with.
@@ -104,6 +106,7 @@ impl Follow {
             place,
             looked: Instant::now(),
             stage: Stage::New,
+            operation,
             _seat: seat,
         };
         let page = follow.app.engine.feed(&follow.caller, &follow.request).await;
@@ -171,7 +174,7 @@ impl Follow {
                 }
                 Err(error) => {
                     self.stage = Stage::Over;
-                    let problem = error.problem("follow");
+                    let problem = error.problem(self.operation);
                     return Event::default().event("error").json_data(problem).ok();
                 }
             }
@@ -187,7 +190,13 @@ impl Follow {
     async fn still_counts(&self) -> bool {
         let counts = guard::holds(&self.app, &self.headers, &self.who).await;
         if !counts {
-            guard::denied(&self.app, self.who.name(), self.who.request(), "follow", ErrorKind::Unauthorized.code());
+            guard::denied(
+                &self.app,
+                self.who.name(),
+                self.who.request(),
+                self.operation,
+                ErrorKind::Unauthorized.code(),
+            );
         }
         counts
     }
@@ -232,7 +241,7 @@ pub(crate) struct Seat {
 
 impl Seats {
     /// Takes a seat, if there is one.
-    pub(crate) fn take(&self, who: &Who) -> Result<Seat, Failure> {
+    pub(crate) fn take(&self, who: &Who, operation: &str) -> Result<Seat, Failure> {
         let name = who.name().to_owned();
         let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let own = taken.get(&name).copied().unwrap_or(0);
@@ -240,7 +249,7 @@ impl Seats {
         let each = if who.is_open() { STREAMS } else { EACH };
         if own >= each || taken.values().sum::<usize>() >= STREAMS {
             let message = if own >= each { "this credential follows too many streams" } else { "too many streams" };
-            return Err(Failure::new(ErrorKind::RateLimited, message, "follow")
+            return Err(Failure::new(ErrorKind::RateLimited, message, operation)
                 .hint(format!("end another first: {EACH} of one credential and {STREAMS} in all may be open"))
                 .after(RETRY.as_secs()));
         }
@@ -268,11 +277,12 @@ mod tests {
     #[test]
     fn seats_are_counted_and_given_back() {
         let seats = Seats::default();
-        let mut taken: Vec<Seat> = (0..STREAMS).map(|_| seats.take(&Who::operator()).unwrap()).collect();
-        let refused = seats.take(&Who::operator()).unwrap_err();
+        let mut taken: Vec<Seat> =
+            (0..STREAMS).map(|_| seats.take(&Who::operator(), "followEvents").unwrap()).collect();
+        let refused = seats.take(&Who::operator(), "followEvents").unwrap_err();
         assert_eq!(refused.code().as_u16(), 429);
         taken.pop();
-        assert!(seats.take(&Who::operator()).is_ok());
+        assert!(seats.take(&Who::operator(), "followEvents").is_ok());
         drop(taken);
         assert!(seats.0.lock().unwrap().is_empty());
     }

@@ -24,7 +24,10 @@ mod router;
 mod schedule;
 mod shared;
 mod strict;
+mod task;
+mod usage;
 mod v1;
+mod webhook;
 mod worker;
 
 pub(crate) use app::App;
@@ -35,6 +38,7 @@ pub use mcp::{Profile, Stdio};
 pub use options::{AuthOptions, JwtOptions, LogFormat, McpOptions, ServerOptions};
 pub use schedule::Schedule;
 pub use shared::{Counted, Health, Shared};
+pub use webhook::WebhookOptions;
 
 /// The published description of the HTTP surface, as JSON.
 pub fn description() -> String {

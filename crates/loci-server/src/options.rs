@@ -23,6 +23,10 @@ pub struct ServerOptions {
     pub cors_origins: Vec<String>,
     /// The largest body, in bytes.
     pub body_bytes: usize,
+    /// The largest body of an import of another system's file, in bytes. Lines of Loci have no bound.
+    pub import_bytes: u64,
+    /// The folder of the backups that are made over HTTP; none: `backups` in the data folder.
+    pub backup_folder: Option<PathBuf>,
     /// Seconds that a request may take.
     pub request_seconds: u64,
     /// Seconds in which the head of a request must have come.
@@ -59,6 +63,8 @@ impl Default for ServerOptions {
             allowed_hosts: Vec::new(),
             cors_origins: Vec::new(),
             body_bytes: 4 << 20,
+            import_bytes: 256 << 20,
+            backup_folder: None,
             request_seconds: 60,
             header_seconds: 10,
             stalled_seconds: 30,
@@ -130,8 +136,9 @@ impl ServerOptions {
         let wrong = |field: &'static str, message: String| {
             Error::new(ErrorKind::Configuration, message).at(field).hint("leave it out for the default")
         };
-        let bounds: [(&'static str, u64, u64, u64); 7] = [
+        let bounds: [(&'static str, u64, u64, u64); 8] = [
             ("server.body_bytes", self.body_bytes as u64, 1_024, 1 << 30),
+            ("server.import_bytes", self.import_bytes, 1_024, 1 << 40),
             ("server.request_seconds", self.request_seconds, 1, 3_600),
             ("server.header_seconds", self.header_seconds, 1, 600),
             ("server.stalled_seconds", self.stalled_seconds, 1, 3_600),

@@ -31,7 +31,7 @@ pub use retry::Retry;
 pub use sql::stream::{
     Backup, BackupPlan, BackupProgress, BackupSpace, BackupStep, ComparedTable, DeriveKeys, DerivedKeys, Manifest,
     MigrateOptions, MigratePhase, MigrateStep, MigrationReport, RestoreOutcome, RestorePlan, RestorePoint,
-    create_backup, migrate, restore_backup, verify_backup, verify_backup_chain,
+    create_backup, create_backup_file, migrate, restore_backup, verify_backup, verify_backup_chain,
 };
 pub use sql::{SqlStore, with_inline_reads};
 pub use sqlite::{SqliteOptions, SqliteStore};

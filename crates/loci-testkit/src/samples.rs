@@ -181,8 +181,8 @@ pub fn entity(number: u64, name: &str, aliases: &[&str]) -> Entity {
         entity_type: EntityType::Place,
         aliases: aliases.iter().map(|alias| (*alias).to_owned()).collect(),
         summary: Some(format!("what is known of {name}")),
-        first_seen: at(number as i64),
-        last_updated: at(number as i64 + 1),
+        created_at: at(number as i64),
+        updated_at: at(number as i64 + 1),
         mention_count: 0,
         attributes: serde_json::json!({ "n": 1, "пч": [true, null] }).as_object().cloned().unwrap_or_default(),
     }

@@ -155,5 +155,5 @@ pub struct CheckpointThread {
     /// The namespace of the newest checkpoint.
     pub latest_namespace: String,
     /// When the newest checkpoint was written.
-    pub latest_at: Timestamp,
+    pub updated_at: Timestamp,
 }

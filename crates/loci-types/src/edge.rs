@@ -102,10 +102,12 @@ pub struct Entity {
     /// A profile of a few sentences.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// When it was first mentioned.
-    pub first_seen: Timestamp,
-    /// When it last changed.
-    pub last_updated: Timestamp,
+    /// When it was first mentioned. Called `firstSeen` in exports of format 1.
+    #[serde(alias = "firstSeen")]
+    pub created_at: Timestamp,
+    /// When it last changed. Called `lastUpdated` in exports of format 1.
+    #[serde(alias = "lastUpdated")]
+    pub updated_at: Timestamp,
     /// The number of counted mentions.
     pub mention_count: u64,
     /// Further attributes, by name.

@@ -61,7 +61,8 @@ pub struct LedgerEntry {
     pub space: String,
     /// The sequence number within the space.
     pub sequence: i64,
-    /// When the change was made.
+    /// When the change was made. Earlier versions wrote it as `at`.
+    #[serde(rename = "createdAt", alias = "at")]
     pub at: Timestamp,
     /// The event, in capitals, for example `ADD`.
     pub event: String,

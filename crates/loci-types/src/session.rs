@@ -18,14 +18,14 @@ pub struct Session {
     #[serde(serialize_with = "as_text")]
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub scope: Scope,
-    /// The name: the session id of its turns, or their thread id if they have no session id.
-    pub name: String,
+    /// The id: the session id of its turns, or their thread id if they have no session id.
+    pub session_id: String,
     /// The thread that it belongs to.
     pub thread_id: String,
     /// When the first turn arrived.
-    pub started_at: Timestamp,
+    pub created_at: Timestamp,
     /// When the latest turn arrived.
-    pub last_at: Timestamp,
+    pub updated_at: Timestamp,
     /// When it ended. Null: it is open.
     #[cfg_attr(feature = "schema", schema(required))]
     pub ended_at: Option<Timestamp>,
@@ -47,8 +47,8 @@ fn as_text<S: serde::Serializer>(scope: &Scope, serializer: S) -> Result<S::Ok, 
 /// Selects sessions. All given conditions must hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionFilter {
-    /// The name.
-    pub name: Option<String>,
+    /// The session id.
+    pub session_id: Option<String>,
     /// Whether the session must, or must not, have ended.
     pub ended: Option<bool>,
     /// Selects only sessions with turns that were not learned from.

@@ -188,7 +188,7 @@ async fn consolidate(store: SqliteStore, times: u64) -> Result<()> {
     sessions.sort_by(|one, other| one.name.cmp(&other.name));
     ensure!(times <= sessions.len() as u64, "there are only {} sessions", sessions.len());
     for session in sessions.iter().take(times as usize) {
-        let learned = engine.consolidate(&operator, &session.scope, &session.name).await?;
+        let learned = engine.consolidate(&operator, &session.scope, &session.session_id).await?;
         ensure!(learned.turns == life::SAID.len(), "a session was learned from before");
     }
     Ok(())

@@ -79,7 +79,7 @@ async fn learning(folder: &Path) -> Result<()> {
     let operator = Caller::operator();
     let before = meter::cpu();
     for session in engine.sessions(&operator, loci_types::SessionFilter::default()).await? {
-        engine.consolidate(&operator, &session.scope, &session.name).await?;
+        engine.consolidate(&operator, &session.scope, &session.session_id).await?;
     }
     let spent = (meter::cpu() - before).as_secs_f64();
     meter::print("consolidate", TURNS, "turns_per_cpu_second", TURNS as f64 / spent);

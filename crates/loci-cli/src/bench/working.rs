@@ -115,7 +115,8 @@ async fn asking(engine: &Engine, plain: &HashMap<String, Vec<Plain>>, seed: u64)
     let mut theirs = Vec::new();
     for batch in 0..BATCHES as u64 {
         let question = data::question(seed, batch % ENTRIES).values;
-        let ask = || WorkingQuery { query: String::new(), embedding: Some(question.clone()), limit: Some(WANTED) };
+        let ask =
+            || WorkingQuery { query: String::new(), embedding: Some(question.clone()), offset: 0, limit: Some(WANTED) };
         let asked: Vec<WorkingQuery> = (0..10).map(|_| ask()).collect();
         let start = Instant::now();
         for ask in asked {

@@ -26,11 +26,11 @@ pub(crate) struct AgentArgs {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Register an agent, or give a known one a new configuration
+    /// Register an agent, or give a known one other settings
     Create {
         /// Its URL-safe name
         slug: String,
-        /// Its configuration, a JSON object
+        /// Its settings, a JSON object
         #[arg(long, value_name = "JSON")]
         settings: Option<String>,
     },
@@ -51,16 +51,19 @@ pub(crate) async fn run(context: &Context, args: AgentArgs) -> Result<()> {
     let operator = Caller::operator();
     match args.verb {
         Verb::Create { slug, settings } => {
-            let config: Value = match settings {
+            let settings: Value = match settings {
                 None => json!({}),
                 Some(text) => serde_json::from_str(&text)
-                    .map_err(|error| Error::invalid("config", format!("the settings are not JSON: {error}")))?,
+                    .map_err(|error| Error::invalid("settings", format!("the settings are not JSON: {error}")))?,
             };
-            let new = context.engine().await?.create_agent(&operator, &slug, config).await?;
+            let new = context.engine().await?.create_agent(&operator, &slug, settings).await?;
             if context.json {
-                output::json(&json!({ "slug": slug, "created": new }));
+                output::json(&json!({ "agentId": slug, "created": new }));
             } else {
-                output::line(&format!("{slug} {}", if new { "created" } else { "was there; its config is set" }));
+                output::line(&format!(
+                    "{slug} {}",
+                    if new { "created" } else { "was there; its settings are changed" }
+                ));
             }
         }
         Verb::List => {
@@ -70,10 +73,10 @@ pub(crate) async fn run(context: &Context, args: AgentArgs) -> Result<()> {
             } else if agents.is_empty() {
                 output::line("No agents yet. `loci agent create NAME` makes one.");
             } else {
-                let rows = agents
-                    .iter()
-                    .map(|agent| vec![agent.slug.clone(), shape::instant(agent.created_at), agent.config.to_string()]);
-                output::line(&shape::table(&["agent", "since", "config"], rows.collect()));
+                let rows = agents.iter().map(|agent| {
+                    vec![agent.agent_id.clone(), shape::instant(agent.created_at), agent.settings.to_string()]
+                });
+                output::line(&shape::table(&["agent", "since", "settings"], rows.collect()));
             }
         }
         Verb::Drop { slug, yes } => {
@@ -87,7 +90,7 @@ pub(crate) async fn run(context: &Context, args: AgentArgs) -> Result<()> {
             }
             context.engine().await?.drop_agent(&operator, &slug).await.context("nothing was dropped")?;
             if context.json {
-                output::json(&json!({ "slug": slug, "dropped": true }));
+                output::json(&json!({ "agentId": slug, "dropped": true }));
             } else {
                 output::line(&format!("{slug} is gone, with everything that it knew"));
             }

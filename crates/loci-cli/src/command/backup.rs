@@ -3,16 +3,15 @@
 //! The file is the store's; here stands what is meant, where it goes, and when it is made again. A file that is not
 //! whole never has its name: it is written beside it, synced, and renamed.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
-use jiff::{SignedDuration, Timestamp};
-use loci_engine::Clock as _;
+use jiff::SignedDuration;
+use loci_engine::{BackupPart, Clock as _, FULL_BACKUP, backup_stamp};
 use loci_store::{Backup, BackupPlan, verify_backup, verify_backup_chain};
-use loci_types::{Error, ErrorKind, Space, Tenant};
+use loci_types::{Error, ErrorKind, Tenant};
 use serde_json::json;
 
 use crate::context::Context;
@@ -20,7 +19,7 @@ use crate::floor::AnyStore;
 use crate::output;
 
 /// How the files of a schedule end.
-pub(super) const FULL: &str = "-full.backup";
+pub(super) const FULL: &str = FULL_BACKUP;
 pub(super) const NEXT: &str = "-next.backup";
 
 /// What, where to, and how often.
@@ -127,7 +126,7 @@ pub(super) struct PartFlags {
 }
 
 impl PartFlags {
-    pub(super) fn part(&self) -> Result<Part> {
+    pub(super) fn part(&self) -> Result<BackupPart> {
         let space = match (&self.agent, &self.pool, &self.space) {
             (Some(slug), ..) => Some(format!("agent_memory_{slug}").parse()?),
             (_, Some(slug), _) => Some(format!("pool_{slug}").parse()?),
@@ -138,68 +137,22 @@ impl PartFlags {
             Some(name) => Some(Tenant::new(name)?),
             None => space.as_ref().map(|_| Tenant::default()),
         };
-        Ok(Part { tenant, space })
+        Ok(BackupPart { tenant, space })
     }
 }
 
-/// What of the store is meant; none: all.
-#[derive(Debug, Clone)]
-pub(super) struct Part {
-    pub(super) tenant: Option<Tenant>,
-    pub(super) space: Option<Space>,
-}
-
-impl Part {
-    /// How the files of its schedule begin.
-    pub(super) fn prefix(&self) -> String {
-        match (&self.tenant, &self.space) {
-            (Some(tenant), Some(space)) => format!("loci-{}-{space}-", tenant.name()),
-            (Some(tenant), None) => format!("loci-{}-", tenant.name()),
-            (None, _) => "loci-".to_owned(),
-        }
-    }
-}
-
-async fn make(store: &AnyStore, part: &Part, since: Option<Backup>, path: &Path) -> Result<Backup> {
-    let mut begun = path.as_os_str().to_owned();
-    begun.push(".part");
-    let begun = PathBuf::from(begun);
-    let unwritten = |error: std::io::Error| {
-        Error::new(ErrorKind::Storage, format!("{} cannot be written: {error}", path.display()))
-            .at("file")
-            .hint("choose another place")
-    };
-    let out = std::io::BufWriter::with_capacity(1 << 18, private(&begun).map_err(unwritten)?);
+async fn make(store: &AnyStore, part: &BackupPart, since: Option<Backup>, path: &Path) -> Result<Backup> {
     let bar = output::progress(0, "rows");
     let told = bar.clone();
-    let Part { tenant, space } = part.clone();
+    let BackupPart { tenant, space } = part.clone();
     let plan = BackupPlan { tenant, space, since, at: loci_engine::System.now() };
     let progress = Box::new(move |step: &loci_store::BackupStep| {
         told.set_message(format!("{}/{} {}", step.tenant, step.space, step.table));
         told.inc(step.rows);
     });
-    let made = store.create_backup(plan, out, progress).await;
+    let made = store.create_backup_file(plan, path, progress).await;
     bar.finish_and_clear();
-    let kept = made.map_err(anyhow::Error::from).and_then(|(backup, out)| {
-        let file = out.into_inner().map_err(|error| unwritten(error.into_error()))?;
-        file.sync_all().map_err(unwritten)?;
-        std::fs::rename(&begun, path).map_err(unwritten)?;
-        Ok(backup)
-    });
-    if kept.is_err() {
-        // It is not whole, and nobody asked for a part of it.
-        drop(std::fs::remove_file(&begun));
-    }
-    kept
-}
-
-/// A file that only its owner reads: it holds everything.
-fn private(path: &Path) -> std::io::Result<File> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    Ok(made?)
 }
 
 /// Makes backups until it is stopped.
@@ -207,7 +160,7 @@ async fn again(
     context: &Context,
     args: &BackupArgs,
     store: &AnyStore,
-    part: &Part,
+    part: &BackupPart,
     folder: &Path,
     every: &str,
 ) -> Result<()> {
@@ -256,8 +209,8 @@ fn length(every: &str) -> Result<Duration> {
 }
 
 /// An increment, or a full backup where none can be made.
-async fn next(store: &AnyStore, part: &Part, since: Option<Backup>, folder: &Path) -> Result<(PathBuf, Backup)> {
-    let (begin, at) = (part.prefix(), stamp(loci_engine::System.now()));
+async fn next(store: &AnyStore, part: &BackupPart, since: Option<Backup>, folder: &Path) -> Result<(PathBuf, Backup)> {
+    let (begin, at) = (part.prefix(), backup_stamp(loci_engine::System.now()));
     if since.is_some() {
         let path = folder.join(format!("{begin}{at}{NEXT}"));
         match make(store, part, since, &path).await {
@@ -272,11 +225,6 @@ async fn next(store: &AnyStore, part: &Part, since: Option<Backup>, folder: &Pat
     let path = folder.join(format!("{begin}{at}{FULL}"));
     let backup = make(store, part, None, &path).await?;
     Ok((path, backup))
-}
-
-/// A time as a file name can hold it, in the order of time.
-fn stamp(at: Timestamp) -> String {
-    at.strftime("%Y%m%dT%H%M%S.%6fZ").to_string()
 }
 
 /// The files of a folder's schedule for one part of the store, in the order they were made.

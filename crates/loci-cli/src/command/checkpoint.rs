@@ -222,6 +222,7 @@ async fn list(context: &Context, args: ListArgs, by_parent: bool) -> Result<()> 
         before: args.before,
         metadata: metadata(&args.meta)?,
         data: args.with_data && context.json,
+        offset: 0,
         limit: Some(args.limit),
     };
     let engine = context.engine().await?;
@@ -268,7 +269,7 @@ async fn delete(context: &Context, args: DeleteArgs) -> Result<()> {
 }
 
 async fn threads(context: &Context, scope: &ScopeFlags, limit: usize) -> Result<()> {
-    let threads = context.engine().await?.checkpoint_threads(&caller(context, scope), Some(limit)).await?;
+    let threads = context.engine().await?.checkpoint_threads(&caller(context, scope), 0, limit).await?;
     if context.json {
         output::json(&json!({ "threads": threads }));
     } else if threads.is_empty() {
@@ -279,7 +280,7 @@ async fn threads(context: &Context, scope: &ScopeFlags, limit: usize) -> Result<
                 thread.thread_id.clone(),
                 thread.checkpoints.to_string(),
                 thread.latest_id.clone(),
-                thread.latest_at.to_string(),
+                thread.updated_at.to_string(),
             ]
         });
         output::line(&shape::table(&["thread", "checkpoints", "newest", "put"], rows.collect()));

@@ -76,7 +76,7 @@ pub(crate) async fn run(context: &Context, args: EntityArgs) -> Result<()> {
 
 async fn list(context: &Context, scope: &ScopeFlags, limit: usize) -> Result<()> {
     let caller = context.caller(scope, false, Nobody::Operator);
-    let entities = context.engine().await?.entities(&caller, limit).await?;
+    let entities = context.engine().await?.entities(&caller, 0, limit).await?;
     if context.json {
         output::json(&json!({ "entities": entities }));
     } else if entities.is_empty() {
@@ -133,7 +133,7 @@ async fn merge(context: &Context, scope: &ScopeFlags, into: &str, from: &str) ->
     let caller = context.caller(scope, false, Nobody::Operator);
     let engine = context.engine().await?;
     let taken = engine.entity(&caller, from).await?.entity;
-    let kept = engine.unite_entities(&caller, into, from).await?;
+    let kept = engine.merge_entities(&caller, into, from).await?;
     if context.json {
         output::json(&kept);
     } else if kept.id == taken.id {
@@ -149,7 +149,7 @@ async fn split(context: &Context, scope: &ScopeFlags, id: &str, from: &str) -> R
     let id = id.parse()?;
     let caller = context.caller(scope, false, Nobody::Operator);
     let engine = context.engine().await?;
-    let root = engine.divide_entity(&caller, id, from).await?;
+    let root = engine.split_entity(&caller, id, from).await?;
     // Whatever was divided stands by itself now; an unknown id does not.
     let own = engine.entity(&caller, &id.to_string()).await?.entity;
     if context.json {

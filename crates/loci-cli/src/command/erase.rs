@@ -4,17 +4,9 @@ use anyhow::Result;
 use clap::Args;
 use loci_engine::{Caller, Erasure};
 use loci_types::Tenant;
-use serde_json::json;
 
 use crate::context::Context;
 use crate::output;
-
-/// What an erasure cannot know of.
-const NOT_REACHED: [&str; 3] = [
-    "backups and exports that were made before still hold it",
-    "a server that runs may still hold messages and batched writes of this user in its memory: stop it first, or erase again",
-    "keys that name the user, and triples that they stated in layers of others, stay",
-];
 
 /// Who, and how thoroughly.
 #[derive(Debug, Args)]
@@ -67,9 +59,7 @@ pub(crate) async fn run(context: &Context, args: &EraseArgs) -> Result<()> {
         engine.user_data(&operator, &args.user).await?
     };
     if context.json {
-        let mut told = json!(erasure);
-        told["notReached"] = json!(NOT_REACHED);
-        output::json(&told);
+        output::json(&erasure);
     } else {
         tell(&erasure);
     }
@@ -78,7 +68,7 @@ pub(crate) async fn run(context: &Context, args: &EraseArgs) -> Result<()> {
 
 fn tell(erasure: &Erasure) {
     if erasure.spaces.is_empty() {
-        return output::line(&format!("there is nothing of user {}", erasure.user));
+        return output::line(&format!("there is nothing of user {}", erasure.user_id));
     }
     for (space, of) in &erasure.spaces {
         let counts = [
@@ -105,5 +95,5 @@ fn tell(erasure: &Erasure) {
     for left in &erasure.left {
         output::warn(left, None);
     }
-    NOT_REACHED.iter().for_each(|text| output::note(text));
+    erasure.not_reached.iter().for_each(|text| output::note(text));
 }

@@ -3,9 +3,9 @@
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
-use loci_engine::{Caller, MadeKey, NewKey};
-use loci_types::{Bounds, Error, Grant, Key, Role, Tenant};
-use serde_json::{Value, json};
+use loci_engine::{ApiKey, ApiKeyWithSecret, Caller, MadeKey, NewKey};
+use loci_types::{Bounds, Error, Grant, Key, Outcome, Role, Tenant};
+use serde_json::json;
 
 use crate::context::Context;
 use crate::{output, shape};
@@ -103,12 +103,13 @@ pub(crate) async fn run(context: &Context, args: KeyArgs) -> Result<()> {
             let name = create.name.clone();
             let made =
                 engine.create_key(&operator, NewKey { name, grant: grant(*create, tenant)?, expires_at }).await?;
-            tell(context, &made);
+            tell(context, made);
         }
         Verb::List => {
             let keys = engine.keys(&operator).await?;
             if context.json {
-                output::json(&json!({ "keys": keys.iter().map(|key| shown(key, engine.now())).collect::<Vec<_>>() }));
+                let keys: Vec<ApiKey> = keys.into_iter().map(|key| ApiKey::new(key, engine.now())).collect();
+                output::json(&json!({ "keys": keys }));
             } else if keys.is_empty() {
                 output::line("No keys yet. `loci key create --name NAME` makes one.");
             } else {
@@ -127,7 +128,7 @@ pub(crate) async fn run(context: &Context, args: KeyArgs) -> Result<()> {
         Verb::Rotate { id, grace } => {
             let grace = grace.as_deref().map(|text| duration("grace", text)).transpose()?.unwrap_or_default();
             let made = engine.rotate_key(&operator, &id, grace).await?;
-            tell(context, &made);
+            tell(context, made);
         }
     }
     Ok(())
@@ -149,28 +150,17 @@ fn grant(args: CreateArgs, tenant: Tenant) -> Result<Grant> {
     Ok(Grant { tenant, role: args.role.parse::<Role>()?, bounds, categories })
 }
 
-/// Shows a new key, for the only time.
-fn tell(context: &Context, made: &MadeKey) {
+/// Shows a new key, for the only time. The JSON is what `POST /v1/keys` answers.
+fn tell(context: &Context, made: MadeKey) {
     if context.json {
-        let mut told = shown(&made.key, made.key.created_at);
-        told["secret"] = made.secret.clone().into();
-        output::json(&told);
+        let made = ApiKeyWithSecret::from(made);
+        output::json(&json!({
+            "id": made.key.id, "event": Outcome::Created, "version": null, "redacted": [], "degraded": [], "data": made,
+        }));
     } else {
         output::line(&made.secret);
         output::note("This is shown once; only its hash is kept. Send it as `Authorization: Bearer KEY`.");
     }
-}
-
-fn shown(key: &Key, now: Timestamp) -> Value {
-    json!({
-        "id": key.id,
-        "name": key.name,
-        "grant": key.grant,
-        "createdAt": key.created_at,
-        "expiresAt": key.expires_at,
-        "revokedAt": key.revoked_at,
-        "active": key.holds(now),
-    })
 }
 
 fn row(key: &Key, now: Timestamp) -> Vec<String> {

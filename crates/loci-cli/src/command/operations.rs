@@ -41,11 +41,11 @@ pub(crate) struct OperationsArgs {
 /// Prints the sums.
 pub(crate) async fn run(context: &Context, args: OperationsArgs) -> Result<()> {
     let request = OperationsRequest {
-        from: moment("since", args.since.as_deref())?,
-        until: moment("until", args.until.as_deref())?,
+        after: moment("since", args.since.as_deref())?,
+        before: moment("until", args.until.as_deref())?,
         bucket: args.by.parse()?,
         nodes: args.node,
-        ops: events(&args.op)?,
+        events: events(&args.op)?,
     };
     let caller = context.caller(&args.scope, false, Nobody::Operator);
     let told = context.engine().await?.operations(&caller, request).await?;
@@ -53,18 +53,18 @@ pub(crate) async fn run(context: &Context, args: OperationsArgs) -> Result<()> {
         output::json(&told);
         return Ok(());
     }
-    if told.counts.is_empty() {
+    if told.data.is_empty() {
         output::line(&format!(
             "Nothing was done between {} and {}.",
-            shape::instant(told.from),
-            shape::instant(told.until)
+            shape::instant(told.after),
+            shape::instant(told.before)
         ));
         return Ok(());
     }
     let head = if told.bucket == Bucket::Whole { "since" } else { told.bucket.name() };
-    let rows = told.counts.iter().map(|one| {
+    let rows = told.data.iter().map(|one| {
         let node = if one.node.is_empty() { "–" } else { &one.node };
-        vec![shape::instant(one.start), node.to_owned(), one.op.clone(), one.count.to_string()]
+        vec![shape::instant(one.start), node.to_owned(), one.event.clone(), one.count.to_string()]
     });
     output::line(&shape::table(&[head, "part", "event", "how often"], rows.collect()));
     Ok(())

@@ -143,7 +143,7 @@ pub(crate) async fn run(context: &Context, args: PoolArgs) -> Result<()> {
     let operator = Caller::operator();
     match args.verb {
         Verb::Create { slug, name, member } => {
-            let new = NewPool { slug, name, members: member };
+            let new = NewPool { pool_id: slug, name, agent_ids: member };
             show(context, &context.engine().await?.create_pool(&operator, new).await?);
         }
         Verb::List { agent } => {
@@ -156,7 +156,7 @@ pub(crate) async fn run(context: &Context, args: PoolArgs) -> Result<()> {
         Verb::Join { slug, agents } => {
             let joined = context.engine().await?.join_pool(&operator, &slug, &agents).await?;
             if context.json {
-                output::json(&json!({ "slug": slug, "joined": joined }));
+                output::json(&json!({ "poolId": slug, "joined": joined }));
             } else {
                 output::line(&format!("{joined} of {} are new in {slug}", agents.len()));
             }
@@ -165,7 +165,7 @@ pub(crate) async fn run(context: &Context, args: PoolArgs) -> Result<()> {
             let caller = within(Some(slug.clone()), None, None);
             context.engine().await?.leave_pool(&caller, &agent).await?;
             if context.json {
-                output::json(&json!({ "slug": slug, "agentId": agent, "left": true }));
+                output::json(&json!({ "poolId": slug, "agentId": agent, "left": true }));
             } else {
                 output::line(&format!("{agent} has left {slug}; what it contributed stays"));
             }
@@ -188,7 +188,7 @@ pub(crate) async fn run(context: &Context, args: PoolArgs) -> Result<()> {
             }
             context.engine().await?.drop_pool(&operator, &slug).await.context("nothing was dropped")?;
             if context.json {
-                output::json(&json!({ "slug": slug, "dropped": true }));
+                output::json(&json!({ "poolId": slug, "dropped": true }));
             } else {
                 output::line(&format!("{slug} is gone, with everything in it"));
             }
@@ -260,7 +260,7 @@ fn list(context: &Context, pools: &[Pool]) {
     } else if pools.is_empty() {
         output::line("No pools here. `loci pool create NAME --member AGENT` makes one.");
     } else {
-        let row = |pool: &Pool| vec![pool.slug.clone(), pool.name.clone(), shape::instant(pool.created_at)];
+        let row = |pool: &Pool| vec![pool.pool_id.clone(), pool.name.clone(), shape::instant(pool.created_at)];
         output::line(&shape::table(&["pool", "name", "since"], pools.iter().map(row).collect()));
     }
 }
@@ -270,11 +270,11 @@ fn show(context: &Context, shown: &PoolDetails) {
         return output::json(shown);
     }
     let PoolDetails { pool, members } = shown;
-    output::line(&format!("{} {}", output::strong(&pool.slug), output::muted(&pool.name)));
+    output::line(&format!("{} {}", output::strong(&pool.pool_id), output::muted(&pool.name)));
     if members.is_empty() {
         output::line("Nobody is in it. `loci pool join` lets agents in.");
     } else {
-        let rows = members.iter().map(|member| vec![member.agent_id.clone(), shape::instant(member.joined_at)]);
+        let rows = members.iter().map(|member| vec![member.agent_id.clone(), shape::instant(member.created_at)]);
         output::line(&shape::table(&["member", "since"], rows.collect()));
     }
 }

@@ -5,8 +5,7 @@
 
 use anyhow::Result;
 use clap::Args;
-use loci_engine::{Caller, Estimate};
-use loci_types::{Error, ErrorKind};
+use loci_engine::{Caller, Estimate, Reembedding};
 use serde_json::json;
 
 use crate::context::Context;
@@ -48,17 +47,11 @@ pub(crate) async fn run(context: &Context, args: &ReembedArgs) -> Result<()> {
         None => context.embedder().await?,
         Some(_) => crate::wiring::embedder(&settings, None).await?,
     };
-    if embedder.is_none() {
-        return Err(Error::new(ErrorKind::Configuration, "there is no embedding model to make vectors with")
-            .at("embeddings")
-            .hint("run `make model`, set LOCI_MODEL_DIR, or set embeddings.provider")
-            .into());
-    }
     let clock = std::sync::Arc::new(loci_engine::System);
     let engine = crate::wiring::engine(&settings, &context.data()?, embedder, clock).await?;
     let operator = Caller::operator();
+    let model = engine.embedding_model()?.to_owned();
     let estimate = engine.reembed_estimate(&operator).await?;
-    let model = engine.model().map(|model| model.name.clone()).unwrap_or_default();
     if args.dry_run {
         match context.json {
             true => output::json(&json!({ "model": model, "estimate": estimate, "cost": cost(args, &estimate) })),
@@ -69,35 +62,29 @@ pub(crate) async fn run(context: &Context, args: &ReembedArgs) -> Result<()> {
     if !context.json {
         tell_estimate(args, &model, &estimate);
     }
-    let mut waiting = 0;
-    while args.model.is_none() {
-        match engine.embed_waiting(&operator, 256).await? {
-            0 => break,
-            done => waiting += done as u64,
-        }
-    }
     let bar = output::progress(0, "memories");
     let told = bar.clone();
-    let mut done = engine
-        .reembed(&operator, move |seen, total| {
-            told.set_length(total);
-            told.set_position(seen);
-        })
-        .await?;
-    bar.finish_and_clear();
-    done.embedded += waiting;
-    let dropped = match args.drop_others {
-        true => engine.drop_other_vectors(&operator).await?,
-        false => Default::default(),
+    let progress = move |seen, total| {
+        told.set_length(total);
+        told.set_position(seen);
     };
+    let done = match args.model {
+        None => engine.reembed_all(&operator, args.drop_others, progress).await?,
+        // Waiting jobs are for the model that is set.
+        Some(_) => {
+            let pass = engine.reembed(&operator, progress).await?;
+            Reembedding { seen: pass.seen, embedded: pass.embedded, ..Reembedding::default() }
+        }
+    };
+    bar.finish_and_clear();
     if context.json {
         output::json(&json!({
-            "model": model, "estimate": estimate, "seen": done.seen, "embedded": done.embedded, "dropped": dropped,
+            "model": model, "estimate": estimate, "seen": done.seen, "embedded": done.embedded, "dropped": done.dropped,
         }));
         return Ok(());
     }
     output::line(&format!("{} memories looked at, {} vectors made", done.seen, done.embedded));
-    for (other, count) in &dropped {
+    for (other, count) in &done.dropped {
         output::line(&format!("{count} vectors of {other} dropped"));
     }
     if args.model.is_some() {

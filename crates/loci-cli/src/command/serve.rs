@@ -36,7 +36,14 @@ pub(crate) async fn run(context: &Context, args: ServeArgs) -> Result<()> {
     let guarded = settings.auth.jwt.is_some() || context.engine().await?.has_keys().await?;
     let secret = settings.auth.jwt.as_ref().and_then(|jwt| jwt.secret_env.as_deref()).and_then(variable);
     let options = Options {
-        server: settings.server.clone(),
+        server: loci_server::ServerOptions {
+            backup_folder: Some(match &settings.server.backup_folder {
+                Some(folder) => folder.clone(),
+                None => context.data()?.join("backups"),
+            }),
+            ..settings.server.clone()
+        },
+        webhooks: settings.webhooks.clone(),
         auth: settings.auth.clone(),
         jwt_secret: secret,
         mcp: settings.mcp_for_server(),

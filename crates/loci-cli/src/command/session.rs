@@ -135,12 +135,12 @@ async fn recent(
     let engine = context.engine_with_model(query.is_none(), &caller).await?;
     let (told, rows) = match query {
         Some(query) => {
-            let hits = engine.query_entries(&caller, name, &query, limit).await?;
+            let hits = engine.query_entries(&caller, name, &query, 0, limit).await?;
             let rows: Vec<_> = hits.iter().map(|hit| entry_row(&hit.entry, Some(hit.score))).collect();
             (json!({ "entries": hits }), rows)
         }
         None => {
-            let entries = engine.entries(&caller, name, limit).await?;
+            let entries = engine.entries(&caller, name, 0, limit).await?;
             let rows = entries.iter().map(|entry| entry_row(entry, None)).collect();
             (json!({ "entries": entries }), rows)
         }
@@ -172,10 +172,10 @@ async fn list(context: &Context, scope: &ScopeFlags, pending: bool, ended: bool)
         let when = |at: Option<jiff::Timestamp>| at.map_or_else(|| "–".to_owned(), shape::instant);
         let rows = sessions.iter().map(|session| {
             vec![
-                session.name.clone(),
+                session.session_id.clone(),
                 session.thread_id.clone(),
                 session.scope.to_string(),
-                shape::instant(session.last_at),
+                shape::instant(session.updated_at),
                 when(session.ended_at),
                 when(session.consolidated_at),
                 if session.pending { "yes" } else { "no" }.to_owned(),
@@ -196,7 +196,7 @@ async fn end(context: &Context, scope: &ScopeFlags, name: &str) -> Result<()> {
     }
     let ended = engine.end_session(&caller, name).await?;
     if context.json {
-        output::json(&json!({ "session": name, "ended": ended }));
+        output::json(&json!({ "sessionId": name, "ended": ended }));
     } else if ended {
         output::line(&format!("{name} is over; `loci session learn {name}` learns from it at once"));
     } else {
@@ -255,16 +255,16 @@ pub(super) fn told(name: &str, report: &Consolidated) -> String {
 
 /// The one session with this name that the caller sees.
 async fn find(engine: &Engine, caller: &Caller, name: &str) -> Result<Session> {
-    let filter = SessionFilter { name: Some(name.to_owned()), ..SessionFilter::default() };
+    let filter = SessionFilter { session_id: Some(name.to_owned()), ..SessionFilter::default() };
     let mut found = engine.sessions(caller, filter).await?;
     if found.len() > 1 {
         let whose: Vec<String> = found.iter().map(|session| session.scope.to_string()).collect();
         let message = format!("there are {} sessions `{name}`: of {}", found.len(), whose.join(", of "));
-        return Err(Error::invalid("session", message).hint("say whose with --user NAME, or another name").into());
+        return Err(Error::invalid("sessionId", message).hint("say whose with --user NAME, or another name").into());
     }
     found.pop().ok_or_else(|| {
         Error::new(ErrorKind::NotFound, format!("there is no session `{name}` here"))
-            .at("session")
+            .at("sessionId")
             .hint("`loci session list` shows them")
             .into()
     })

@@ -28,19 +28,19 @@ struct Counted {
     #[serde(flatten)]
     stats: Stats,
     #[serde(skip_serializing_if = "Option::is_none")]
-    learning: Option<Learned>,
+    learned: Option<Learned>,
 }
 
 /// Prints the counts.
 pub(crate) async fn run(context: &Context, args: &StatsArgs) -> Result<()> {
     let caller = context.caller(&args.scope, false, Nobody::Operator);
     let engine = context.engine().await?;
-    let counted = Counted { stats: engine.stats(&caller).await?, learning: engine.learned(&caller).await? };
+    let counted = Counted { stats: engine.stats(&caller).await?, learned: engine.learned(&caller).await? };
     if context.json {
         output::json(&counted);
         return Ok(());
     }
-    let Counted { stats, learning } = counted;
+    let Counted { stats, learned } = counted;
     let mut rows = vec![row("memories", stats.memories)];
     rows.extend(by("  layer", &stats.by_layer));
     rows.extend(by("  kind", &stats.by_kind));
@@ -55,13 +55,13 @@ pub(crate) async fn run(context: &Context, args: &StatsArgs) -> Result<()> {
     if stats.bytes > 0 {
         rows.push(vec!["on disk".to_owned(), shape::size(stats.bytes)]);
     }
-    rows.extend(learning.iter().flat_map(learned));
+    rows.extend(learned.iter().flat_map(learned_rows));
     output::line(&shape::table(&["what", "how many"], rows));
     Ok(())
 }
 
 /// How learning goes.
-fn learned(learned: &Learned) -> Vec<Vec<String>> {
+fn learned_rows(learned: &Learned) -> Vec<Vec<String>> {
     let mut rows = vec![row("memories learned from sessions", learned.statements)];
     if learned.refused > 0 {
         rows.push(row("  refused statements of the language model", learned.refused));

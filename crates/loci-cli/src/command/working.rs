@@ -130,7 +130,7 @@ pub(crate) async fn run(context: &Context, args: WorkingArgs) -> Result<()> {
         }
         Verb::Query { text, limit, scope } => {
             let (caller, engine) = opened(context, &scope, true).await?;
-            let asked = WorkingQuery { query: text.join(" "), embedding: None, limit };
+            let asked = WorkingQuery { query: text.join(" "), limit, ..WorkingQuery::default() };
             found(context, &engine.query_working(&caller, asked).await?);
         }
         Verb::Flush { scope } => {
@@ -138,7 +138,7 @@ pub(crate) async fn run(context: &Context, args: WorkingArgs) -> Result<()> {
             let flushed = engine.flush_working(&caller).await?;
             engine.flush().await;
             match context.json {
-                true => output::json(&json!({ "flushed": flushed })),
+                true => output::json(&json!({ "flushedCount": flushed })),
                 false => output::line(&format!("{flushed} messages are kept as turns")),
             }
         }

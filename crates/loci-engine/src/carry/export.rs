@@ -137,8 +137,8 @@ impl Engine {
             return Ok(Vec::new());
         }
         let mut agents = self.store.agents(export.visible.tenant(), None).await?;
-        agents.retain(|agent| export.request.agent.as_ref().is_none_or(|meant| *meant == agent.slug));
-        agents.sort_by(|a, b| a.slug.cmp(&b.slug));
+        agents.retain(|agent| export.request.agent.as_ref().is_none_or(|meant| *meant == agent.agent_id));
+        agents.sort_by(|a, b| a.agent_id.cmp(&b.agent_id));
         Ok(agents.into_iter().map(Line::Agent).collect())
     }
 

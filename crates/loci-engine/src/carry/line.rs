@@ -12,7 +12,9 @@ use serde_json::Value;
 use crate::NewMemory;
 
 /// The format of the lines. One with a greater number is from a newer Loci.
-pub const FORMAT: u32 = 1;
+///
+/// Format 2 renamed fields of agents, entities and sessions; lines of format 1 are still read.
+pub const FORMAT: u32 = 2;
 
 /// The first line: what the file is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -171,14 +173,17 @@ pub struct SessionLine {
     /// Whose it is.
     #[serde(flatten)]
     pub whose: Whose,
-    /// Its name.
-    pub name: String,
+    /// Its id. Called `name` in format 1.
+    #[serde(alias = "name")]
+    pub session_id: String,
     /// Its thread.
     pub thread_id: String,
-    /// When its first turn came.
-    pub started_at: Timestamp,
-    /// When its latest turn came.
-    pub last_at: Timestamp,
+    /// When its first turn came. Called `startedAt` in format 1.
+    #[serde(alias = "startedAt")]
+    pub created_at: Timestamp,
+    /// When its latest turn came. Called `lastAt` in format 1.
+    #[serde(alias = "lastAt")]
+    pub updated_at: Timestamp,
     /// When it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
@@ -194,10 +199,10 @@ impl SessionLine {
     pub(crate) fn of(session: Session) -> Self {
         Self {
             whose: Whose::of(&session.scope),
-            name: session.name,
+            session_id: session.session_id,
             thread_id: session.thread_id,
-            started_at: session.started_at,
-            last_at: session.last_at,
+            created_at: session.created_at,
+            updated_at: session.updated_at,
             ended_at: session.ended_at,
             consolidated_at: session.consolidated_at,
             consolidated_through: session.consolidated_through,
@@ -207,10 +212,10 @@ impl SessionLine {
     pub(crate) fn session(&self) -> Result<Session, Error> {
         Ok(Session {
             scope: self.whose.scope()?,
-            name: self.name.clone(),
+            session_id: self.session_id.clone(),
             thread_id: self.thread_id.clone(),
-            started_at: self.started_at,
-            last_at: self.last_at,
+            created_at: self.created_at,
+            updated_at: self.updated_at,
             ended_at: self.ended_at,
             consolidated_at: self.consolidated_at,
             consolidated_through: self.consolidated_through,
@@ -261,7 +266,10 @@ pub fn read_line(text: &str) -> Result<Given, Error> {
     if fields.contains_key("loci") {
         let header: Header = serde_json::from_value(Value::Object(fields)).map_err(wrong)?;
         if header.loci != "export" || header.format == 0 || header.format > FORMAT {
-            let told = format!("this is a file of format {} of Loci, and only {FORMAT} is known", header.format);
+            let told = format!(
+                "this is a file of format {} of Loci, and only formats up to {FORMAT} are known",
+                header.format
+            );
             return Err(Error::invalid("format", told).hint("import it with the version that made it, or a newer one"));
         }
         return Ok(Given::Header(header));
@@ -310,7 +318,7 @@ mod tests {
         };
         let at = "2026-06-01T12:00:00Z";
         check(&format!(r#"{{"loci":"export","format":1,"exportedAt":"{at}"}}"#), "header");
-        check(&format!(r#"{{"loci":"export","format":2,"exportedAt":"{at}"}}"#), "format");
+        check(&format!(r#"{{"loci":"export","format":3,"exportedAt":"{at}"}}"#), "format");
         check(&format!(r#"{{"loci":"other","format":1,"exportedAt":"{at}"}}"#), "format");
         check(&format!(r#"{{"type":"agent","slug":"a","config":{{}},"createdAt":"{at}"}}"#), "agent");
         check(r#"{"content":"x"}"#, "new false");

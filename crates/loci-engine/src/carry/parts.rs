@@ -14,7 +14,7 @@ use loci_types::{
 use uuid::Uuid;
 
 use super::Fate;
-use super::line::{EntityLine, Line, MemoryLine, MentionsLine, SessionLine, UnionLine};
+use super::line::{EntityLine, Given, Line, MemoryLine, MentionsLine, SessionLine, UnionLine, read_line};
 use super::records::{Incoming, Taking};
 use crate::policy::{self, Caller};
 use crate::{Engine, Result};
@@ -32,8 +32,8 @@ impl Engine {
                 Ok(loci_types::unit("confidence", edge.confidence).map(drop)?)
             }
             Line::Agent(agent) => {
-                loci_types::slug("slug", &agent.slug)?;
-                self.check_settings(&agent.config)
+                loci_types::slug("agentId", &agent.agent_id)?;
+                self.check_settings(&agent.settings)
             }
             Line::Entity(line) => Ok(line.whose.scope().map(drop)?),
             Line::Union(line) => Ok(line.whose.scope().map(drop)?),
@@ -44,6 +44,22 @@ impl Engine {
             }
             Line::Mentions(_) => Ok(()),
         }
+    }
+
+    /// Reads and checks a line that is to come in; none for a header, which brings nothing. A new memory that does not
+    /// say whose it is belongs to `owner`; `keeper` writes it.
+    pub async fn read_import(&self, keeper: &Caller, owner: &Caller, text: &str) -> Result<Option<Line>> {
+        let line = match read_line(text)? {
+            Given::Header(_) => return Ok(None),
+            Given::Line(line) => line,
+            Given::New(whose, created_at, new) => {
+                let identifiers = whose.unwrap_or_else(|| owner.identifiers.clone());
+                let memory = self.draft(&Caller { identifiers, ..owner.clone() }, *new, created_at)?;
+                Line::Memory(Box::new(MemoryLine { memory, aged_at: None, vectors: Vec::new() }))
+            }
+        };
+        self.check_line(keeper, &line).await?;
+        Ok(Some(line))
     }
 
     /// Takes lines in, in their order. One fate each.
@@ -154,18 +170,18 @@ impl Engine {
     }
 
     async fn agent_in(&self, caller: &Caller, agent: loci_store::Agent, how: &Taking) -> Result<Fate> {
-        let known = self.store.agents(&caller.tenant, Some(&agent.slug)).await?.pop();
+        let known = self.store.agents(&caller.tenant, Some(&agent.agent_id)).await?.pop();
         let fate = match &known {
-            Some(known) if known.config == agent.config => return Ok(Fate::Skipped),
+            Some(known) if known.settings == agent.settings => return Ok(Fate::Skipped),
             // An agent that was only ever written to has set nothing, and nothing is lost.
-            Some(known) if !how.replace && known.config.as_object().is_some_and(|config| !config.is_empty()) => {
-                return Ok(Fate::Conflict(format!("agent `{}` is here with other settings", agent.slug)));
+            Some(known) if !how.replace && known.settings.as_object().is_some_and(|config| !config.is_empty()) => {
+                return Ok(Fate::Conflict(format!("agent `{}` is here with other settings", agent.agent_id)));
             }
             Some(_) => Fate::Replaced,
             None => Fate::Imported,
         };
         if !how.dry_run {
-            self.check_settings(&agent.config)?;
+            self.check_settings(&agent.settings)?;
             self.store.change_catalogue(&caller.tenant, CatalogueChange::PutAgent(agent)).await?;
         }
         Ok(fate)
@@ -257,7 +273,7 @@ impl Engine {
         }
         let action = Action::Unite { into: line.into_id, from: line.from_id };
         // A union is a change of the entity; the time of its last one is carried too.
-        let change = Change { at: from.entity.last_updated, ..self.change(caller, "operator", "imported", action) };
+        let change = Change { at: from.entity.updated_at, ..self.change(caller, "operator", "imported", action) };
         let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes: vec![change] };
         Ok(match self.apply_each(batch).await?.pop() {
             Some(Fate::Replaced) => Fate::Imported,
@@ -267,7 +283,7 @@ impl Engine {
 
     async fn session_in(&self, caller: &Caller, line: SessionLine, how: &Taking) -> Result<Fate> {
         let session = line.session()?;
-        let filter = SessionFilter { name: Some(session.name.clone()), ..SessionFilter::default() };
+        let filter = SessionFilter { session_id: Some(session.session_id.clone()), ..SessionFilter::default() };
         let seen = policy::only(caller, &session.scope, None);
         let known = self.store.sessions(&seen, &filter, 1).await?.pop();
         let fate = match known {
@@ -275,7 +291,7 @@ impl Engine {
             Some(_) if !how.replace => {
                 return Ok(Fate::Conflict(format!(
                     "session `{}` of {} is here with other values",
-                    line.name, session.scope
+                    line.session_id, session.scope
                 )));
             }
             Some(_) => Fate::Replaced,
@@ -334,6 +350,5 @@ fn same_edge(known: &Edge, edge: &Edge) -> bool {
 /// Whether an entity is known as it is given; how often it was spoken of is counted here.
 fn same_entity(known: &ExportedEntity, entity: &loci_types::Entity) -> bool {
     let count = known.entity.mention_count;
-    loci_types::Entity { mention_count: count, last_updated: known.entity.last_updated, ..entity.clone() }
-        == known.entity
+    loci_types::Entity { mention_count: count, updated_at: known.entity.updated_at, ..entity.clone() } == known.entity
 }

@@ -19,8 +19,8 @@ pub use self::shape::{SavedCheckpoint, SavedWrite, payload};
 use crate::policy::{self, Caller};
 use crate::{Engine, Result, bounds};
 
-/// So many are listed at the most.
-const LISTED: usize = 1_000;
+/// Maximum number in one answer: a page, and one more that shows that another page follows.
+const LISTED: usize = 1_001;
 /// So many writes are put at once.
 const WRITES: usize = 1_000;
 
@@ -72,7 +72,9 @@ pub struct CheckpointRequest {
     pub metadata: Map<String, Value>,
     /// Whether their bytes are told, and what was written beside them.
     pub data: bool,
-    /// So many at the most; none: 20.
+    /// Number of checkpoints to skip from the start of the list.
+    pub offset: usize,
+    /// Maximum number of checkpoints. Default: 20.
     pub limit: Option<usize>,
 }
 
@@ -175,28 +177,36 @@ impl Engine {
 
     /// The checkpoints of a thread that are asked for, the newest first.
     pub async fn checkpoints(&self, caller: &Caller, request: CheckpointRequest) -> Result<Vec<KeptCheckpoint>> {
-        let (visible, filter, limit) = self.asked(caller, request).await?;
-        Ok(self.store.checkpoints(&visible, &filter, CheckpointWalk::Newest, limit).await?)
+        let offset = request.offset;
+        let (visible, filter, end) = self.asked(caller, request).await?;
+        let found = self.store.checkpoints(&visible, &filter, CheckpointWalk::Newest, end).await?;
+        Ok(found.into_iter().skip(offset).collect())
     }
 
     /// How a thread came to where it stands: the newest that is asked for, the one it came from, and so on.
     pub async fn checkpoint_history(&self, caller: &Caller, request: CheckpointRequest) -> Result<Vec<KeptCheckpoint>> {
         let request = CheckpointRequest { namespace: request.namespace.or(Some(String::new())), ..request };
         let (thread, id) = (request.thread_id.clone(), request.id.clone());
-        let (visible, filter, limit) = self.asked(caller, request).await?;
-        let line = self.store.checkpoints(&visible, &filter, CheckpointWalk::Ancestors, limit).await?;
+        let offset = request.offset;
+        let (visible, filter, end) = self.asked(caller, request).await?;
+        let line = self.store.checkpoints(&visible, &filter, CheckpointWalk::Ancestors, end).await?;
         if line.is_empty() {
             return Err(missing(&thread, id.as_deref()).into());
         }
-        Ok(line)
+        Ok(line.into_iter().skip(offset).collect())
     }
 
-    /// The threads that have checkpoints, those that went on last first.
-    pub async fn checkpoint_threads(&self, caller: &Caller, limit: Option<usize>) -> Result<Vec<CheckpointThread>> {
-        let limit = limit.unwrap_or(100);
+    /// Lists threads with checkpoints from an offset on, at most `limit` of them, those with the newest checkpoint first.
+    pub async fn checkpoint_threads(
+        &self,
+        caller: &Caller,
+        offset: usize,
+        limit: usize,
+    ) -> Result<Vec<CheckpointThread>> {
         bounds::between("limit", limit, 1, LISTED)?;
         let (scope, visible) = self.checkpoint_view(caller).await?;
-        Ok(self.store.checkpoint_threads(&visible, &scope, limit).await?)
+        let found = self.store.checkpoint_threads(&visible, &scope, offset.saturating_add(limit)).await?;
+        Ok(found.into_iter().skip(offset).collect())
     }
 
     /// Removes checkpoints of a thread for good. Returns how many.
@@ -245,6 +255,7 @@ impl Engine {
         Ok((scope, visible))
     }
 
+    /// What the store is asked for: who sees it, which checkpoints, and how many including those that are skipped.
     async fn asked(&self, caller: &Caller, request: CheckpointRequest) -> Result<(Visible, CheckpointFilter, usize)> {
         let limit = request.limit.unwrap_or(20);
         bounds::between("limit", limit, 1, LISTED)?;
@@ -258,7 +269,7 @@ impl Engine {
             metadata: request.metadata,
             data: request.data,
         };
-        Ok((visible, filter, limit))
+        Ok((visible, filter, request.offset.saturating_add(limit)))
     }
 
     fn check_payload(&self, field: &'static str, format: &str, data: &[u8]) -> Result<()> {

@@ -36,7 +36,7 @@ impl Engine {
                 continue;
             }
             let scope = self.scope_of(&whole, &entity).await?;
-            let entity = Box::new(Entity { summary: Some(summary), last_updated: run.at, ..entity });
+            let entity = Box::new(Entity { summary: Some(summary), updated_at: run.at, ..entity });
             self.apply_run(run, &scope.space(), vec![(Action::Name { scope, entity }, why)]).await?;
         }
         Ok(report)

@@ -140,7 +140,8 @@ pub struct MaintainRequest {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MaintainReport {
-    /// The time that counts.
+    /// The time that counted as now.
+    #[serde(rename = "now")]
     pub at: Timestamp,
     /// Whether nothing was changed.
     pub dry_run: bool,

@@ -30,13 +30,13 @@ impl Engine {
             report.tell(
                 None,
                 "end and learn from",
-                format!("session {} of {}", session.name, session.scope),
+                format!("session {} of {}", session.session_id, session.scope),
                 "it is quiet",
             );
             if !run.dry {
                 let end = Action::Bookkeeping(Bookkeeping::EndSession {
                     scope: session.scope.clone(),
-                    session: session.name.clone(),
+                    session: session.session_id.clone(),
                 });
                 self.apply_run(run, &session.scope.space(), vec![(end, "nobody has said anything for long".into())])
                     .await?;
@@ -45,7 +45,12 @@ impl Engine {
             }
         }
         for session in self.store.sessions(&whole, &over, usize::MAX).await? {
-            report.tell(None, "learn from", format!("session {} of {}", session.name, session.scope), "it is over");
+            report.tell(
+                None,
+                "learn from",
+                format!("session {} of {}", session.session_id, session.scope),
+                "it is over",
+            );
             if !run.dry {
                 self.take_turn(run).await?;
                 self.learn_in_the_night(run, &session, &mut report).await?;
@@ -56,10 +61,10 @@ impl Engine {
 
     /// Learns from a session; one that fails does not keep the others from being learned from.
     async fn learn_in_the_night(&self, run: &Run<'_>, session: &Session, report: &mut StepReport) -> Result<()> {
-        match self.consolidate(run.caller, &session.scope, &session.name).await {
+        match self.consolidate(run.caller, &session.scope, &session.session_id).await {
             Err(error @ crate::Error::Store(_)) => Err(error),
             Err(error) => {
-                report.problem = Some(format!("session {}: {error}", session.name));
+                report.problem = Some(format!("session {}: {error}", session.session_id));
                 Ok(())
             }
             Ok(_) => Ok(()),
@@ -175,11 +180,11 @@ impl Engine {
         let filter = SessionFilter { ended: Some(true), ..SessionFilter::default() };
         for session in self.store.sessions(&policy::whole(&run.caller.tenant), &filter, usize::MAX).await? {
             let Some(tokens) = self.tokens_to_summarise(&run.caller.tenant, &session).await? else { continue };
-            let about = format!("session {} of {}", session.name, session.scope);
+            let about = format!("session {} of {}", session.session_id, session.scope);
             report.tell(None, "summarise", about, &format!("it has {tokens} tokens"));
             if !run.dry {
                 self.take_turn(run).await?;
-                self.summarise_session(&run.caller.tenant, &session.scope, &session.name).await?;
+                self.summarise_session(&run.caller.tenant, &session.scope, &session.session_id).await?;
             }
         }
         Ok(report)

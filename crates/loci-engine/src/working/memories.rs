@@ -140,6 +140,19 @@ impl WorkingMemories {
         });
         before - slots.len()
     }
+
+    /// Drops all working memories of a tenant.
+    pub(crate) fn drop_tenant(&self, tenant: &str) {
+        self.slots().retain(|place, slot| {
+            if place.tenant != tenant {
+                return true;
+            }
+            let mut state = slot.state();
+            state.gone = true;
+            self.shrank(state.clear());
+            false
+        });
+    }
 }
 
 /// How long one may be idle, in microseconds.

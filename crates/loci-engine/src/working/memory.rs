@@ -56,6 +56,7 @@ pub struct Message {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
     /// When it was said.
+    #[serde(rename = "createdAt")]
     pub at: Timestamp,
     /// Anything else, by name.
     #[serde(skip_serializing_if = "Map::is_empty")]
@@ -93,6 +94,7 @@ pub struct ToolResult {
     /// The answer.
     pub content: Value,
     /// When it came.
+    #[serde(rename = "createdAt", alias = "at")]
     pub at: Timestamp,
     /// Its vector, if it has one.
     #[serde(skip)]

@@ -15,10 +15,9 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use loci_store::tier::WorkingKey;
-use loci_types::{Error, ErrorKind, contains_nul};
+use loci_types::{Error, ErrorKind, Outcome, contains_nul};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use uuid::Uuid;
 
 pub(crate) use self::memories::WorkingMemories;
 pub use self::memory::{Message, ToolResult, WorkingMemory};
@@ -47,8 +46,8 @@ pub struct NewMessage {
     pub actor_id: Option<String>,
     /// The conversation; none: the session, or the agent.
     pub thread_id: Option<String>,
-    /// When it was said; none: now.
-    pub at: Option<Timestamp>,
+    /// When it was said. Default: now.
+    pub created_at: Option<Timestamp>,
     /// Anything else, by name.
     pub metadata: Map<String, Value>,
     /// Its vector, if the caller has one.
@@ -74,24 +73,40 @@ pub struct NewToolResult {
     pub embed: bool,
 }
 
-/// What became of something that was put into working memory.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+/// The result of a write to working memory.
+#[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Appended {
-    /// The id of the message, if it was one.
+    /// Whether something is new, was replaced, or is as it was.
+    pub event: Outcome,
+    /// The message, if one was appended.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub id: Option<Uuid>,
-    /// How many messages there are now.
+    pub message: Option<Arc<Message>>,
+    /// The result of a tool, if one was put in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_result: Option<Arc<ToolResult>>,
+    /// The scratchpad, if it was set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scratchpad: Option<String>,
+    /// Number of messages in working memory after the write.
+    #[serde(rename = "messageCount")]
     pub messages: usize,
-    /// How many messages were kept as turns because there were too many tokens.
+    /// Number of messages that were kept as turns because there were too many tokens.
+    #[serde(rename = "flushedCount")]
     pub flushed: usize,
-    /// What was masked.
+    /// The names of the patterns that were masked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub redacted: Vec<String>,
-    /// What did not work, while the message is there all the same.
+    /// Parts of the work that failed, although the write succeeded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub degraded: Vec<String>,
+}
+
+impl Appended {
+    fn new(event: Outcome, messages: usize, redacted: Vec<String>, degraded: Vec<String>) -> Self {
+        let (message, tool_result, scratchpad) = (None, None, None);
+        Self { event, message, tool_result, scratchpad, messages, flushed: 0, redacted, degraded }
+    }
 }
 
 /// Working memory as it is told.
@@ -133,10 +148,11 @@ impl Engine {
         let (message, redacted) = self.message(&place, new).await?;
         let vector = message.embedding.clone();
         let cost = message.content.len() + vector.as_deref().map_or(0, |values| 6 * values.len());
-        let id = message.id;
+        let mut appended = None;
         let slot = self
             .changed(&place, caller, (cost, vector.as_deref()), |state, mirror| {
                 let (message, bytes) = state.push(message.clone());
+                appended = Some(message.clone());
                 if let Some(mirror) = mirror {
                     mirror.add(&place, Note::Message(message));
                 }
@@ -153,7 +169,7 @@ impl Engine {
             }
         };
         let messages = slot.state().memory.messages.len();
-        Ok(Appended { id: Some(id), messages, flushed, redacted, degraded })
+        Ok(Appended { message: appended, flushed, ..Appended::new(Outcome::Created, messages, redacted, degraded) })
     }
 
     /// Puts in what a tool answered.
@@ -162,10 +178,13 @@ impl Engine {
         let place = policy::working_key(caller)?;
         let (result, redacted) = self.tool_result(new).await?;
         let (cost, vector) = (result.text().len(), result.embedding.clone());
+        let (mut event, mut written) = (Outcome::Created, None);
         let slot = self
             .changed(&place, caller, (cost, vector.as_deref()), |state, mirror| {
                 let before = state.bytes();
                 let (result, old) = state.put(result.clone());
+                event = if old.is_some() { Outcome::Updated } else { Outcome::Created };
+                written = Some(result.clone());
                 if let Some(mirror) = mirror {
                     mirror.add(&place, Note::Tool(result));
                 }
@@ -177,7 +196,7 @@ impl Engine {
             })
             .await?;
         let messages = slot.state().memory.messages.len();
-        Ok(Appended { id: None, messages, flushed: 0, redacted, degraded: self.working_degraded() })
+        Ok(Appended { tool_result: written, ..Appended::new(event, messages, redacted, self.working_degraded()) })
     }
 
     /// Sets the scratchpad.
@@ -188,10 +207,12 @@ impl Engine {
         bounds::short("scratchpad", Some(&text), SCRATCHPAD)?;
         let mut pass = Pass::strict(&self.redactor);
         pass.text("scratchpad", &mut text)?;
+        let mut event = Outcome::Updated;
         let slot = self
             .changed(&place, caller, (text.len(), None), |state, mirror| {
                 let before = state.bytes();
                 let (new, old) = state.note(&text);
+                event = if new == old { Outcome::None } else { Outcome::Updated };
                 if let Some(mirror) = mirror {
                     mirror.add(&place, Note::Scratchpad(new));
                     if !old.is_empty() {
@@ -202,7 +223,8 @@ impl Engine {
             })
             .await?;
         let messages = slot.state().memory.messages.len();
-        Ok(Appended { id: None, messages, flushed: 0, redacted: pass.found(), degraded: self.working_degraded() })
+        let (redacted, degraded) = (pass.found(), self.working_degraded());
+        Ok(Appended { scratchpad: Some(text), ..Appended::new(event, messages, redacted, degraded) })
     }
 
     /// What is there, as a snapshot.
@@ -360,7 +382,7 @@ impl Engine {
             content: new.content,
             actor_id: new.actor_id,
             role: new.role,
-            event_time: new.at,
+            event_time: new.created_at,
             metadata: new.metadata,
             ..Turn::default()
         };
@@ -368,7 +390,7 @@ impl Engine {
         pass.turn(&mut turn)?;
         self.check_turn(&turn)?;
         let embedding = self.vector_of(&turn.content, new.embedding, new.embed).await?;
-        let at = new.at.unwrap_or_else(|| self.now());
+        let at = new.created_at.unwrap_or_else(|| self.now());
         let message = Message {
             id: self.new_id(self.now()).0,
             role: turn.role,

@@ -7,26 +7,28 @@
 use std::sync::Arc;
 
 use loci_store::vectors::Query;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::memory::{Message, State, ToolResult};
 use crate::bounds;
 use crate::policy::{self, Caller};
 use crate::{Engine, Result};
 
-/// Hits unless the caller says how many.
+/// Number of results if the caller does not say how many.
 const LIMIT: usize = 10;
+/// Maximum number of results in one answer: a page, and one more that shows that another page follows.
+const LISTED: usize = 1_001;
 
 /// A question to working memory.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct WorkingQuery {
     /// The question.
     pub query: String,
     /// Its vector, if the caller has one; else the model makes it.
     pub embedding: Option<Vec<f32>>,
-    /// So many hits at the most; 10 unless it is said.
+    /// Number of results to skip from the start of the list.
+    pub offset: usize,
+    /// Maximum number of results. Default: 10, at most 1,001.
     pub limit: Option<usize>,
 }
 
@@ -65,7 +67,8 @@ impl Engine {
     pub async fn query_working(&self, caller: &Caller, asked: WorkingQuery) -> Result<Vec<WorkingHit>> {
         let place = policy::working_key(caller)?;
         let limit = asked.limit.unwrap_or(LIMIT);
-        bounds::between("limit", limit, 1, self.config.retrieval.max_limit)?;
+        bounds::between("limit", limit, 1, LISTED)?;
+        let end = asked.offset.saturating_add(limit);
         bounds::short("query", Some(&asked.query), self.config.limits.query_characters)?;
         let vector = match self.vector_of(&asked.query, asked.embedding, false).await? {
             Some(given) => Some(given),
@@ -76,7 +79,7 @@ impl Engine {
         }
         let slot = self.slot(&place, caller).await;
         let mut hits = match &vector {
-            Some(vector) => nearest(&slot.state(), vector, limit),
+            Some(vector) => nearest(&slot.state(), vector, end),
             None => Vec::new(),
         };
         let terms = self.analyser.distinct_query_terms(&asked.query);
@@ -94,8 +97,7 @@ impl Engine {
             hits.reverse();
             hits.sort_by(|one, other| other.score.total_cmp(&one.score));
         }
-        hits.truncate(limit);
-        Ok(hits)
+        Ok(hits.into_iter().skip(asked.offset).take(limit).collect())
     }
 
     /// The vector of a question, if there is a model and something to ask.

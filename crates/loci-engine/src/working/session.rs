@@ -11,7 +11,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use loci_store::tier::{SessionEntry, SessionKey, Tier};
 use loci_store::vectors::Query;
-use loci_types::{Error, ErrorKind, Identifiers, Layer, Session, Source, unit};
+use loci_types::{Error, ErrorKind, Identifiers, Layer, Outcome, Session, Source, unit};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -23,8 +23,11 @@ use crate::policy::{self, Caller};
 use crate::redact::Pass;
 use crate::{Engine, NewMemory, Result, importance};
 
-/// Entries that are read unless the caller says how many, and at the most.
+/// Number of entries that are read if the caller does not say how many.
 const LIMIT: usize = 20;
+/// Maximum number of entries in one answer: a page, and one more that shows that another page follows.
+const LISTED: usize = 1_001;
+/// Number of entries, the latest ones, that a query compares.
 const MOST: usize = 1_000;
 /// More than a session ever has.
 const ALL: usize = 1_000_000;
@@ -60,6 +63,7 @@ pub struct Entry {
     /// Its id.
     pub id: String,
     /// When it was put in.
+    #[serde(rename = "createdAt")]
     pub at: Timestamp,
     /// How much it matters.
     pub importance: f64,
@@ -89,6 +93,8 @@ pub struct EntryHit {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PutEntry {
+    /// Whether the entry is new, or replaced one with the same id.
+    pub event: Outcome,
     /// The entry as it is kept.
     pub entry: Entry,
     /// What was masked.
@@ -118,6 +124,12 @@ impl Engine {
         pass.metadata(&mut metadata)?;
         let embedding = self.vector_of(&content, new.embedding, new.embed).await?;
         let at = self.now();
+        let tier = self.sessions_tier()?;
+        let known = match &new.id {
+            Some(id) => tier.latest(&key, ALL).await.map_err(away)?.iter().any(|entry| entry.id == *id),
+            None => false,
+        };
+        let event = if known { Outcome::Updated } else { Outcome::Created };
         let entry = Entry {
             id: new.id.unwrap_or_else(|| self.new_id(at).to_string()),
             at,
@@ -126,18 +138,33 @@ impl Engine {
             metadata,
         };
         let kept = kept(&entry, embedding.as_deref());
-        let tier = self.sessions_tier()?;
         tier.put(&key, &kept, new.ttl_seconds.map(Duration::from_secs)).await.map_err(away)?;
-        Ok(PutEntry { entry, redacted: pass.found(), degraded: trouble(tier) })
+        Ok(PutEntry { event, entry, redacted: pass.found(), degraded: trouble(tier) })
     }
 
-    /// The latest entries of a session, newest first.
-    pub async fn entries(&self, caller: &Caller, session: &str, limit: Option<usize>) -> Result<Vec<Entry>> {
+    /// Lists entries of a session from an offset on, newest first. Default limit: 20.
+    pub async fn entries(
+        &self,
+        caller: &Caller,
+        session: &str,
+        offset: usize,
+        limit: Option<usize>,
+    ) -> Result<Vec<Entry>> {
         let key = policy::session_key(caller, session)?;
         let limit = limit.unwrap_or(LIMIT);
-        bounds::between("limit", limit, 1, MOST)?;
-        let found = self.sessions_tier()?.latest(&key, limit).await.map_err(away)?;
-        Ok(found.into_iter().filter_map(|kept| read(kept).map(|(entry, _)| entry)).collect())
+        bounds::between("limit", limit, 1, LISTED)?;
+        let found = self.sessions_tier()?.latest(&key, offset.saturating_add(limit)).await.map_err(away)?;
+        Ok(found.into_iter().skip(offset).filter_map(|kept| read(kept).map(|(entry, _)| entry)).collect())
+    }
+
+    /// Reads one entry of a session.
+    pub async fn session_entry(&self, caller: &Caller, session: &str, id: &str) -> Result<Entry> {
+        let key = policy::session_key(caller, session)?;
+        let found = self.sessions_tier()?.latest(&key, ALL).await.map_err(away)?;
+        let entry = found.into_iter().find(|entry| entry.id == id).and_then(read);
+        let missing =
+            || Error::new(ErrorKind::NotFound, format!("the session `{session}` has no entry `{id}`")).at("id");
+        Ok(entry.map(|(entry, _)| entry).ok_or_else(missing)?)
     }
 
     /// The entries of a session about a question, best first: by meaning where both have a vector, else by
@@ -147,11 +174,12 @@ impl Engine {
         caller: &Caller,
         session: &str,
         question: &str,
+        offset: usize,
         limit: Option<usize>,
     ) -> Result<Vec<EntryHit>> {
         let key = policy::session_key(caller, session)?;
         let limit = limit.unwrap_or(LIMIT);
-        bounds::between("limit", limit, 1, MOST)?;
+        bounds::between("limit", limit, 1, LISTED)?;
         bounds::short("query", Some(question), self.config.limits.query_characters)?;
         let found = self.sessions_tier()?.latest(&key, MOST).await.map_err(away)?;
         let found: Vec<_> = found.into_iter().filter_map(read).collect();
@@ -167,8 +195,7 @@ impl Engine {
         };
         let mut hits: Vec<EntryHit> = found.into_iter().filter_map(hit).collect();
         hits.sort_by(|one, other| other.score.total_cmp(&one.score));
-        hits.truncate(limit);
-        Ok(hits)
+        Ok(hits.into_iter().skip(offset).take(limit).collect())
     }
 
     /// Remembers for its user what matters of a session that ends, and drops the rest; how many were remembered.

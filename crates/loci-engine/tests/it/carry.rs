@@ -46,8 +46,8 @@ async fn lived_in() -> House {
         .collect();
     assert!(names.len() >= 3, "{names:?}");
     // A union of a union: the deeper one must come back first.
-    house.engine.unite_entities(&user("ana"), &names[1], &names[0]).await.unwrap();
-    house.engine.unite_entities(&user("ana"), &names[2], &names[1]).await.unwrap();
+    house.engine.merge_entities(&user("ana"), &names[1], &names[0]).await.unwrap();
+    house.engine.merge_entities(&user("ana"), &names[2], &names[1]).await.unwrap();
     house.later(20);
     house.engine.maintain(&Caller::operator(), MaintainRequest::default(), |_| ()).await.unwrap();
     house.recall(&user("ana"), "where does Rob live").await;

@@ -57,7 +57,7 @@ async fn a_program_goes_on_where_it_stood() {
     let unnamed = NewCheckpoint { id: None, ..step("u", "", None, "null") };
     let made = engine.put_checkpoint(&ana, unnamed).await.unwrap().id;
     assert_eq!(engine.checkpoint(&ana, "u", "", None).await.unwrap().0.id, made);
-    let threads = engine.checkpoint_threads(&ana, None).await.unwrap();
+    let threads = engine.checkpoint_threads(&ana, 0, 100).await.unwrap();
     assert_eq!(threads.iter().map(|one| one.thread_id.as_str()).collect::<Vec<_>>(), ["u", "t"]);
     assert_eq!(engine.delete_checkpoints(&ana, "t", CheckpointRemoval::AllBut(1)).await.unwrap(), 2);
     assert_eq!(engine.delete_checkpoints(&ana, "t", CheckpointRemoval::Thread).await.unwrap(), 1);
@@ -120,7 +120,7 @@ async fn a_checkpoint_is_nobody_elses() {
         some.clone(),
     ] {
         assert_eq!(engine.checkpoints(&stranger, of("t")).await.unwrap(), [], "{stranger:?}");
-        assert_eq!(engine.checkpoint_threads(&stranger, None).await.unwrap(), []);
+        assert_eq!(engine.checkpoint_threads(&stranger, 0, 100).await.unwrap(), []);
         assert_eq!(engine.checkpoint_history(&stranger, of("t")).await.unwrap_err().kind(), ErrorKind::NotFound);
         if stranger.categories.is_none() {
             assert_eq!(engine.delete_checkpoints(&stranger, "t", CheckpointRemoval::Thread).await.unwrap(), 0);

@@ -24,7 +24,7 @@ async fn put(house: &House, caller: &Caller, new: NewEntry) {
 }
 
 async fn texts(house: &House, caller: &Caller) -> Vec<String> {
-    let entries = house.engine.entries(caller, "s1", None).await.unwrap();
+    let entries = house.engine.entries(caller, "s1", 0, None).await.unwrap();
     entries.into_iter().map(|entry| entry.content).collect()
 }
 
@@ -37,7 +37,7 @@ async fn entries_are_read_newest_first_and_found_by_meaning_or_words() {
     put(&house, &ana, NewEntry { id: Some("x".into()), ..entry("first", 0.1) }).await;
     put(&house, &ana, NewEntry { id: Some("x".into()), ..entry("second", 0.1) }).await;
     assert_eq!(texts(&house, &ana).await, ["second", "violin strings are in stock", "the exam is on Friday"]);
-    let ask = async |query: &str| house.engine.query_entries(&ana, "s1", query, Some(1)).await.unwrap();
+    let ask = async |query: &str| house.engine.query_entries(&ana, "s1", query, 0, Some(1)).await.unwrap();
     let hit = &ask("violin strings").await[0];
     assert_eq!((hit.entry.content.as_str(), hit.found_by), ("violin strings are in stock", FoundBy::Similarity));
     let hit = &ask("when is the exam").await[0];
@@ -55,7 +55,7 @@ async fn entries_are_read_newest_first_and_found_by_meaning_or_words() {
         assert_eq!(error.problem("x").details["field"], field);
     }
     let nowhere = House::new();
-    let error = nowhere.engine.entries(&ana, "s1", None).await.unwrap_err();
+    let error = nowhere.engine.entries(&ana, "s1", 0, None).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Configuration, "without a tier there are no entries");
 }
 

@@ -282,7 +282,7 @@ async fn what_one_agent_finds_out_another_reads_in_their_pool() {
     };
     let (researcher, coder) = (agent("researcher", Some("technical-docs")), agent("coder", Some("technical-docs")));
     let members = vec!["researcher".to_owned(), "coder".to_owned()];
-    let pool = loci_engine::NewPool { slug: "technical-docs".into(), name: None, members };
+    let pool = loci_engine::NewPool { pool_id: "technical-docs".into(), name: None, agent_ids: members };
     house.engine.create_pool(&loci_engine::Caller::operator(), pool).await.unwrap();
     let found = NewMemory { layer: Some(Layer::Pool), ..new("WebGPU requires WGSL shaders, not GLSL") };
     house.engine.remember(&researcher, found).await.unwrap();

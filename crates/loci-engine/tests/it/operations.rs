@@ -15,7 +15,7 @@ async fn write(house: &House, caller: &Caller, content: &str) -> MemoryId {
 async fn counted(house: &House, caller: &Caller, request: OperationsRequest) -> Vec<String> {
     let told = house.engine.operations(caller, request).await.unwrap();
     let day = |at: jiff::Timestamp| at.to_string()[5..10].to_owned();
-    told.counts.iter().map(|one| format!("{} {} {} {}", day(one.start), one.node, one.op, one.count)).collect()
+    told.data.iter().map(|one| format!("{} {} {} {}", day(one.start), one.node, one.event, one.count)).collect()
 }
 
 #[tokio::test]
@@ -31,60 +31,60 @@ async fn what_was_done_is_counted_by_day_part_and_event() {
     house.later(6);
     write(&house, &ana, "The tree fell").await;
     let all = OperationsRequest::default();
-    let week = ["06-02 hotpath add 2", "06-02 hotpath delete 1", "06-08 hotpath add 1"];
+    let week = ["06-02 hotpath ADD 2", "06-02 hotpath DELETE 1", "06-08 hotpath ADD 1"];
     assert_eq!(counted(&house, &operator, all.clone()).await, week, "the last seven days, today among them");
     assert_eq!(
         counted(&house, &ana, all.clone()).await,
-        ["06-02 hotpath add 1", "06-02 hotpath delete 1", "06-08 hotpath add 1"]
+        ["06-02 hotpath ADD 1", "06-02 hotpath DELETE 1", "06-08 hotpath ADD 1"]
     );
-    let from = Some("2026-06-01T00:00:00Z".parse().unwrap());
+    let after = Some("2026-06-01T00:00:00Z".parse().unwrap());
     for (request, expect) in [
         (
-            OperationsRequest { from, ops: vec![Event::Add], ..all.clone() },
-            &["06-01 hotpath add 1", "06-02 hotpath add 2", "06-08 hotpath add 1"][..],
+            OperationsRequest { after, events: vec![Event::Add], ..all.clone() },
+            &["06-01 hotpath ADD 1", "06-02 hotpath ADD 2", "06-08 hotpath ADD 1"][..],
         ),
-        (OperationsRequest { from, ops: vec![Event::Delete], ..all.clone() }, &["06-02 hotpath delete 1"]),
-        (OperationsRequest { from, nodes: vec!["worker".into()], ..all.clone() }, &[]),
+        (OperationsRequest { after, events: vec![Event::Delete], ..all.clone() }, &["06-02 hotpath DELETE 1"]),
+        (OperationsRequest { after, nodes: vec!["worker".into()], ..all.clone() }, &[]),
         (
-            OperationsRequest { from, nodes: vec!["hotpath".into()], bucket: Bucket::Week, ..all.clone() },
-            &["06-01 hotpath add 3", "06-01 hotpath delete 1", "06-08 hotpath add 1"],
-        ),
-        (
-            OperationsRequest { from, bucket: Bucket::Whole, ..all.clone() },
-            &["06-01 hotpath add 4", "06-01 hotpath delete 1"],
+            OperationsRequest { after, nodes: vec!["hotpath".into()], bucket: Bucket::Week, ..all.clone() },
+            &["06-01 hotpath ADD 3", "06-01 hotpath DELETE 1", "06-08 hotpath ADD 1"],
         ),
         (
-            OperationsRequest { from, until: Some("2026-06-02T00:00:00Z".parse().unwrap()), ..all.clone() },
-            &["06-01 hotpath add 1"],
+            OperationsRequest { after, bucket: Bucket::Whole, ..all.clone() },
+            &["06-01 hotpath ADD 4", "06-01 hotpath DELETE 1"],
+        ),
+        (
+            OperationsRequest { after, before: Some("2026-06-02T00:00:00Z".parse().unwrap()), ..all.clone() },
+            &["06-01 hotpath ADD 1"],
         ),
     ] {
         assert_eq!(counted(&house, &operator, request.clone()).await, expect, "{request:?}");
     }
     let hours = house.engine.operations(&operator, OperationsRequest { bucket: Bucket::Hour, ..all }).await.unwrap();
-    assert_eq!(hours.counts[0].start, "2026-06-02T12:00:00Z".parse().unwrap());
-    assert_eq!((hours.from, hours.until), ("2026-06-02T00:00:00Z".parse().unwrap(), house.engine.now()));
+    assert_eq!(hours.data[0].start, "2026-06-02T12:00:00Z".parse().unwrap());
+    assert_eq!((hours.after, hours.before), ("2026-06-02T00:00:00Z".parse().unwrap(), house.engine.now()));
 }
 
 #[tokio::test]
 async fn a_range_that_cannot_be_counted_is_refused() {
     let (house, operator) = (House::new(), Caller::operator());
     let at = |text: &str| Some(text.parse().unwrap());
-    for (from, until, bucket, field) in [
+    for (after, before, bucket, field) in [
         (at("2026-04-20T00:00:00Z"), None, Bucket::Hour, "bucket"),
         (at("2020-01-01T00:00:00Z"), None, Bucket::Day, "bucket"),
         (at("-005000-01-01T00:00:00Z"), None, Bucket::Week, "bucket"),
-        (at("2027-01-01T00:00:00Z"), None, Bucket::Day, "from"),
-        (at("2026-01-02T00:00:00Z"), at("2026-01-01T00:00:00Z"), Bucket::Whole, "from"),
-        (at("2026-01-01T00:00:00Z"), at("2026-01-01T00:00:00Z"), Bucket::Day, "from"),
+        (at("2027-01-01T00:00:00Z"), None, Bucket::Day, "after"),
+        (at("2026-01-02T00:00:00Z"), at("2026-01-01T00:00:00Z"), Bucket::Whole, "after"),
+        (at("2026-01-01T00:00:00Z"), at("2026-01-01T00:00:00Z"), Bucket::Day, "after"),
     ] {
-        let request = OperationsRequest { from, until, bucket, ..OperationsRequest::default() };
+        let request = OperationsRequest { after, before, bucket, ..OperationsRequest::default() };
         let error = house.engine.operations(&operator, request).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
-        assert_eq!(error.problem("operations").details["field"], field, "{from:?} {bucket}");
+        assert_eq!(error.problem("countOperations").details["field"], field, "{after:?} {bucket}");
     }
     for (from, bucket) in [("2026-05-01T00:00:00Z", Bucket::Hour), ("-009999-01-03T00:00:00Z", Bucket::Whole)] {
-        let request = OperationsRequest { from: at(from), bucket, ..OperationsRequest::default() };
-        assert_eq!(house.engine.operations(&operator, request).await.unwrap().counts, []);
+        let request = OperationsRequest { after: at(from), bucket, ..OperationsRequest::default() };
+        assert_eq!(house.engine.operations(&operator, request).await.unwrap().data, []);
     }
     let nobody = house.engine.operations(&Caller::new(Default::default()), OperationsRequest::default()).await;
     assert_eq!(nobody.unwrap_err().kind(), ErrorKind::MissingIdentifier);

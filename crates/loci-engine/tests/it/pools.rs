@@ -31,7 +31,7 @@ fn elsewhere(caller: Caller) -> Caller {
 
 async fn make(house: &House, slug: &str, members: &[&str]) {
     let members = members.iter().map(|name| (*name).to_owned()).collect();
-    let pool = NewPool { slug: slug.to_owned(), name: None, members };
+    let pool = NewPool { pool_id: slug.to_owned(), name: None, agent_ids: members };
     house.engine.create_pool(&Caller::operator(), pool).await.unwrap();
 }
 
@@ -109,7 +109,7 @@ async fn read(house: &House, caller: &Caller, memory: &Memory) -> Tried {
     tried.add("edges", engine.edges(caller, id, &[]).await);
     tried.add("neighbourhood", engine.neighbourhood(caller, id, 2, &[]).await);
     tried.add("embeddings", engine.embeddings(caller, &[id]).await.map(|found| (!found.is_empty()).then_some(SECRET)));
-    tried.add("entities", engine.entities(caller, 10).await.map(|found| (!found.is_empty()).then_some(SECRET)));
+    tried.add("entities", engine.entities(caller, 0, 10).await.map(|found| (!found.is_empty()).then_some(SECRET)));
     tried.add("entity", engine.entity(caller, "Lantern").await);
     tried.add("feed", engine.feed(caller, &FeedRequest::default()).await);
     tried.add("recent", engine.recent_changes(caller, None, 50).await);
@@ -155,7 +155,7 @@ async fn write(house: &House, caller: &Caller, memory: &Memory) -> Tried {
     tried.add("accept", engine.accept(caller, id).await);
     tried.add("reject", engine.reject(caller, id, None).await);
     tried.add("end a session", engine.end_session(caller, "monday").await);
-    tried.add("unite", engine.unite_entities(caller, "Lantern", "Boris").await);
+    tried.add("unite", engine.merge_entities(caller, "Lantern", "Boris").await);
     let record = Memory { id: crate::house::unknown(), content: said.into(), ..memory.clone() };
     tried.add("check a record", engine.check_record(caller, &record).await);
     tried.add("import", engine.import_many(caller, vec![record]).await);
@@ -165,7 +165,7 @@ async fn write(house: &House, caller: &Caller, memory: &Memory) -> Tried {
     tried.add("leave", engine.leave_pool(caller, "owl").await);
     tried.add("join", engine.join_pool(caller, "physics", &["spy".into()]).await);
     tried.add("drop", engine.drop_pool(caller, "physics").await);
-    let again = NewPool { slug: "physics".into(), name: None, members: vec!["spy".into()] };
+    let again = NewPool { pool_id: "physics".into(), name: None, agent_ids: vec!["spy".into()] };
     tried.add("create", engine.create_pool(caller, again).await);
     tried
 }
@@ -176,7 +176,7 @@ async fn who_is_not_a_member_gets_nothing_by_any_verb() {
     house.engine.leave_pool(&member("ant"), "ant").await.unwrap();
     // The same name in another tenant, with a member of the same name.
     let theirs = elsewhere(Caller::operator());
-    let pool = NewPool { slug: "physics".into(), name: None, members: vec!["spy".into(), "owl".into()] };
+    let pool = NewPool { pool_id: "physics".into(), name: None, agent_ids: vec!["spy".into(), "owl".into()] };
     house.engine.create_pool(&theirs, pool).await.unwrap();
     make(&house, "chemistry", &["spy"]).await;
     let strangers = [
@@ -300,14 +300,14 @@ async fn pools_are_looked_after_by_the_operator() {
     let house = House::new();
     let operator = Caller::operator();
     make(&house, "physics", &["owl"]).await;
-    let taken = NewPool { slug: "physics".into(), name: None, members: vec!["spy".into()] };
+    let taken = NewPool { pool_id: "physics".into(), name: None, agent_ids: vec!["spy".into()] };
     assert_eq!(house.engine.create_pool(&operator, taken).await.unwrap_err().kind(), ErrorKind::Conflict);
     assert_eq!(house.engine.join_pool(&operator, "physics", &["ant".into(), "owl".into()]).await.unwrap(), 1);
     assert_eq!(
         house.engine.join_pool(&operator, "nowhere", &["ant".into()]).await.unwrap_err().kind(),
         ErrorKind::NotFound
     );
-    let slugs = |pools: Vec<loci_engine::Pool>| pools.into_iter().map(|pool| pool.slug).collect::<Vec<_>>();
+    let slugs = |pools: Vec<loci_engine::Pool>| pools.into_iter().map(|pool| pool.pool_id).collect::<Vec<_>>();
     assert_eq!(slugs(house.engine.pools(&operator).await.unwrap()), ["physics"]);
     assert_eq!(slugs(house.engine.pools(&named(Some("ant"), None, None)).await.unwrap()), ["physics"]);
     assert!(house.engine.pools(&named(Some("spy"), None, None)).await.unwrap().is_empty());

@@ -134,8 +134,8 @@ async fn who_follows_names_and_aliases() {
         entity_type: EntityType::Person,
         aliases: vec!["Kat".into()],
         summary: None,
-        first_seen: now,
-        last_updated: now,
+        created_at: now,
+        updated_at: now,
         mention_count: 0,
         attributes: serde_json::Map::new(),
     };

@@ -181,10 +181,10 @@ async fn names_and_aliases_are_resolved_and_can_be_parted() {
     assert!(robert.memories.len() >= 2, "{robert:#?}");
     assert_eq!(house.engine.entity(&user("bo"), "Bob").await.unwrap_err().kind(), ErrorKind::NotFound);
     let fabrikam = house.engine.entity(&user("ana"), "Fabrikam").await.unwrap().entity;
-    let union = house.engine.unite_entities(&user("ana"), "Robert", "Fabrikam").await.unwrap();
+    let union = house.engine.merge_entities(&user("ana"), "Robert", "Fabrikam").await.unwrap();
     assert!(union.aliases.contains(&"Fabrikam".to_owned()));
     assert_eq!(house.engine.entity(&user("ana"), "Fabrikam").await.unwrap().entity.id, union.id);
-    house.engine.divide_entity(&user("ana"), fabrikam.id, "Robert").await.unwrap();
+    house.engine.split_entity(&user("ana"), fabrikam.id, "Robert").await.unwrap();
     assert_eq!(house.engine.entity(&user("ana"), "Fabrikam").await.unwrap().entity.id, fabrikam.id);
 }
 

@@ -386,7 +386,7 @@ async fn what_is_about_the_question_is_found() {
         ..NewToolResult::default()
     };
     engine.put_tool_result(&ana, result).await.unwrap();
-    let ask = |limit| WorkingQuery { query: "violin strings".into(), embedding: None, limit };
+    let ask = |limit| WorkingQuery { query: "violin strings".into(), limit, ..WorkingQuery::default() };
     let hits = engine.query_working(&ana, ask(None)).await.unwrap();
     let told: Vec<(FoundBy, bool)> = hits.iter().map(|hit| (hit.found_by, hit.tool_result.is_some())).collect();
     assert!(told.contains(&(FoundBy::Words, false)) && told.contains(&(FoundBy::Similarity, true)), "{told:?}");
@@ -396,7 +396,7 @@ async fn what_is_about_the_question_is_found() {
     let hits = engine.query_working(&ana, ask(None)).await.unwrap();
     assert!(hits.iter().all(|hit| hit.found_by == FoundBy::Words), "without a model by words");
     assert_eq!(hits.len(), 3);
-    for limit in [0, 1_000] {
+    for limit in [0, 1_002] {
         assert_eq!(engine.query_working(&ana, ask(Some(limit))).await.unwrap_err().kind(), ErrorKind::InvalidInput);
     }
     // What was kept as turns is not before the agent any more.

@@ -9,7 +9,8 @@ use super::{named, operations};
 pub(super) fn simplify(description: &mut Value) {
     for operation in operations(description) {
         let Some(body) = operation.get_mut("requestBody").filter(|body| body.is_object()) else { continue };
-        let mut optional = false;
+        // The generator cannot say of a generic type that it may be left out: the description of the body does.
+        let mut optional = body["description"] == "Optional";
         for (sort, media) in body["content"].as_object_mut().into_iter().flatten() {
             let one = media["schema"]["oneOf"].as_array().into_iter().flatten();
             if let Some(only) = one.clone().find(|part| named(part).is_some()).filter(|_| one.count() == 2).cloned() {

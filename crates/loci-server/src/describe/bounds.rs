@@ -61,7 +61,7 @@ fn bounds() -> Vec<(&'static [&'static str], &'static str, Value)> {
             "user", "assistant", "tool", "system", "human", "ai", "agent", "function", "developer", null
         ] }),
         ),
-        (&["Correction", "FilterDeletion", "RejectConsent"], "reason", short(1024)),
+        (&["Correction", "FilterDeletion", "RejectConsentRequest"], "reason", short(1024)),
         (ASK, "query", json!({ "minLength": 1, "maxLength": 8192, "pattern": r"\S" })),
         (&["Identifiers"], "agentId", json!({ "pattern": SLUG })),
         (&["Identifiers"], "poolId", json!({ "pattern": SLUG })),
@@ -78,10 +78,11 @@ fn bounds() -> Vec<(&'static [&'static str], &'static str, Value)> {
         (&["MemoryQueryFilters"], "created_after", day.clone()),
         (&["MemoryQueryFilters"], "created_before", day.clone()),
         (&["Recall"], "now", day),
-        (&["CreateAgent", "NewPool"], "slug", json!({ "pattern": SLUG })),
+        (&["NewAgent"], "agentId", json!({ "pattern": SLUG })),
+        (&["NewPool"], "poolId", json!({ "pattern": SLUG })),
         (&["NewPool"], "name", json!({ "minLength": 1, "maxLength": 256, "pattern": TEXT })),
-        (&["NewPool"], "members", json!({ "maxItems": 1000, "items": { "type": "string", "pattern": SLUG } })),
-        (&["JoinPool"], "members", json!({ "items": { "type": "string", "pattern": SLUG } })),
+        (&["NewPool"], "agentIds", json!({ "maxItems": 1000, "items": { "type": "string", "pattern": SLUG } })),
+        (&["AddMembers"], "agentIds", json!({ "items": { "type": "string", "pattern": SLUG } })),
         (&["CreateKey"], "name", json!({ "minLength": 1, "maxLength": 128, "pattern": IDENTIFIER })),
     ]
 }
@@ -120,7 +121,7 @@ fn parameters(operation: &mut Value) {
             "userId" | "sessionId" | "projectId" | "teamId" | "orgId" | "companyId" => {
                 merge(schema, &json!({ "pattern": IDENTIFIER }));
             }
-            "slug" => merge(schema, &json!({ "pattern": SLUG })),
+            "agentId" | "poolId" => merge(schema, &json!({ "pattern": SLUG })),
             "space" => merge(
                 schema,
                 &json!({ "pattern": r"^(shared|users_[0-3][0-9a-f]|(agent_memory|pool)_[A-Za-z0-9][A-Za-z0-9._-]{0,95})$" }),

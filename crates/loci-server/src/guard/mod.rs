@@ -32,6 +32,9 @@ use crate::failure::{self, Failure};
 /// The header that names a request.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
+/// The tenant of whoever is not asked for a credential.
+const OPERATOR_TENANT: &str = "default";
+
 /// Who asks, as far as the door knows.
 #[derive(Debug, Clone)]
 pub(crate) struct Who {
@@ -91,6 +94,11 @@ impl Who {
         }
     }
 
+    /// The tenant of the credential.
+    pub(crate) fn tenant(&self) -> &str {
+        self.grant().map_or(OPERATOR_TENANT, |grant| grant.tenant.name())
+    }
+
     /// The credential's name.
     pub(crate) fn name(&self) -> &str {
         match &self.credential {
@@ -139,6 +147,7 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, mut request: Request, next
     let mut response = match admitted {
         Ok((who, rated)) => {
             name = Some(who.name().to_owned());
+            app.requests.add(who.tenant());
             request.extensions_mut().insert(who);
             let span = tracing::info_span!("request", id = named, credential = name, %method, route);
             let mut response = next.run(request).instrument(span).await;

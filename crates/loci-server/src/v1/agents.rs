@@ -1,115 +1,126 @@
-//! Which agents have a memory of their own?
+//! Agents with a memory of their own, under `/v1/agents`.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use loci_engine::Agent;
-use serde::{Deserialize, Serialize};
+use loci_types::Outcome;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::page::{Page, PageParams, PageRequest};
+use super::write::{Prefer, PreferHeader, Write, segment};
 use crate::App;
-use crate::extract::{Body, PathName};
+use crate::extract::{Body, Params, PathName};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 
 /// The routes of agents.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(remove))
+    OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(get, remove))
 }
 
-/// Agents.
-#[derive(Debug, Serialize, ToSchema)]
-struct Agents {
-    /// All of them.
-    agents: Vec<Agent>,
-}
-
-/// Lists the agents.
+/// Lists agents, by id.
 #[utoipa::path(
     get, path = "/v1/agents", operation_id = "listAgents", tag = "agents",
-    responses((status = 200, description = "The agents", body = Agents), Failures),
+    params(PageParams),
+    responses((status = 200, description = "A page of agents", body = Page<Agent>), Failures),
     security(("key" = ["admin"]))
 )]
-async fn list(State(app): State<Arc<App>>, who: Who) -> Result<Json<Agents>, Failure> {
-    let caller = who.alone("agents")?;
-    let agents = app.verb("agents", app.engine.agents(&caller)).await?;
-    Ok(Json(Agents { agents }))
+async fn list(
+    State(app): State<Arc<App>>,
+    who: Who,
+    Params(params): Params<PageParams>,
+) -> Result<Json<Page<Agent>>, Failure> {
+    let page = PageRequest::new(params)?;
+    let caller = who.alone("listAgents")?;
+    page.slice(app.verb("listAgents", app.engine.agents(&caller)).await?).map(Json)
 }
 
-/// An agent, and what it sets for itself.
+/// An agent to register.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct CreateAgent {
-    /// Its URL-safe name.
-    slug: String,
-    /// Its own weights, limit, threshold and categories.
+struct NewAgent {
+    /// The id of the agent, a URL-safe name.
+    agent_id: String,
+    /// Its own settings; they replace those before.
     #[serde(default)]
-    #[schema(value_type = AgentConfig)]
-    config: Map<String, Value>,
+    #[schema(value_type = AgentSettings)]
+    settings: Map<String, Value>,
 }
 
-/// What an agent sets for itself; the engine reads and checks it.
+/// The settings of an agent; the engine reads and checks them.
 #[derive(Debug, ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "only described")]
-struct AgentConfig {
+struct AgentSettings {
     /// The weights of the score; they sum to 1.
     #[schema(value_type = Option<loci_engine::Weights>)]
     weights: Option<()>,
-    /// Hits when the caller gives no number.
+    /// Number of results of a recall that gives no limit.
     #[schema(minimum = 1, maximum = 100)]
     limit: Option<usize>,
-    /// Cosine below which the vector lane does not count.
+    /// Cosine similarity below which a vector match does not count.
     #[schema(minimum = 0, maximum = 1)]
     threshold: Option<f64>,
-    /// The categories it may see; none: all.
+    /// The categories that the agent may see; null: all.
     categories: Option<Vec<String>>,
 }
 
-/// An agent that was registered.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct CreatedAgent {
-    /// Its URL-safe name.
-    slug: String,
-    /// Whether it is new.
-    created: bool,
-}
-
-/// Registers an agent, or gives a known one another configuration.
+/// Registers an agent, or replaces the settings of a registered one.
 #[utoipa::path(
     post, path = "/v1/agents", operation_id = "createAgent", tag = "agents",
-    request_body(content = CreateAgent, example = json!({ "slug": "planner", "config": { "limit": 5 } })),
+    params(PreferHeader),
+    request_body(content = NewAgent, example = json!({ "agentId": "planner", "settings": { "limit": 5 } })),
     responses(
-        (status = 201, description = "It is new", body = CreatedAgent),
-        (status = 200, description = "It was known", body = CreatedAgent),
+        (status = 201, description = "The agent is new", body = Write<Agent>),
+        (status = 200, description = "The agent was registered; its settings are replaced", body = Write<Agent>),
         Failures
     ),
     security(("key" = ["admin"]))
 )]
-async fn create(State(app): State<Arc<App>>, who: Who, Body(body): Body<CreateAgent>) -> Result<Response, Failure> {
-    let caller = who.alone("create agent")?;
-    let config = Value::Object(body.config);
-    let created = app.verb("create agent", app.engine.create_agent(&caller, &body.slug, config)).await?;
-    let status = if created { StatusCode::CREATED } else { StatusCode::OK };
-    Ok((status, Json(CreatedAgent { slug: body.slug, created })).into_response())
+async fn create(
+    State(app): State<Arc<App>>,
+    who: Who,
+    prefer: Prefer,
+    Body(body): Body<NewAgent>,
+) -> Result<Response, Failure> {
+    let caller = who.alone("createAgent")?;
+    let settings = Value::Object(body.settings);
+    let created = app.verb("createAgent", app.engine.create_agent(&caller, &body.agent_id, settings)).await?;
+    let event = if created { Outcome::Created } else { Outcome::Updated };
+    let data = if prefer.minimal { None } else { app.engine.agent(&caller, &body.agent_id).await.ok() };
+    let place = format!("/v1/agents/{}", segment(&body.agent_id));
+    Ok(Write::new(body.agent_id, event, data).at(&place))
 }
 
-/// Removes an agent with everything that it knows.
+/// Reads an agent.
 #[utoipa::path(
-    delete, path = "/v1/agents/{slug}", operation_id = "dropAgent", tag = "agents",
-    params(("slug" = String, Path, description = "The agent")),
-    responses((status = 204, description = "It is gone"), Failures),
+    get, path = "/v1/agents/{agentId}", operation_id = "getAgent", tag = "agents",
+    params(("agentId" = String, Path, description = "The agent")),
+    responses((status = 200, description = "The agent", body = Agent), Failures),
     security(("key" = ["admin"]))
 )]
-async fn remove(State(app): State<Arc<App>>, who: Who, PathName(slug): PathName) -> Result<StatusCode, Failure> {
-    let caller = who.alone("drop agent")?;
-    app.verb("drop agent", app.engine.drop_agent(&caller, &slug)).await?;
+async fn get(State(app): State<Arc<App>>, who: Who, PathName(agent_id): PathName) -> Result<Json<Agent>, Failure> {
+    let caller = who.alone("getAgent")?;
+    app.verb("getAgent", app.engine.agent(&caller, &agent_id)).await.map(Json)
+}
+
+/// Removes an agent with everything in its memory.
+#[utoipa::path(
+    delete, path = "/v1/agents/{agentId}", operation_id = "deleteAgent", tag = "agents",
+    params(("agentId" = String, Path, description = "The agent")),
+    responses((status = 204, description = "The agent is removed"), Failures),
+    security(("key" = ["admin"]))
+)]
+async fn remove(State(app): State<Arc<App>>, who: Who, PathName(agent_id): PathName) -> Result<StatusCode, Failure> {
+    let caller = who.alone("deleteAgent")?;
+    app.verb("deleteAgent", app.engine.drop_agent(&caller, &agent_id)).await?;
     Ok(StatusCode::NO_CONTENT)
 }

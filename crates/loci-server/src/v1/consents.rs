@@ -1,93 +1,111 @@
-//! What waits for consent, and who decides?
+//! Consents: proposals that wait for a decision, under `/v1/consents`.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use axum::response::Response;
 use loci_engine::Proposal;
-use loci_types::{Identifiers, Receipt};
-use serde::{Deserialize, Serialize};
+use loci_types::Memory;
+use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{IdentifierParams, NoParams, OnlyWhose};
+use super::page::{Page, PageParams};
+use super::write::{Prefer, PreferHeader, Write, read_back};
+use super::{IdentifierParams, NoParams};
 use crate::App;
-use crate::extract::{Id, MaybeBody, ScopedParams};
+use crate::extract::{Id, ListParams, MaybeScoped, NoFields, Scoped, ScopedParams};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 
 /// The routes of proposals.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(accept)).routes(routes!(reject))
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(get)).routes(routes!(accept)).routes(routes!(reject))
 }
 
-/// What waits for a decision.
-#[derive(Debug, Serialize, ToSchema)]
-struct Proposals {
-    /// The oldest first.
-    proposals: Vec<Proposal>,
-}
-
-/// Lists what waits for a decision, oldest first, 1,000 at the most.
+/// Lists proposals that wait for a decision, oldest first.
 #[utoipa::path(
     get, path = "/v1/consents", operation_id = "listConsents", tag = "consents",
-    params(IdentifierParams),
-    responses((status = 200, description = "What waits", body = Proposals), Failures),
+    params(PageParams, IdentifierParams),
+    responses((status = 200, description = "A page of proposals", body = Page<Proposal>), Failures),
     security(("key" = ["reader"]))
 )]
 async fn list(
     State(app): State<Arc<App>>,
     who: Who,
-    ScopedParams(whose, NoParams {}): ScopedParams<NoParams>,
-) -> Result<Json<Proposals>, Failure> {
-    let caller = who.caller(whose, "proposals")?;
-    let proposals = app.verb("proposals", app.engine.proposals(&caller)).await?;
-    Ok(Json(Proposals { proposals }))
+    ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
+) -> Result<Json<Page<Proposal>>, Failure> {
+    let caller = who.caller(identifiers, "listConsents")?;
+    page.slice(app.verb("listConsents", app.engine.proposals(&caller)).await?).map(Json)
 }
 
-/// Accepts a proposal: it is known from now on.
+/// Reads a proposal that waits for a decision.
+#[utoipa::path(
+    get, path = "/v1/consents/{id}", operation_id = "getConsent", tag = "consents",
+    params(("id" = uuid::Uuid, Path, description = "The id of the proposal, which is that of its memory"), IdentifierParams),
+    responses((status = 200, description = "The proposal", body = Proposal), Failures),
+    security(("key" = ["reader"]))
+)]
+async fn get(
+    State(app): State<Arc<App>>,
+    who: Who,
+    Id(id): Id,
+    ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
+) -> Result<Json<Proposal>, Failure> {
+    let caller = who.caller(identifiers, "getConsent")?;
+    app.verb("getConsent", app.engine.proposal(&caller, id)).await.map(Json)
+}
+
+/// Accepts a proposal: its memory becomes active.
 #[utoipa::path(
     post, path = "/v1/consents/{id}/accept", operation_id = "acceptConsent", tag = "consents",
-    params(("id" = uuid::Uuid, Path, description = "The proposal")),
-    request_body = Option<OnlyWhose>,
-    responses((status = 200, description = "It is known", body = Receipt), Failures),
+    params(("id" = uuid::Uuid, Path, description = "The id of the proposal"), PreferHeader),
+    request_body(content = Scoped<NoFields>, description = "Optional"),
+    responses((status = 200, description = "The memory is active", body = Write<Memory>), Failures),
     security(("key" = ["writer"]))
 )]
 async fn accept(
     State(app): State<Arc<App>>,
     who: Who,
+    prefer: Prefer,
     Id(id): Id,
-    MaybeBody(body): MaybeBody<OnlyWhose>,
-) -> Result<Json<Receipt>, Failure> {
-    let caller = who.caller(body.identifiers, "accept")?;
-    app.verb("accept", app.engine.accept(&caller, id)).await.map(Json)
+    MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
+) -> Result<Response, Failure> {
+    let caller = who.caller(identifiers, "acceptConsent")?;
+    let receipt = app.verb("acceptConsent", app.engine.accept(&caller, id)).await?;
+    let data = read_back(&app, &caller, receipt.id, prefer).await;
+    let place = format!("/v1/memories/{}", receipt.id);
+    Ok(Write::of(receipt, data).at(&place))
 }
 
-/// Why something is not to be known.
+/// Why a proposal is rejected.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct RejectConsent {
-    /// IdentifierParams memories are meant.
-    identifiers: Identifiers,
-    /// Why, for the history.
+    /// The reason, for the history.
     reason: Option<String>,
 }
 
-/// Rejects a proposal: it is never known.
+/// Rejects a proposal: its memory is deleted.
 #[utoipa::path(
     post, path = "/v1/consents/{id}/reject", operation_id = "rejectConsent", tag = "consents",
-    params(("id" = uuid::Uuid, Path, description = "The proposal")),
-    request_body = Option<RejectConsent>,
-    responses((status = 200, description = "It is not known", body = Receipt), Failures),
+    params(("id" = uuid::Uuid, Path, description = "The id of the proposal"), PreferHeader),
+    request_body(content = Scoped<RejectConsent>, description = "Optional"),
+    responses((status = 200, description = "The proposal is rejected", body = Write<Memory>), Failures),
     security(("key" = ["writer"]))
 )]
 async fn reject(
     State(app): State<Arc<App>>,
     who: Who,
+    prefer: Prefer,
     Id(id): Id,
-    MaybeBody(body): MaybeBody<RejectConsent>,
-) -> Result<Json<Receipt>, Failure> {
-    let caller = who.caller(body.identifiers, "reject")?;
-    app.verb("reject", app.engine.reject(&caller, id, body.reason.as_deref())).await.map(Json)
+    MaybeScoped(Scoped { identifiers, body }): MaybeScoped<RejectConsent>,
+) -> Result<Response, Failure> {
+    let caller = who.caller(identifiers, "rejectConsent")?;
+    let receipt = app.verb("rejectConsent", app.engine.reject(&caller, id, body.reason.as_deref())).await?;
+    let data = read_back(&app, &caller, receipt.id, prefer).await;
+    let place = format!("/v1/memories/{}", receipt.id);
+    Ok(Write::of(receipt, data).at(&place))
 }

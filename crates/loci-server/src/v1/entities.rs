@@ -1,180 +1,170 @@
-//! Who and what do memories speak of, and how do they hang together?
+//! Entities, the people and things that memories mention, and the graph around a memory.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use axum::response::Response;
 use loci_engine::{EntityProfile, Neighbourhood};
-use loci_types::{Entity, EntityId, Identifiers, Relation};
-use serde::{Deserialize, Serialize};
+use loci_types::{Entity, EntityId, Outcome, Relation};
+use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::page::{Page, PageParams};
+use super::write::{Prefer, PreferHeader, Write};
 use super::{IdentifierParams, NoParams};
 use crate::App;
-use crate::extract::{Body, Id, PathName, ScopedParams, words};
+use crate::extract::{Id, ListParams, PathName, Scoped, ScopedParams, words};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 
-/// The routes of the graph.
+/// The routes of entities and the graph.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
         .routes(routes!(list))
         .routes(routes!(profile))
-        .routes(routes!(unite))
-        .routes(routes!(divide))
+        .routes(routes!(merge))
+        .routes(routes!(split))
         .routes(routes!(graph))
 }
 
-/// How many entities are listed.
-#[derive(Debug, Clone, Copy, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[serde(default, deny_unknown_fields)]
-struct Many {
-    /// So many at the most.
-    #[param(required = false, minimum = 1, maximum = 1000)]
-    limit: usize,
-}
-
-impl Default for Many {
-    fn default() -> Self {
-        Self { limit: 100 }
-    }
-}
-
-/// Things that memories speak of.
-#[derive(Debug, Serialize, ToSchema)]
-struct Entities {
-    /// Those spoken of most first.
-    entities: Vec<Entity>,
-}
-
-/// Lists the things that memories speak of, those spoken of most first.
+/// Lists entities, those mentioned most first.
 #[utoipa::path(
     get, path = "/v1/entities", operation_id = "listEntities", tag = "graph",
-    params(Many, IdentifierParams),
-    responses((status = 200, description = "The entities", body = Entities), Failures),
+    params(PageParams, IdentifierParams),
+    responses((status = 200, description = "A page of entities", body = Page<Entity>), Failures),
     security(("key" = ["reader"]))
 )]
 async fn list(
     State(app): State<Arc<App>>,
     who: Who,
-    ScopedParams(whose, many): ScopedParams<Many>,
-) -> Result<Json<Entities>, Failure> {
-    let caller = who.caller(whose, "entities")?;
-    let entities = app.verb("entities", app.engine.entities(&caller, many.limit)).await?;
-    Ok(Json(Entities { entities }))
+    ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
+) -> Result<Json<Page<Entity>>, Failure> {
+    let caller = who.caller(identifiers, "listEntities")?;
+    let work = app.engine.entities(&caller, page.offset()?, page.limit + 1);
+    page.read(app.verb("listEntities", work).await?).map(Json)
 }
 
-/// What is known of an entity, by its name, an alias or its id.
+/// Reads an entity and the newest memories that mention it, at most 20.
 #[utoipa::path(
-    get, path = "/v1/entities/{name}", operation_id = "getEntity", tag = "graph",
-    params(("name" = String, Path, description = "Its name, an alias or its id"), IdentifierParams),
-    responses((status = 200, description = "What is known of it", body = EntityProfile), Failures),
+    get, path = "/v1/entities/{entity}", operation_id = "getEntity", tag = "graph",
+    params(("entity" = String, Path, description = "The id, the name or an alias of the entity"), IdentifierParams),
+    responses((status = 200, description = "The entity", body = EntityProfile), Failures),
     security(("key" = ["reader"]))
 )]
 async fn profile(
     State(app): State<Arc<App>>,
     who: Who,
-    PathName(name): PathName,
-    ScopedParams(whose, NoParams {}): ScopedParams<NoParams>,
+    PathName(entity): PathName,
+    ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<EntityProfile>, Failure> {
-    let caller = who.caller(whose, "entity")?;
-    app.verb("entity", app.engine.entity(&caller, &name)).await.map(Json)
+    let caller = who.caller(identifiers, "getEntity")?;
+    app.verb("getEntity", app.engine.entity(&caller, &entity)).await.map(Json)
 }
 
-/// Two that are the same.
+/// An entity that is the same as the one in the path.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct UniteEntities {
-    /// IdentifierParams memories are meant.
-    #[serde(default)]
-    identifiers: Identifiers,
-    /// The one that stays, by name or id.
-    into: String,
-    /// The one that is found as the other from now on, by name or id.
+struct EntityMerge {
+    /// The id, the name or an alias of the entity that is merged into the one in the path.
     from: String,
 }
 
-/// Says that two entities are the same thing.
+/// Merges another entity into this one: both are one entity from now on.
 #[utoipa::path(
-    post, path = "/v1/entities/unite", operation_id = "uniteEntities", tag = "graph",
-    request_body = UniteEntities,
-    responses((status = 200, description = "The one that stays", body = Entity), Failures),
+    post, path = "/v1/entities/{entity}/merge", operation_id = "mergeEntities", tag = "graph",
+    params(("entity" = String, Path, description = "The id, the name or an alias of the entity that stays"), PreferHeader),
+    request_body(content = Scoped<EntityMerge>, example = json!({
+        "identifiers": { "userId": "ann" }, "from": "Bob"
+    })),
+    responses((status = 200, description = "The entity that stays", body = Write<Entity>), Failures),
     security(("key" = ["writer"]))
 )]
-async fn unite(
+async fn merge(
     State(app): State<Arc<App>>,
     who: Who,
-    Body(body): Body<UniteEntities>,
-) -> Result<Json<Entity>, Failure> {
-    let caller = who.caller(body.identifiers, "unite entities")?;
-    app.verb("unite entities", app.engine.unite_entities(&caller, &body.into, &body.from)).await.map(Json)
+    prefer: Prefer,
+    PathName(entity): PathName,
+    Scoped { identifiers, body }: Scoped<EntityMerge>,
+) -> Result<Response, Failure> {
+    let caller = who.caller(identifiers, "mergeEntities")?;
+    let kept = app.verb("mergeEntities", app.engine.merge_entities(&caller, &entity, &body.from)).await?;
+    Ok(changed(kept, Outcome::Merged, prefer))
 }
 
-/// One that is a thing of its own again.
+/// An entity that was merged into the one in the path by mistake.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct DivideEntity {
-    /// IdentifierParams memories are meant.
-    #[serde(default)]
-    identifiers: Identifiers,
-    /// The one that was taken up, by its id.
+struct EntitySplit {
+    /// The id of the entity that was merged.
+    #[schema(value_type = uuid::Uuid)]
     id: EntityId,
-    /// The one that took it up, by name or id.
-    root: String,
 }
 
-/// Undoes the union of two entities.
+/// Undoes a merge: the other entity is separate again.
 #[utoipa::path(
-    post, path = "/v1/entities/divide", operation_id = "divideEntity", tag = "graph",
-    request_body = DivideEntity,
-    responses((status = 200, description = "The one that had taken it up", body = Entity), Failures),
+    post, path = "/v1/entities/{entity}/split", operation_id = "splitEntity", tag = "graph",
+    params(("entity" = String, Path, description = "The id, the name or an alias of the entity that stayed"), PreferHeader),
+    request_body(content = Scoped<EntitySplit>, example = json!({
+        "identifiers": { "userId": "ann" }, "id": "0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50"
+    })),
+    responses((status = 200, description = "The entity that stayed", body = Write<Entity>), Failures),
     security(("key" = ["writer"]))
 )]
-async fn divide(
+async fn split(
     State(app): State<Arc<App>>,
     who: Who,
-    Body(body): Body<DivideEntity>,
-) -> Result<Json<Entity>, Failure> {
-    let caller = who.caller(body.identifiers, "divide entity")?;
-    app.verb("divide entity", app.engine.divide_entity(&caller, body.id, &body.root)).await.map(Json)
+    prefer: Prefer,
+    PathName(entity): PathName,
+    Scoped { identifiers, body }: Scoped<EntitySplit>,
+) -> Result<Response, Failure> {
+    let caller = who.caller(identifiers, "splitEntity")?;
+    let root = app.verb("splitEntity", app.engine.split_entity(&caller, body.id, &entity)).await?;
+    Ok(changed(root, Outcome::Updated, prefer))
 }
 
-/// How far is looked, and along which links.
+fn changed(entity: Entity, event: Outcome, prefer: Prefer) -> Response {
+    let id = entity.id.to_string();
+    let place = format!("/v1/entities/{id}");
+    Write::new(id, event, prefer.data(entity)).at(&place)
+}
+
+/// How far the graph is read, and along which links.
 #[derive(Debug, Clone, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-#[serde(default, deny_unknown_fields)]
-struct Far {
-    /// So many steps.
-    #[param(required = false, minimum = 1, maximum = 4)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+struct GraphParams {
+    /// Maximum number of links between the memory and another one.
+    #[param(required = false, minimum = 1, maximum = 4, default = 1)]
     depth: usize,
-    /// Along these relations; none: along all.
+    /// Only along these relations. Default: all.
     #[serde(deserialize_with = "words")]
     #[param(style = Form, explode = false, required = false, min_items = 1)]
-    relations: Vec<Relation>,
+    relation: Vec<Relation>,
 }
 
-impl Default for Far {
+impl Default for GraphParams {
     fn default() -> Self {
-        Self { depth: 1, relations: Vec::new() }
+        Self { depth: 1, relation: Vec::new() }
     }
 }
 
-/// The memories around a memory, and what links them; 200 at the most.
+/// Reads the memories around a memory and the links between them, at most 200 memories.
 #[utoipa::path(
-    get, path = "/v1/graph/{id}", operation_id = "memoryGraph", tag = "graph",
-    params(("id" = uuid::Uuid, Path, description = "The memory in the middle"), Far, IdentifierParams),
-    responses((status = 200, description = "What is around it", body = Neighbourhood), Failures),
+    get, path = "/v1/memories/{id}/graph", operation_id = "getMemoryGraph", tag = "graph",
+    params(("id" = uuid::Uuid, Path, description = "The id of the memory"), GraphParams, IdentifierParams),
+    responses((status = 200, description = "The memories and links", body = Neighbourhood), Failures),
     security(("key" = ["reader"]))
 )]
 async fn graph(
     State(app): State<Arc<App>>,
     who: Who,
     Id(id): Id,
-    ScopedParams(whose, far): ScopedParams<Far>,
+    ScopedParams(identifiers, params): ScopedParams<GraphParams>,
 ) -> Result<Json<Neighbourhood>, Failure> {
-    let caller = who.caller(whose, "graph")?;
-    app.verb("graph", app.engine.neighbourhood(&caller, id, far.depth, &far.relations)).await.map(Json)
+    let caller = who.caller(identifiers, "getMemoryGraph")?;
+    let work = app.engine.neighbourhood(&caller, id, params.depth, &params.relation);
+    app.verb("getMemoryGraph", work).await.map(Json)
 }

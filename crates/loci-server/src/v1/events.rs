@@ -1,95 +1,132 @@
-//! How is what happens followed and counted over HTTP?
+//! The change feed under `/v1/events`, and the counts of changes under `/v1/operations`.
+//!
+//! An event has one name everywhere: the word of the ledger in capitals, such as `ADD`.
 
+use std::borrow::Cow;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use axum::response::sse::Event as Told;
+use axum::response::sse::Event as SseEvent;
 use jiff::Timestamp;
-use loci_engine::{Bucket, FeedEntry, FeedRequest, Operations, OperationsRequest};
+use loci_engine::{Bucket, FeedEntry, FeedRequest, Operations, OperationsRequest, optional_instant};
 use loci_types::{Error, Event, Layer, MemoryId};
 use serde::Deserialize;
-use utoipa::IntoParams;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::IdentifierParams;
 use crate::App;
-use crate::extract::ScopedParams;
+use crate::extract::{ScopedParams, words};
 use crate::failure::{Failure, Failures, word};
 use crate::follow::{Follow, Wish};
 use crate::guard::Who;
-
-/// What each line of the ledger is called in the stream.
-const NAMES: [(Event, &str); 16] = [
-    (Event::Add, "created"),
-    (Event::Update, "updated"),
-    (Event::Delete, "deleted"),
-    (Event::Merge, "merged"),
-    (Event::Link, "linked"),
-    (Event::Unlink, "unlinked"),
-    (Event::Ttl, "faded"),
-    (Event::Restore, "restored"),
-    (Event::Supersede, "superseded"),
-    (Event::AccessPolicy, "access_changed"),
-    (Event::Consent, "consent"),
-    (Event::Erase, "erased"),
-    (Event::Embed, "embedded"),
-    (Event::Entity, "entity"),
-    (Event::Fact, "fact"),
-    (Event::Learn, "learned"),
-];
 
 /// The routes of events.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(events)).routes(routes!(operations))
 }
 
-/// Which events are followed.
+/// The name of an event in the ledger, in capitals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct EventName(Event);
+
+impl FromStr for EventName {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let found = Event::ALL.iter().find(|event| event.name().to_uppercase() == text);
+        found.map(|event| Self(*event)).ok_or_else(|| {
+            Error::invalid("event", format!("unknown event `{text}`: expected one of {}", names().join(", ")))
+        })
+    }
+}
+
+fn names() -> Vec<String> {
+    Event::ALL.iter().map(|event| event.name().to_uppercase()).collect()
+}
+
+impl PartialSchema for EventName {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names())).into()
+    }
+}
+
+impl ToSchema for EventName {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("EventName")
+    }
+}
+
+/// The events that are followed: those that match all of what is given.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-struct Following {
-    /// Go on after this place; `all` is the first line, and none is now. `Last-Event-ID` says the same.
+struct EventParams {
+    /// Where the stream starts: the id of the event before, or `all` for the first. Default: now. The header
+    /// `Last-Event-ID` takes precedence.
     after: Option<String>,
-    /// Only these events, divided by commas, such as `created,updated,deleted`.
-    events: Option<String>,
-    /// Only about this memory.
+    /// Any of these events.
+    #[serde(deserialize_with = "words")]
+    #[param(inline, style = Form, explode = false, required = false, min_items = 1)]
+    event: Vec<EventName>,
+    /// About this memory.
     #[param(value_type = Option<uuid::Uuid>)]
     memory_id: Option<MemoryId>,
-    /// Only in this conversation.
+    /// In this thread.
     thread_id: Option<String>,
-    /// Only about memories of these kinds, divided by commas.
-    kinds: Option<String>,
-    /// Only about memories in these layers, divided by commas.
-    layers: Option<String>,
+    /// About memories of any of these kinds.
+    #[serde(deserialize_with = "words")]
+    #[param(style = Form, explode = false, required = false, min_items = 1)]
+    kind: Vec<String>,
+    /// About memories in any of these layers. Default: all layers that the identifiers open.
+    #[serde(deserialize_with = "words")]
+    #[param(style = Form, explode = false, required = false, min_items = 1)]
+    layer: Vec<Layer>,
 }
 
 /// What is counted.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-struct Counting {
-    /// From this instant; none: the last seven days.
-    from: Option<Timestamp>,
-    /// Until before this instant; none: now.
-    until: Option<Timestamp>,
-    /// In stretches of an `hour`, a `day`, a `week`, or the `whole`; none: by day.
-    by: Option<String>,
-    /// Only by these parts of Loci, divided by commas, such as `hotpath,worker`.
-    nodes: Option<String>,
-    /// Only these events, divided by commas, such as `add,update`.
-    ops: Option<String>,
+struct OperationParams {
+    /// Count from this time on: an instant, or a day in `retrieval.time_zone`. Default: the last seven days.
+    #[serde(deserialize_with = "optional_instant")]
+    #[param(nullable = false, value_type = Option<String>)]
+    after: Option<Timestamp>,
+    /// Count what happened before this time: an instant, or a day. Default: now.
+    #[serde(deserialize_with = "optional_instant")]
+    #[param(nullable = false, value_type = Option<String>)]
+    before: Option<Timestamp>,
+    /// The length of a bucket; `whole` counts everything in one.
+    #[param(inline, nullable = false, value_type = Option<Bucket>, default = "day")]
+    bucket: Option<String>,
+    /// Only changes by any of these parts of Loci, such as `hotpath` or `worker`.
+    #[serde(deserialize_with = "words")]
+    #[param(style = Form, explode = false, required = false, min_items = 1)]
+    node: Vec<String>,
+    /// Any of these events.
+    #[serde(deserialize_with = "words")]
+    #[param(inline, style = Form, explode = false, required = false, min_items = 1)]
+    event: Vec<EventName>,
 }
 
-/// Follows what happens to memories that the caller may see, as server-sent events.
+/// Follows changes of memories that the caller may see, as server-sent events.
 ///
-/// Each event has the place to go on from as its id, a name such as `created`, and a line of the ledger as its data.
+/// Each event has the place to resume from as its `id`, its name as `event`, such as `ADD`, and an entry of the ledger
+/// as `data`, whose `event` is the same name.
 #[utoipa::path(
     get, path = "/v1/events", operation_id = "followEvents", tag = "events",
-    params(Following, IdentifierParams, ("Last-Event-ID" = Option<String>, Header, description = "Go on after this event")),
+    params(
+        EventParams, IdentifierParams,
+        ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event that was received; the stream resumes after it")
+    ),
     responses(
         (status = 200, description = "Server-sent events", body = String, content_type = "text/event-stream"),
         Failures
@@ -100,75 +137,48 @@ async fn events(
     State(app): State<Arc<App>>,
     who: Who,
     headers: HeaderMap,
-    ScopedParams(whose, following): ScopedParams<Following>,
+    ScopedParams(identifiers, params): ScopedParams<EventParams>,
 ) -> Result<Response, Failure> {
-    const OPERATION: &str = "events";
-    let wrong = |error: Error| word(&error, OPERATION);
-    let layers = list(&following.layers).map(str::parse::<Layer>).collect::<Result<Vec<_>, _>>().map_err(wrong)?;
+    const OPERATION: &str = "followEvents";
     let request = FeedRequest {
-        layers: (!layers.is_empty()).then_some(layers),
-        events: named(&following.events, "events").map_err(wrong)?,
-        memory: following.memory_id,
-        thread: following.thread_id,
-        kinds: list(&following.kinds).map(str::to_owned).collect(),
+        layers: (!params.layer.is_empty()).then_some(params.layer),
+        events: params.event.iter().map(|name| name.0).collect(),
+        memory: params.memory_id,
+        thread: params.thread_id,
+        kinds: params.kind,
         ..FeedRequest::default()
     };
     for kind in &request.kinds {
-        app.engine.kinds().parse(kind).map_err(|error| word(&error, OPERATION).field("kinds"))?;
+        app.engine.kinds().parse(kind).map_err(|error| word(&error, OPERATION).field("kind"))?;
     }
-    let wish = Wish { caller: who.caller(whose, OPERATION)?, request, after: following.after };
+    let wish = Wish { caller: who.caller(identifiers, OPERATION)?, request, after: params.after };
     let follow = Follow::open(app, who, headers, wish, OPERATION).await?;
-    Ok(follow.told(async |entry: FeedEntry| Told::default().event(name(&entry.event)).json_data(entry).ok()))
+    Ok(follow.told(async |entry: FeedEntry| SseEvent::default().event(entry.event.clone()).json_data(entry).ok()))
 }
 
-/// Counts what was done, by part of Loci and event, over time.
+/// Counts changes over time, by event and by the part of Loci that made them.
 #[utoipa::path(
     get, path = "/v1/operations", operation_id = "countOperations", tag = "events",
-    params(Counting, IdentifierParams),
+    params(OperationParams, IdentifierParams),
     responses((status = 200, description = "The counts", body = Operations), Failures),
     security(("key" = ["reader"]))
 )]
 async fn operations(
     State(app): State<Arc<App>>,
     who: Who,
-    ScopedParams(whose, counting): ScopedParams<Counting>,
+    ScopedParams(identifiers, params): ScopedParams<OperationParams>,
 ) -> Result<Json<Operations>, Failure> {
-    const OPERATION: &str = "operations";
-    let bucket = counting.by.as_deref().map(str::parse::<Bucket>).transpose();
+    const OPERATION: &str = "countOperations";
+    let bucket = params.bucket.as_deref().map(str::parse::<Bucket>).transpose();
     let request = OperationsRequest {
-        from: counting.from,
-        until: counting.until,
-        bucket: bucket.map_err(|error| word(&error, OPERATION).field("by"))?.unwrap_or_default(),
-        nodes: list(&counting.nodes).map(str::to_owned).collect(),
-        ops: named(&counting.ops, "ops").map_err(|error| word(&error, OPERATION))?,
+        after: params.after,
+        before: params.before,
+        bucket: bucket.map_err(|error| word(&error, OPERATION))?.unwrap_or_default(),
+        nodes: params.node,
+        events: params.event.iter().map(|name| name.0).collect(),
     };
-    let caller = who.caller(whose, OPERATION)?;
-    let counted = app.verb(OPERATION, app.engine.operations(&caller, request)).await;
-    counted.map(Json).map_err(|failure| match failure.problem().details.get("field") {
-        Some(field) if field == "bucket" => failure.field("by"),
-        _ => failure,
-    })
-}
-
-/// What a line of the ledger is called in the stream.
-fn name(event: &str) -> &'static str {
-    NAMES.iter().find(|(line, _)| line.name().eq_ignore_ascii_case(event)).map_or("changed", |(_, name)| name)
-}
-
-/// The events with these names, as the stream or the ledger calls them.
-fn named(names: &Option<String>, field: &'static str) -> Result<Vec<Event>, Error> {
-    let known = |word: &str| {
-        let found = NAMES.iter().find(|(line, name)| *name == word || line.name().eq_ignore_ascii_case(word));
-        found.map(|(line, _)| *line).ok_or_else(|| {
-            let names: Vec<_> = NAMES.iter().map(|(_, name)| *name).collect();
-            Error::invalid(field, format!("`{word}` is not an event")).hint(format!("use any of {}", names.join(", ")))
-        })
-    };
-    list(names).map(known).collect()
-}
-
-fn list(text: &Option<String>) -> impl Iterator<Item = &str> {
-    text.iter().flat_map(|text| text.split(',')).map(str::trim).filter(|word| !word.is_empty())
+    let caller = who.caller(identifiers, OPERATION)?;
+    app.verb(OPERATION, app.engine.operations(&caller, request)).await.map(Json)
 }
 
 #[cfg(test)]
@@ -176,14 +186,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_event_has_a_name_and_reads_back() {
+    fn every_event_reads_back_in_capitals_only() {
         for event in Event::ALL {
-            let told = name(&event.name().to_uppercase());
-            assert_ne!(told, "changed", "{event}");
-            let names = Some(format!("{told}, {}", event.name()));
-            assert_eq!(named(&names, "events").unwrap(), [*event, *event]);
+            let name = event.name().to_uppercase();
+            assert_eq!(name.parse::<EventName>().unwrap(), EventName(*event));
+            assert!(event.name().parse::<EventName>().is_err(), "{event}");
         }
-        assert_eq!(named(&Some("born".into()), "ops").unwrap_err().field(), Some("ops"));
-        assert_eq!(named(&None, "events").unwrap(), []);
+        assert_eq!("BORN".parse::<EventName>().unwrap_err().field(), Some("event"));
     }
 }

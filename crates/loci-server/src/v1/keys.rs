@@ -1,6 +1,6 @@
-//! Which keys are there, and who am I?
+//! API keys under `/v1/keys`, and `/v1/whoami`.
 //!
-//! A secret is told once, in the answer that makes it; its hash is told never.
+//! A secret is in the one answer that makes it; its hash is in none.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,149 +8,127 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::response::Response;
 use jiff::{SignedDuration, Timestamp};
-use loci_engine::{MadeKey, NewKey};
-use loci_types::{Bounds, ErrorKind, Grant, Key, Role, Tenant};
+use loci_engine::{ApiKey, ApiKeyWithSecret, MadeKey, NewKey, optional_instant};
+use loci_types::{Bounds, ErrorKind, Grant, Outcome, Role, Tenant};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::page::{Page, PageParams, PageRequest};
+use super::write::{Write, segment};
 use crate::App;
-use crate::extract::{Body, MaybeBody, PathName};
+use crate::extract::{Body, MaybeBody, Params, PathName};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 
-/// The longest time for which an old key counts beside the new one, in seconds.
+/// The longest time for which an old key is accepted beside the new one, in seconds.
 const GRACE: u32 = 30 * 24 * 3_600;
 
 /// The routes of keys.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
         .routes(routes!(list, create))
+        .routes(routes!(get, revoke))
         .routes(routes!(rotate))
-        .routes(routes!(revoke))
         .routes(routes!(whoami))
 }
 
-/// A key, without its secret.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct KnownKey {
-    /// Its public part.
-    id: String,
-    /// What it is for.
-    name: String,
-    /// What it allows.
-    #[serde(flatten)]
-    grant: Grant,
-    /// When it was made.
-    created_at: Timestamp,
-    /// When it stops to count; null: never.
-    #[schema(required)]
-    expires_at: Option<Timestamp>,
-    /// From when on it is refused; null: it is not.
-    #[schema(required)]
-    revoked_at: Option<Timestamp>,
-}
-
-impl From<Key> for KnownKey {
-    fn from(key: Key) -> Self {
-        let Key { id, name, hash: _, grant, created_at, expires_at, revoked_at } = key;
-        Self { id, name, grant, created_at, expires_at, revoked_at }
-    }
-}
-
-/// Keys.
-#[derive(Debug, Serialize, ToSchema)]
-struct KnownKeys {
-    /// The oldest first.
-    keys: Vec<KnownKey>,
-}
-
-/// Lists the keys of the tenant, oldest first.
+/// Lists the keys of the tenant, oldest first, including expired and revoked ones.
 #[utoipa::path(
     get, path = "/v1/keys", operation_id = "listKeys", tag = "keys",
-    responses((status = 200, description = "The keys", body = KnownKeys), Failures),
+    params(PageParams),
+    responses((status = 200, description = "A page of keys", body = Page<ApiKey>), Failures),
     security(("key" = ["admin"]))
 )]
-async fn list(State(app): State<Arc<App>>, who: Who) -> Result<Json<KnownKeys>, Failure> {
-    let caller = who.alone("keys")?;
-    let keys = app.verb("keys", app.engine.keys(&caller)).await?;
-    Ok(Json(KnownKeys { keys: keys.into_iter().map(KnownKey::from).collect() }))
+async fn list(
+    State(app): State<Arc<App>>,
+    who: Who,
+    Params(params): Params<PageParams>,
+) -> Result<Json<Page<ApiKey>>, Failure> {
+    let page = PageRequest::new(params)?;
+    let caller = who.alone("listKeys")?;
+    let keys = app.verb("listKeys", app.engine.keys(&caller)).await?;
+    let now = app.engine.now();
+    Ok(Json(page.slice(keys)?.map(|key| ApiKey::new(key, now))))
+}
+
+/// Reads a key, without its secret.
+#[utoipa::path(
+    get, path = "/v1/keys/{id}", operation_id = "getKey", tag = "keys",
+    params(("id" = String, Path, description = "The id of the key")),
+    responses((status = 200, description = "The key", body = ApiKey), Failures),
+    security(("key" = ["admin"]))
+)]
+async fn get(State(app): State<Arc<App>>, who: Who, PathName(id): PathName) -> Result<Json<ApiKey>, Failure> {
+    let caller = who.alone("getKey")?;
+    let key = app.verb("getKey", app.engine.key(&caller, &id)).await?;
+    Ok(Json(ApiKey::new(key, app.engine.now())))
 }
 
 /// A key to be made.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct CreateKey {
-    /// What it is for.
+    /// What the key is for.
     name: String,
-    /// What it may do.
+    /// Its role.
     role: Role,
-    /// What it may name; none: anything.
+    /// The identifiers that it may name. Default: any.
     #[serde(default)]
     bounds: Bounds,
-    /// The categories it may see; none: all.
+    /// The categories that it may see; null: all.
     categories: Option<BTreeSet<String>>,
-    /// When it stops to count; none: never.
+    /// When it expires: an instant, or a day in `retrieval.time_zone`. Default: never.
+    #[serde(default, deserialize_with = "optional_instant")]
+    #[schema(value_type = Option<String>)]
     expires_at: Option<Timestamp>,
 }
 
-/// A key that was just made.
-#[derive(Debug, Serialize, ToSchema)]
-struct NewlyMadeKey {
-    /// The key.
-    key: KnownKey,
-    /// What its bearer presents. It is told this once.
-    secret: String,
-}
-
-impl From<MadeKey> for NewlyMadeKey {
-    fn from(made: MadeKey) -> Self {
-        Self { key: made.key.into(), secret: made.secret }
-    }
-}
-
-/// Makes a key in the caller's tenant.
+/// Makes a key in the tenant of the caller. `data.secret` cannot be read again.
 ///
-/// The first key closes the door: from then on everyone must show one.
+/// With the first key the server is closed: every request needs a credential from then on.
 #[utoipa::path(
     post, path = "/v1/keys", operation_id = "createKey", tag = "keys",
     request_body(content = CreateKey, example = json!({
         "name": "planner in production", "role": "writer", "bounds": { "agents": ["planner"], "users": ["*"] }
     })),
-    responses((status = 201, description = "The key and its secret", body = NewlyMadeKey), Failures),
+    responses((status = 201, description = "The key and its secret", body = Write<ApiKeyWithSecret>), Failures),
     security(("key" = ["admin"]))
 )]
-async fn create(
-    State(app): State<Arc<App>>,
-    who: Who,
-    Body(body): Body<CreateKey>,
-) -> Result<(StatusCode, Json<NewlyMadeKey>), Failure> {
-    let caller = who.alone("create key")?;
+async fn create(State(app): State<Arc<App>>, who: Who, Body(body): Body<CreateKey>) -> Result<Response, Failure> {
+    let caller = who.alone("createKey")?;
     let grant =
         Grant { tenant: caller.tenant.clone(), role: body.role, bounds: body.bounds, categories: body.categories };
     let new = NewKey { name: body.name, grant, expires_at: body.expires_at };
-    let made = app.verb("create key", app.engine.create_key(&caller, new)).await?;
-    Ok((StatusCode::CREATED, Json(made.into())))
+    Ok(made(app.verb("createKey", app.engine.create_key(&caller, new)).await?))
 }
 
-/// How long the old key still counts.
+/// The answer with a new key. It has its secret whatever the caller prefers: it would be lost otherwise.
+fn made(made: MadeKey) -> Response {
+    let data = ApiKeyWithSecret::from(made);
+    let id = data.key.id.clone();
+    let place = format!("/v1/keys/{}", segment(&id));
+    Write::new(id, Outcome::Created, Some(data)).at(&place)
+}
+
+/// How a key is rotated.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct RotateKey {
-    /// Seconds for which the old key still counts.
-    #[schema(minimum = 0, maximum = 2_592_000)]
+    /// Seconds for which the old key is still accepted.
+    #[schema(minimum = 0, maximum = 2_592_000, default = 0)]
     grace_seconds: u32,
 }
 
-/// Makes a key that allows the same, and refuses the old one when the grace is over.
+/// Makes a key with the same permissions, and revokes the old one when the grace period is over.
 #[utoipa::path(
     post, path = "/v1/keys/{id}/rotate", operation_id = "rotateKey", tag = "keys",
-    params(("id" = String, Path, description = "The key")),
+    params(("id" = String, Path, description = "The id of the old key")),
     request_body = Option<RotateKey>,
-    responses((status = 201, description = "The new key and its secret", body = NewlyMadeKey), Failures),
+    responses((status = 201, description = "The new key and its secret", body = Write<ApiKeyWithSecret>), Failures),
     security(("key" = ["admin"]))
 )]
 async fn rotate(
@@ -158,54 +136,53 @@ async fn rotate(
     who: Who,
     PathName(id): PathName,
     MaybeBody(body): MaybeBody<RotateKey>,
-) -> Result<(StatusCode, Json<NewlyMadeKey>), Failure> {
+) -> Result<Response, Failure> {
     if body.grace_seconds > GRACE {
-        let message = format!("graceSeconds is {}, but must lie between 0 and {GRACE}", body.grace_seconds);
-        return Err(Failure::new(ErrorKind::InvalidInput, message, "rotate key").field("graceSeconds"));
+        let message = format!("graceSeconds is {}, but must be between 0 and {GRACE}", body.grace_seconds);
+        return Err(Failure::new(ErrorKind::InvalidInput, message, "rotateKey").field("graceSeconds"));
     }
-    let caller = who.alone("rotate key")?;
+    let caller = who.alone("rotateKey")?;
     let grace = SignedDuration::from_secs(body.grace_seconds.into());
-    let made = app.verb("rotate key", app.engine.rotate_key(&caller, &id, grace)).await?;
-    Ok((StatusCode::CREATED, Json(made.into())))
+    Ok(made(app.verb("rotateKey", app.engine.rotate_key(&caller, &id, grace)).await?))
 }
 
-/// Refuses a key from now on.
+/// Revokes a key. It stays in the list.
 #[utoipa::path(
     delete, path = "/v1/keys/{id}", operation_id = "revokeKey", tag = "keys",
-    params(("id" = String, Path, description = "The key")),
-    responses((status = 204, description = "It no longer counts"), Failures),
+    params(("id" = String, Path, description = "The id of the key")),
+    responses((status = 204, description = "The key is revoked"), Failures),
     security(("key" = ["admin"]))
 )]
 async fn revoke(State(app): State<Arc<App>>, who: Who, PathName(id): PathName) -> Result<StatusCode, Failure> {
-    let caller = who.alone("revoke key")?;
-    app.verb("revoke key", app.engine.revoke_key(&caller, &id)).await?;
+    let caller = who.alone("revokeKey")?;
+    app.verb("revokeKey", app.engine.revoke_key(&caller, &id)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Who asks, as far as the door knows.
+/// The credential of a request and its permissions.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct WhoAmI {
     /// The tenant.
     #[schema(value_type = String)]
     tenant: Tenant,
-    /// What they may do.
+    /// The role.
     role: Role,
-    /// What they may name; empty: anything.
+    /// The identifiers that it may name; empty: any.
     bounds: Bounds,
-    /// The categories they may see; null: all.
+    /// The categories that it may see; null: all.
     #[schema(required)]
     categories: Option<BTreeSet<String>>,
-    /// The credential they came with, `open` if none was asked for.
+    /// The name of the credential; `open` if the server asks for none.
     credential: String,
-    /// Whether nobody is asked who they are.
+    /// Whether the server asks for no credential.
     open: bool,
 }
 
-/// Tells who the caller is taken for.
+/// Returns the current credential and its permissions.
 #[utoipa::path(
     get, path = "/v1/whoami", operation_id = "whoami", tag = "keys",
-    responses((status = 200, description = "Who asks", body = WhoAmI), Failures),
+    responses((status = 200, description = "The credential", body = WhoAmI), Failures),
     security(("key" = ["reader"]))
 )]
 async fn whoami(who: Who) -> Json<WhoAmI> {

@@ -3,17 +3,18 @@
 //! Identifiers are members of the body where there is one, and query parameters where there is none; those that are
 //! absent are taken from the credential.
 
+mod admin;
 mod agents;
 mod batch;
 mod by_filter;
 mod carry;
-mod checkpoints;
 mod consents;
 mod entities;
 mod entries;
 mod events;
 mod facts;
 mod filter;
+mod import;
 mod keys;
 mod life;
 mod listing;
@@ -25,27 +26,22 @@ mod recall;
 mod search;
 mod sessions;
 mod summaries;
+mod threads;
 mod upkeep;
+mod webhooks;
 mod working;
 mod write;
 
 use std::sync::Arc;
 
-use axum::Json;
-use axum::http::StatusCode;
-use axum::http::header::{ETAG, HeaderName, LOCATION};
-use axum::response::{IntoResponse, Response};
-use loci_engine::Caller;
-use loci_types::{ErrorKind, Identifiers, Memory, MemoryId, Outcome, Receipt};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Deserialize;
+use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 
 pub(crate) use self::memories::expected;
 pub(crate) use self::page::PageRequest;
 pub(crate) use self::query::step;
 use crate::App;
-use crate::failure::Failure;
 
 /// The routes under `/v1`.
 pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -70,8 +66,11 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .merge(keys::routes())
         .merge(events::routes())
         .merge(facts::routes())
-        .merge(checkpoints::routes())
+        .merge(threads::routes())
         .merge(carry::routes())
+        .merge(import::routes())
+        .merge(admin::routes())
+        .merge(webhooks::routes())
 }
 
 /// What identifiers may hold: printable, and not blank.
@@ -119,73 +118,3 @@ pub(crate) struct IdentifierParams {
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NoParams {}
-
-/// A body that says no more than whose memories are meant.
-#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(crate) struct OnlyWhose {
-    /// IdentifierParams memories are meant.
-    pub(crate) identifiers: Identifiers,
-}
-
-/// How much is told of a write.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Return {
-    /// What happened, and the memory as it is now.
-    #[default]
-    Memory,
-    /// Only what happened.
-    Receipt,
-}
-
-/// What happened, and the memory as it is now.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Written {
-    /// What happened.
-    #[serde(flatten)]
-    receipt: Receipt,
-    /// The memory as it is now; null if the caller may not see it, absent if it was not asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    memory: Option<Option<Memory>>,
-}
-
-/// Tells what a write came to.
-async fn written(
-    app: &App,
-    caller: &Caller,
-    receipt: Receipt,
-    wanted: Return,
-    created: StatusCode,
-) -> Result<Response, Failure> {
-    let memory = match wanted {
-        Return::Receipt => None,
-        Return::Memory => seen(app, caller, receipt.id).await,
-    };
-    let status = if receipt.event == Outcome::None { StatusCode::OK } else { created };
-    let place = format!("/v1/memories/{}", receipt.id);
-    let mut response = (status, etag(receipt.version), Json(Written { receipt, memory })).into_response();
-    if let (StatusCode::CREATED, Ok(place)) = (status, place.parse()) {
-        response.headers_mut().insert(LOCATION, place);
-    }
-    Ok(response)
-}
-
-/// The header with the version of a memory.
-fn etag(version: u64) -> [(HeaderName, String); 1] {
-    [(ETAG, format!("\"{version}\""))]
-}
-
-/// The memory that was written: `Some(None)` if the caller may not see it, `None` if it cannot be read now. The write
-/// succeeded and is answered as such.
-async fn seen(app: &App, caller: &Caller, id: MemoryId) -> Option<Option<Memory>> {
-    match app.engine.get(caller, id).await {
-        Ok(memory) => Some(Some(memory)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Some(None),
-        Err(error) => {
-            tracing::warn!(%error, %id, "the memory was written, but not read back");
-            None
-        }
-    }
-}

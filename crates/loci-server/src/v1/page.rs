@@ -66,6 +66,11 @@ impl PageRequest {
         Ok(Self { limit, cursor: params.cursor })
     }
 
+    /// The part of a list that a body asks for, checked.
+    pub(crate) fn of(limit: Option<usize>, cursor: Option<String>) -> Result<Self, Failure> {
+        Self::new(PageParams { limit, cursor })
+    }
+
     /// The number of entries before the page, for lists whose cursor is an offset.
     pub(crate) fn offset(&self) -> Result<usize, Failure> {
         let Some(cursor) = &self.cursor else { return Ok(0) };

@@ -1,24 +1,27 @@
-//! How do agents share over HTTP?
+//! Pools, in which agents share memories, under `/v1/pools`.
 //!
-//! The pool stands in the path and counts as named: a credential must reach it, and the agent that asks
-//! must be in it. Whoever names no agent is the one that their credential means.
+//! The pool in the path counts as named: a credential must reach it, and the agent that asks must be a member.
+//! Without an agent in the identifiers it is the one that the credential stands for.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
-use loci_engine::{Caller, NewMemory, NewPool, Pool, PoolDetails, Synced};
-use loci_types::{ErrorKind, Identifiers, MemoryId};
-use serde::{Deserialize, Serialize};
+use axum::response::Response;
+use loci_engine::{Caller, NewMemory, NewPool, Pool, PoolDetails, PoolMember, Synced};
+use loci_types::{ErrorKind, Identifiers, Memory, MemoryId, Outcome};
+use serde::Deserialize;
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{NoParams, OnlyWhose, Return, IdentifierParams, Written, written};
+use super::page::{Page, PageParams};
+use super::write::{Prefer, PreferHeader, Write, read_back, segment};
+use super::{IdentifierParams, NoParams};
 use crate::App;
-use crate::extract::{ScopedParams, Body, MaybeBody, PathName, PathPair};
+use crate::extract::{self, Body, ListParams, MaybeScoped, NoFields, PathName, PathPair, Scoped, ScopedParams};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 
@@ -27,176 +30,203 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
         .routes(routes!(list, create))
         .routes(routes!(get, remove))
-        .routes(routes!(join))
+        .routes(routes!(members, join))
         .routes(routes!(leave))
         .routes(routes!(contribute))
         .routes(routes!(sync))
 }
 
 /// The caller who names the pool of the path, and whoever they say they are.
-fn within(who: &Who, whose: Identifiers, slug: String, operation: &str) -> Result<Caller, Failure> {
-    if whose.pool_id.as_ref().is_some_and(|other| *other != slug) {
+fn within(who: &Who, identifiers: Identifiers, pool_id: String, operation: &str) -> Result<Caller, Failure> {
+    if identifiers.pool_id.as_ref().is_some_and(|other| *other != pool_id) {
         let message = "poolId names another pool than the path";
         return Err(Failure::new(ErrorKind::InvalidInput, message, operation).field("poolId").hint("leave it out"));
     }
-    let alone = whose.is_empty();
-    let meant = if alone { who.alone(operation)?.identifiers } else { whose };
-    let named = Identifiers { pool_id: Some(slug), ..meant };
+    let alone = identifiers.is_empty();
+    let meant = if alone { who.alone(operation)?.identifiers } else { identifiers };
+    let named = Identifiers { pool_id: Some(pool_id), ..meant };
     if alone && who.is_open() {
         return Ok(Caller { identifiers: named, ..who.alone(operation)? });
     }
     who.caller(named, operation)
 }
 
-/// Pools.
-#[derive(Debug, Serialize, ToSchema)]
-struct Pools {
-    /// By name.
-    pools: Vec<Pool>,
-}
-
-/// Lists the pools that the agent is in; for the operator who names no agent, all.
+/// Lists the pools of the agent, by id; an admin who names no agent sees all.
 #[utoipa::path(
     get, path = "/v1/pools", operation_id = "listPools", tag = "pools",
-    params(IdentifierParams),
-    responses((status = 200, description = "The pools", body = Pools), Failures),
+    params(PageParams, IdentifierParams),
+    responses((status = 200, description = "A page of pools", body = Page<Pool>), Failures),
     security(("key" = ["reader"]))
 )]
-async fn list(State(app): State<Arc<App>>, who: Who, ScopedParams(whose, _): ScopedParams<NoParams>) -> Result<Json<Pools>, Failure> {
-    let caller = who.caller(whose, "pools")?;
-    let pools = app.verb("pools", app.engine.pools(&caller)).await?;
-    Ok(Json(Pools { pools }))
+async fn list(
+    State(app): State<Arc<App>>,
+    who: Who,
+    ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
+) -> Result<Json<Page<Pool>>, Failure> {
+    let caller = who.caller(identifiers, "listPools")?;
+    page.slice(app.verb("listPools", app.engine.pools(&caller)).await?).map(Json)
 }
 
-/// Makes a pool with its first members.
+/// Makes a pool with its first members. A pool that exists is a conflict.
 #[utoipa::path(
     post, path = "/v1/pools", operation_id = "createPool", tag = "pools",
+    params(PreferHeader),
     request_body(content = NewPool, example = json!({
-        "slug": "technical-docs", "name": "Technical documents", "members": ["researcher", "coder"]
+        "poolId": "technical-docs", "name": "Technical documents", "agentIds": ["researcher", "coder"]
     })),
-    responses((status = 201, description = "It is made", body = PoolDetails), Failures),
+    responses((status = 201, description = "The pool is new", body = Write<PoolDetails>), Failures),
     security(("key" = ["admin"]))
 )]
-async fn create(State(app): State<Arc<App>>, who: Who, Body(body): Body<NewPool>) -> Result<Response, Failure> {
-    let caller = who.alone("create pool")?;
-    let made = app.verb("create pool", app.engine.create_pool(&caller, body)).await?;
-    Ok((StatusCode::CREATED, Json(made)).into_response())
+async fn create(
+    State(app): State<Arc<App>>,
+    who: Who,
+    prefer: Prefer,
+    Body(body): Body<NewPool>,
+) -> Result<Response, Failure> {
+    let caller = who.alone("createPool")?;
+    let made = app.verb("createPool", app.engine.create_pool(&caller, body)).await?;
+    Ok(written(made, Outcome::Created, prefer))
 }
 
-/// Tells who is in a pool.
+fn written(pool: PoolDetails, event: Outcome, prefer: Prefer) -> Response {
+    let id = pool.pool.pool_id.clone();
+    let place = format!("/v1/pools/{}", segment(&id));
+    Write::new(id, event, prefer.data(pool)).at(&place)
+}
+
+/// Reads a pool with its members.
 #[utoipa::path(
-    get, path = "/v1/pools/{slug}", operation_id = "getPool", tag = "pools",
-    params(("slug" = String, Path, description = "The pool"), IdentifierParams),
+    get, path = "/v1/pools/{poolId}", operation_id = "getPool", tag = "pools",
+    params(("poolId" = String, Path, description = "The pool"), IdentifierParams),
     responses((status = 200, description = "The pool and its members", body = PoolDetails), Failures),
     security(("key" = ["reader"]))
 )]
 async fn get(
     State(app): State<Arc<App>>,
     who: Who,
-    PathName(slug): PathName,
-    ScopedParams(whose, _): ScopedParams<NoParams>,
+    PathName(pool_id): PathName,
+    ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<PoolDetails>, Failure> {
-    let caller = within(&who, whose, slug, "pool")?;
-    app.verb("pool", app.engine.pool(&caller)).await.map(Json)
+    let caller = within(&who, identifiers, pool_id, "getPool")?;
+    app.verb("getPool", app.engine.pool(&caller)).await.map(Json)
 }
 
 /// Removes a pool with everything in it.
 #[utoipa::path(
-    delete, path = "/v1/pools/{slug}", operation_id = "dropPool", tag = "pools",
-    params(("slug" = String, Path, description = "The pool")),
-    responses((status = 204, description = "It is gone"), Failures),
+    delete, path = "/v1/pools/{poolId}", operation_id = "deletePool", tag = "pools",
+    params(("poolId" = String, Path, description = "The pool")),
+    responses((status = 204, description = "The pool is removed"), Failures),
     security(("key" = ["admin"]))
 )]
-async fn remove(State(app): State<Arc<App>>, who: Who, PathName(slug): PathName) -> Result<StatusCode, Failure> {
-    let caller = who.alone("drop pool")?;
-    app.verb("drop pool", app.engine.drop_pool(&caller, &slug)).await?;
+async fn remove(State(app): State<Arc<App>>, who: Who, PathName(pool_id): PathName) -> Result<StatusCode, Failure> {
+    let caller = who.alone("deletePool")?;
+    app.verb("deletePool", app.engine.drop_pool(&caller, &pool_id)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Agents that are let in.
+/// Lists the members of a pool, by id.
+#[utoipa::path(
+    get, path = "/v1/pools/{poolId}/members", operation_id = "listPoolMembers", tag = "pools",
+    params(("poolId" = String, Path, description = "The pool"), PageParams, IdentifierParams),
+    responses((status = 200, description = "A page of members", body = Page<PoolMember>), Failures),
+    security(("key" = ["reader"]))
+)]
+async fn members(
+    State(app): State<Arc<App>>,
+    who: Who,
+    PathName(pool_id): PathName,
+    ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
+) -> Result<Json<Page<PoolMember>>, Failure> {
+    let caller = within(&who, identifiers, pool_id, "listPoolMembers")?;
+    page.slice(app.verb("listPoolMembers", app.engine.pool(&caller)).await?.members).map(Json)
+}
+
+/// Agents that become members.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct JoinPool {
-    /// By slug.
+struct AddMembers {
+    /// The ids of the agents.
     #[schema(min_items = 1, max_items = 1000)]
-    members: Vec<String>,
+    agent_ids: Vec<String>,
 }
 
-/// What became of them.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct Joined {
-    /// How many were not in it before.
-    joined: u64,
-}
-
-/// Lets agents into a pool.
+/// Adds agents to a pool. `event` is `NONE` if all were members already.
 #[utoipa::path(
-    post, path = "/v1/pools/{slug}/members", operation_id = "joinPool", tag = "pools",
-    params(("slug" = String, Path, description = "The pool")),
-    request_body(content = JoinPool, example = json!({ "members": ["reviewer"] })),
-    responses((status = 200, description = "They are in", body = Joined), Failures),
+    post, path = "/v1/pools/{poolId}/members", operation_id = "addPoolMembers", tag = "pools",
+    params(("poolId" = String, Path, description = "The pool"), PreferHeader),
+    request_body(content = AddMembers, example = json!({ "agentIds": ["reviewer"] })),
+    responses((status = 200, description = "The agents are members", body = Write<PoolDetails>), Failures),
     security(("key" = ["admin"]))
 )]
 async fn join(
     State(app): State<Arc<App>>,
     who: Who,
-    PathName(slug): PathName,
-    Body(body): Body<JoinPool>,
-) -> Result<Json<Joined>, Failure> {
-    let caller = who.alone("join pool")?;
-    let joined = app.verb("join pool", app.engine.join_pool(&caller, &slug, &body.members)).await?;
-    Ok(Json(Joined { joined }))
+    prefer: Prefer,
+    PathName(pool_id): PathName,
+    Body(body): Body<AddMembers>,
+) -> Result<Response, Failure> {
+    let caller = who.alone("addPoolMembers")?;
+    let work = async {
+        let joined = app.engine.join_pool(&caller, &pool_id, &body.agent_ids).await?;
+        let named = Identifiers { pool_id: Some(pool_id.clone()), ..caller.identifiers.clone() };
+        let pool = app.engine.pool(&Caller { identifiers: named, ..caller.clone() }).await?;
+        Ok((joined, pool))
+    };
+    let (joined, pool) = app.verb("addPoolMembers", work).await?;
+    let event = if joined > 0 { Outcome::Updated } else { Outcome::None };
+    Ok(written(pool, event, prefer))
 }
 
-/// Takes an agent out of a pool: an admin any, an agent itself.
+/// Removes an agent from a pool: an admin any, an agent itself.
 ///
 /// What it contributed stays in the pool; what it has synced stays with the agent.
 #[utoipa::path(
-    delete, path = "/v1/pools/{slug}/members/{agent}", operation_id = "leavePool", tag = "pools",
-    params(("slug" = String, Path, description = "The pool"), ("agent" = String, Path, description = "The agent"), IdentifierParams),
-    responses((status = 204, description = "It is out"), Failures),
+    delete, path = "/v1/pools/{poolId}/members/{agentId}", operation_id = "removePoolMember", tag = "pools",
+    params(
+        ("poolId" = String, Path, description = "The pool"),
+        ("agentId" = String, Path, description = "The agent"), IdentifierParams
+    ),
+    responses((status = 204, description = "The agent is no member any more"), Failures),
     security(("key" = ["writer"]))
 )]
 async fn leave(
     State(app): State<Arc<App>>,
     who: Who,
-    PathPair(slug, agent): PathPair,
-    ScopedParams(whose, _): ScopedParams<NoParams>,
+    PathPair(pool_id, agent_id): PathPair,
+    ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<StatusCode, Failure> {
-    let caller = within(&who, whose, slug, "leave pool")?;
-    app.verb("leave pool", app.engine.leave_pool(&caller, &agent)).await?;
+    let caller = within(&who, identifiers, pool_id, "removePoolMember")?;
+    app.verb("removePoolMember", app.engine.leave_pool(&caller, &agent_id)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// What is contributed: a memory that the agent has, or something new. Exactly one of them.
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+/// A contribution: a new memory, or `memoryId` alone for a copy of a memory that the agent has.
+#[derive(Debug, ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "only described; `contribute` reads the fields")]
 struct Contribution {
-    /// Who contributes it.
-    identifiers: Identifiers,
-    /// The memory of which a copy is contributed.
-    #[schema(nullable = false)]
+    /// The id of the memory that is copied.
+    #[schema(value_type = Option<uuid::Uuid>)]
     memory_id: Option<MemoryId>,
-    /// Something new.
-    #[schema(nullable = false)]
-    memory: Option<NewMemory>,
+    /// The fields of a new memory.
+    #[serde(flatten)]
+    memory: NewMemory,
 }
 
-/// Contributes to a pool.
+/// Contributes a memory to a pool.
 ///
-/// A copy says of which memory it is one; when that has changed since it was last contributed, the new copy
-/// takes the place of the old.
+/// A copy keeps a reference to the memory that it was made of. When that memory has changed since it was last
+/// contributed, the new copy supersedes the old one.
 #[utoipa::path(
-    post, path = "/v1/pools/{slug}/contributions", operation_id = "contributeToPool", tag = "pools",
-    params(("slug" = String, Path, description = "The pool")),
-    request_body(content = Contribution, example = json!({
+    post, path = "/v1/pools/{poolId}/contributions", operation_id = "contributeToPool", tag = "pools",
+    params(("poolId" = String, Path, description = "The pool"), PreferHeader),
+    request_body(content = Scoped<Contribution>, example = json!({
         "identifiers": { "agentId": "researcher", "userId": "ann" },
-        "memory": { "content": "WebGPU requires WGSL shaders, not GLSL" }
+        "content": "WebGPU requires WGSL shaders, not GLSL"
     })),
     responses(
-        (status = 201, description = "It is in the pool", body = Written),
-        (status = 200, description = "It was there already", body = Written),
+        (status = 201, description = "The memory is new in the pool", body = Write<Memory>),
+        (status = 200, description = "The pool had the memory", body = Write<Memory>),
         Failures
     ),
     security(("key" = ["writer"]))
@@ -204,39 +234,48 @@ struct Contribution {
 async fn contribute(
     State(app): State<Arc<App>>,
     who: Who,
-    PathName(slug): PathName,
-    Body(body): Body<Contribution>,
+    prefer: Prefer,
+    PathName(pool_id): PathName,
+    Scoped { identifiers, body: mut fields }: Scoped<Map<String, Value>>,
 ) -> Result<Response, Failure> {
-    let caller = within(&who, body.identifiers, slug, "contribute")?;
-    let receipt = match (body.memory_id, body.memory) {
-        (Some(id), None) => app.verb("contribute", app.engine.contribute_memory(&caller, id)).await?,
-        (None, Some(new)) => app.verb("contribute", app.engine.contribute(&caller, new)).await?,
-        _ => {
-            let message = "give either memoryId or memory";
-            return Err(Failure::new(ErrorKind::InvalidInput, message, "contribute")
-                .field("memory")
-                .hint("memoryId copies a memory that the agent has; memory is something new"));
+    const OPERATION: &str = "contributeToPool";
+    let caller = within(&who, identifiers, pool_id, OPERATION)?;
+    let bytes = |value: Value| value.to_string().into_bytes();
+    let receipt = match fields.remove("memoryId") {
+        Some(id) if fields.is_empty() => {
+            let id: MemoryId = extract::json(&bytes(id)).map_err(|failure| failure.field("memoryId"))?;
+            app.verb(OPERATION, app.engine.contribute_memory(&caller, id)).await?
+        }
+        Some(_) => {
+            let message = "memoryId copies a memory as it is: give it without other fields";
+            return Err(Failure::new(ErrorKind::InvalidInput, message, OPERATION).field("memoryId"));
+        }
+        None => {
+            let new: NewMemory = extract::json(&bytes(Value::Object(fields)))?;
+            app.verb(OPERATION, app.engine.contribute(&caller, new)).await?
         }
     };
-    written(&app, &caller, receipt, Return::Memory, StatusCode::CREATED).await
+    let data = read_back(&app, &caller, receipt.id, prefer).await;
+    let place = format!("/v1/memories/{}", receipt.id);
+    Ok(Write::of(receipt, data).at(&place))
 }
 
-/// Brings what the agent does not have yet of a pool into its own memory, about the user who is named.
+/// Copies what the agent does not have yet of a pool into its own memory, about the user in the identifiers.
 ///
-/// Sent again, it brings only what is new or has changed.
+/// Sent again, it copies only what is new or has changed.
 #[utoipa::path(
-    post, path = "/v1/pools/{slug}/sync", operation_id = "syncPool", tag = "pools",
-    params(("slug" = String, Path, description = "The pool")),
-    request_body = Option<OnlyWhose>,
-    responses((status = 200, description = "What it brought", body = Synced), Failures),
+    post, path = "/v1/pools/{poolId}/sync", operation_id = "syncPool", tag = "pools",
+    params(("poolId" = String, Path, description = "The pool")),
+    request_body(content = Scoped<NoFields>, description = "Optional"),
+    responses((status = 200, description = "What was copied", body = Synced), Failures),
     security(("key" = ["writer"]))
 )]
 async fn sync(
     State(app): State<Arc<App>>,
     who: Who,
-    PathName(slug): PathName,
-    MaybeBody(body): MaybeBody<OnlyWhose>,
+    PathName(pool_id): PathName,
+    MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
 ) -> Result<Json<Synced>, Failure> {
-    let caller = within(&who, body.identifiers, slug, "sync pool")?;
-    app.verb("sync pool", app.engine.sync_pool(&caller, |_, _| {})).await.map(Json)
+    let caller = within(&who, identifiers, pool_id, "syncPool")?;
+    app.verb("syncPool", app.engine.sync_pool(&caller, |_, _| {})).await.map(Json)
 }

@@ -1,156 +1,227 @@
-//! How do conversations come in?
+//! Sessions: the conversations that turns belong to, under `/v1/sessions`.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use loci_engine::Turn;
-use loci_types::{Identifiers, Receipt, Session, SessionFilter};
+use axum::response::Response;
+use loci_engine::{Caller, Turn};
+use loci_types::{ErrorKind, Identifiers, Outcome, Receipt, Session, SessionFilter};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::batch::within;
-use super::{OnlyWhose, IdentifierParams};
+use super::page::{Page, PageParams};
+use super::write::{Prefer, PreferHeader, Write, segment};
+use super::{IdentifierParams, NoParams};
 use crate::App;
-use crate::extract::{ScopedParams, Body, MaybeBody, PathName};
+use crate::extract::{ListParams, MaybeScoped, NoFields, PathName, Scoped, ScopedParams};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 
-/// The routes of conversations.
+/// The routes of sessions.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
-        .routes(routes!(ingest))
         .routes(routes!(list))
+        .routes(routes!(get))
+        .routes(routes!(ingest))
+        .routes(routes!(ingest_threads))
         .routes(routes!(end))
-        .routes(routes!(learn_again))
+        .routes(routes!(learn))
 }
 
-/// Turns of conversations, in the order they were said.
+/// Refuses identifiers that name another session than the path.
+pub(super) fn same_session(identifiers: &Identifiers, session_id: &str, operation: &str) -> Result<(), Failure> {
+    if identifiers.session_id.as_ref().is_none_or(|other| other == session_id) {
+        return Ok(());
+    }
+    let message = "identifiers.sessionId names another session than the path";
+    Err(Failure::new(ErrorKind::InvalidInput, message, operation).field("sessionId").hint("leave it out"))
+}
+
+/// Turns of a conversation.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Turns {
-    /// IdentifierParams they are.
-    #[serde(default)]
-    identifiers: Identifiers,
     /// The turns, oldest first.
     #[schema(min_items = 1, max_items = 500)]
     turns: Vec<Turn>,
 }
 
-/// What became of the turns.
+/// The results of turns that were ingested.
 #[derive(Debug, Serialize, ToSchema)]
-struct Heard {
-    /// For each turn, in order, a receipt for each piece of it; a long turn has several.
-    receipts: Vec<Vec<Receipt>>,
+struct IngestedTurns {
+    /// One entry for each turn, in the order of the request.
+    data: Vec<TurnReceipts>,
 }
 
-/// Takes in turns of a conversation.
+/// The result of one turn.
+#[derive(Debug, Serialize, ToSchema)]
+struct TurnReceipts {
+    /// The position of the turn in the request, from 0.
+    index: usize,
+    /// A receipt for each memory that was made of the turn. A turn that is too long for one memory has several.
+    receipts: Vec<Receipt>,
+}
+
+async fn take_in(
+    app: &App,
+    caller: &Caller,
+    turns: Vec<Turn>,
+    operation: &'static str,
+) -> Result<Json<IngestedTurns>, Failure> {
+    within("turns", turns.len(), operation)?;
+    let receipts = app.verb(operation, app.engine.ingest_many(caller, turns)).await?;
+    let data = receipts.into_iter().enumerate().map(|(index, receipts)| TurnReceipts { index, receipts }).collect();
+    Ok(Json(IngestedTurns { data }))
+}
+
+/// Ingests turns of a session.
 ///
-/// No model is asked on the way. All of them are checked before the first is taken in.
+/// All turns are checked before the first is stored. No language model is called; facts are learned later, when the
+/// session ends.
 #[utoipa::path(
-    post, path = "/v1/sessions/turns", operation_id = "ingestTurns", tag = "sessions",
-    request_body(content = Turns, example = json!({
-        "identifiers": { "userId": "ann", "sessionId": "monday" },
+    post, path = "/v1/sessions/{sessionId}/turns", operation_id = "ingestTurns", tag = "sessions",
+    params(("sessionId" = String, Path, description = "The session. A new one is started")),
+    request_body(content = Scoped<Turns>, example = json!({
+        "identifiers": { "userId": "ann" },
         "turns": [{ "threadId": "t1", "role": "user", "content": "I moved to Graz last week." }]
     })),
-    responses((status = 200, description = "Taken in", body = Heard), Failures),
+    responses((status = 200, description = "The turns are stored", body = IngestedTurns), Failures),
     security(("key" = ["writer"]))
 )]
-async fn ingest(State(app): State<Arc<App>>, who: Who, Body(body): Body<Turns>) -> Result<Json<Heard>, Failure> {
-    within("turns", body.turns.len(), "ingest")?;
-    let caller = who.caller(body.identifiers, "ingest")?;
-    let receipts = app.verb("ingest", app.engine.ingest_many(&caller, body.turns)).await?;
-    Ok(Json(Heard { receipts }))
+async fn ingest(
+    State(app): State<Arc<App>>,
+    who: Who,
+    PathName(session_id): PathName,
+    Scoped { mut identifiers, body }: Scoped<Turns>,
+) -> Result<Json<IngestedTurns>, Failure> {
+    same_session(&identifiers, &session_id, "ingestTurns")?;
+    identifiers.session_id = Some(session_id);
+    let caller = who.caller(identifiers, "ingestTurns")?;
+    take_in(&app, &caller, body.turns, "ingestTurns").await
 }
 
-/// Which sessions are meant.
+/// Ingests turns without naming a session: each thread is a session of its own.
+///
+/// `identifiers.sessionId` may still name one. Otherwise this is the same as ingesting turns of a session.
+#[utoipa::path(
+    post, path = "/v1/turns", operation_id = "ingestThreadTurns", tag = "sessions",
+    request_body(content = Scoped<Turns>, example = json!({
+        "identifiers": { "userId": "ann" },
+        "turns": [{ "threadId": "t1", "role": "user", "content": "I moved to Graz last week." }]
+    })),
+    responses((status = 200, description = "The turns are stored", body = IngestedTurns), Failures),
+    security(("key" = ["writer"]))
+)]
+async fn ingest_threads(
+    State(app): State<Arc<App>>,
+    who: Who,
+    Scoped { identifiers, body }: Scoped<Turns>,
+) -> Result<Json<IngestedTurns>, Failure> {
+    let caller = who.caller(identifiers, "ingestThreadTurns")?;
+    take_in(&app, &caller, body.turns, "ingestThreadTurns").await
+}
+
+/// The sessions that are listed: those that match all of what is given.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-#[serde(default, deny_unknown_fields)]
-struct Meant {
-    /// The one with this name.
-    #[param(nullable = false)]
-    name: Option<String>,
-    /// Only those that are over, or are not.
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+struct SessionParams {
+    /// Only sessions that have ended, or only open ones. Default: both.
     #[param(nullable = false)]
     ended: Option<bool>,
-    /// Only those with turns that were not learned from yet.
-    #[param(required = false)]
+    /// Only sessions with turns that were not learned from yet.
+    #[param(required = false, default = false)]
     pending: bool,
 }
 
-/// Conversations.
-#[derive(Debug, Serialize, ToSchema)]
-struct Sessions {
-    /// Those quiet longest first.
-    sessions: Vec<Session>,
-}
-
-/// Lists sessions, those quiet longest first, 1,000 at the most.
+/// Lists sessions, those quiet longest first.
 #[utoipa::path(
     get, path = "/v1/sessions", operation_id = "listSessions", tag = "sessions",
-    params(Meant, IdentifierParams),
-    responses((status = 200, description = "The sessions", body = Sessions), Failures),
+    params(SessionParams, PageParams, IdentifierParams),
+    responses((status = 200, description = "A page of sessions", body = Page<Session>), Failures),
     security(("key" = ["reader"]))
 )]
 async fn list(
     State(app): State<Arc<App>>,
     who: Who,
-    ScopedParams(whose, meant): ScopedParams<Meant>,
-) -> Result<Json<Sessions>, Failure> {
-    let caller = who.caller(whose, "sessions")?;
-    let filter =
-        SessionFilter { name: meant.name, ended: meant.ended, pending: meant.pending, ..SessionFilter::default() };
-    let sessions = app.verb("sessions", app.engine.sessions(&caller, filter)).await?;
-    Ok(Json(Sessions { sessions }))
+    ListParams { identifiers, page, params }: ListParams<SessionParams>,
+) -> Result<Json<Page<Session>>, Failure> {
+    let caller = who.caller(identifiers, "listSessions")?;
+    let filter = SessionFilter { ended: params.ended, pending: params.pending, ..SessionFilter::default() };
+    let work = app.engine.sessions_from(&caller, &filter, page.offset()?, page.limit + 1);
+    page.read(app.verb("listSessions", work).await?).map(Json)
 }
 
-/// What ending a session came to.
-#[derive(Debug, Serialize, ToSchema)]
-struct Ended {
-    /// Whether it was still open.
-    ended: bool,
+/// Reads a session.
+///
+/// A session may have turns in several layers; the one with the latest turn is returned.
+#[utoipa::path(
+    get, path = "/v1/sessions/{sessionId}", operation_id = "getSession", tag = "sessions",
+    params(("sessionId" = String, Path, description = "The session"), IdentifierParams),
+    responses((status = 200, description = "The session", body = Session), Failures),
+    security(("key" = ["reader"]))
+)]
+async fn get(
+    State(app): State<Arc<App>>,
+    who: Who,
+    PathName(session_id): PathName,
+    ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
+) -> Result<Json<Session>, Failure> {
+    same_session(&identifiers, &session_id, "getSession")?;
+    let caller = who.caller(identifiers, "getSession")?;
+    app.verb("getSession", app.engine.session(&caller, &session_id)).await.map(Json)
 }
 
 /// Ends a session and queues the learning from it.
+///
+/// Important entries of the session are stored as memories of the user. `event` is `NONE` if the session had ended
+/// already. `data` is null if the session had entries only.
 #[utoipa::path(
-    post, path = "/v1/sessions/{name}/end", operation_id = "endSession", tag = "sessions",
-    params(("name" = String, Path, description = "The session")),
-    request_body = Option<OnlyWhose>,
-    responses((status = 200, description = "It is over", body = Ended), Failures),
+    post, path = "/v1/sessions/{sessionId}/end", operation_id = "endSession", tag = "sessions",
+    params(("sessionId" = String, Path, description = "The session"), PreferHeader),
+    request_body(content = Scoped<NoFields>, description = "Optional"),
+    responses((status = 200, description = "The session has ended", body = Write<Session>), Failures),
     security(("key" = ["writer"]))
 )]
 async fn end(
     State(app): State<Arc<App>>,
     who: Who,
-    PathName(name): PathName,
-    MaybeBody(body): MaybeBody<OnlyWhose>,
-) -> Result<Json<Ended>, Failure> {
-    let caller = who.caller(body.identifiers, "end session")?;
-    let ended = app.verb("end session", app.engine.end_session(&caller, &name)).await?;
-    Ok(Json(Ended { ended }))
+    prefer: Prefer,
+    PathName(session_id): PathName,
+    MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
+) -> Result<Response, Failure> {
+    same_session(&identifiers, &session_id, "endSession")?;
+    let caller = who.caller(identifiers, "endSession")?;
+    let ended = app.verb("endSession", app.engine.end_session(&caller, &session_id)).await?;
+    let data = if prefer.minimal { None } else { app.engine.session(&caller, &session_id).await.ok() };
+    let event = if ended { Outcome::Updated } else { Outcome::None };
+    let place = format!("/v1/sessions/{}", segment(&session_id));
+    Ok(Write::new(session_id, event, data).at(&place))
 }
 
-/// Lets a session be learned from again, from its first turn.
+/// Queues the learning from a session again, from its first turn.
 ///
-/// It is queued; what is known already is not added twice.
+/// What is known already is not added twice.
 #[utoipa::path(
-    post, path = "/v1/sessions/{name}/learn-again", operation_id = "learnSessionAgain", tag = "sessions",
-    params(("name" = String, Path, description = "The session")),
-    request_body = Option<OnlyWhose>,
-    responses((status = 202, description = "It is queued"), Failures),
+    post, path = "/v1/sessions/{sessionId}/learn", operation_id = "learnSession", tag = "sessions",
+    params(("sessionId" = String, Path, description = "The session")),
+    request_body(content = Scoped<NoFields>, description = "Optional"),
+    responses((status = 202, description = "The learning is queued"), Failures),
     security(("key" = ["writer"]))
 )]
-async fn learn_again(
+async fn learn(
     State(app): State<Arc<App>>,
     who: Who,
-    PathName(name): PathName,
-    MaybeBody(body): MaybeBody<OnlyWhose>,
+    PathName(session_id): PathName,
+    MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
 ) -> Result<StatusCode, Failure> {
-    let caller = who.caller(body.identifiers, "learn again")?;
-    app.verb("learn again", app.engine.learn_again(&caller, &name)).await?;
+    same_session(&identifiers, &session_id, "learnSession")?;
+    let caller = who.caller(identifiers, "learnSession")?;
+    app.verb("learnSession", app.engine.learn_again(&caller, &session_id)).await?;
     Ok(StatusCode::ACCEPTED)
 }

@@ -1,6 +1,6 @@
-//! How is the store looked after over HTTP?
+//! Maintenance, background jobs, statistics and settings.
 //!
-//! What takes long goes on when its caller has left: it is done by a task of its own.
+//! Long work continues when its caller disconnects: it runs in a task of its own.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use jiff::Timestamp;
-use loci_engine::{Learned, MaintainReport, MaintainRequest, Stats, Step, Worked};
-use loci_types::{Error, ErrorKind, JobKind, JobRecord, Space, Tenant};
+use loci_engine::{Learned, MaintainReport, MaintainRequest, Stats, Step, Worked, optional_instant};
+use loci_types::{Error, ErrorKind, Identifier, Identifiers, JobKind, JobRecord, Space, Tenant};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::task::JoinError;
@@ -17,13 +17,14 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::page::{Page, PageParams};
 use super::{IdentifierParams, NoParams};
 use crate::App;
-use crate::extract::{MaybeBody, Params, PathPair, ScopedParams, words};
+use crate::extract::{ListParams, MaybeBody, PathPair, ScopedParams, words};
 use crate::failure::{self, Failure, Failures};
 use crate::guard::Who;
 
-/// So many jobs are done in one request at the most.
+/// Maximum number of jobs that one request runs.
 const MOST: usize = 1_000;
 
 /// The routes of upkeep.
@@ -38,57 +39,60 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(config))
 }
 
-/// What is to be done.
+/// What maintenance does.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-struct Maintain {
-    /// Only plan, and change nothing.
+struct Maintenance {
+    /// Whether the plan is returned and nothing is changed.
+    #[schema(default = false)]
     dry_run: bool,
-    /// Only these steps; none: all.
+    /// Only these steps. Default: all.
     only: Vec<Step>,
-    /// As if it were then.
-    at: Option<Timestamp>,
+    /// Run as if now were this time: an instant, or a day in `retrieval.time_zone`. Default: now.
+    #[serde(deserialize_with = "optional_instant")]
+    #[schema(value_type = Option<String>)]
+    now: Option<Timestamp>,
 }
 
-/// Does what is done in the night, or tells what would be.
+/// Runs maintenance, or returns the plan with `dryRun`.
 #[utoipa::path(
-    post, path = "/v1/maintenance", operation_id = "maintain", tag = "upkeep",
-    request_body(content = Option<Maintain>, example = json!({ "dryRun": true, "only": ["decay", "ttl"] })),
+    post, path = "/v1/maintenance", operation_id = "runMaintenance", tag = "upkeep",
+    request_body(content = Option<Maintenance>, example = json!({ "dryRun": true, "only": ["decay", "ttl"] })),
     responses((status = 200, description = "What was done", body = MaintainReport), Failures),
     security(("key" = ["admin"]))
 )]
 async fn maintain(
     State(app): State<Arc<App>>,
     who: Who,
-    MaybeBody(body): MaybeBody<Maintain>,
+    MaybeBody(body): MaybeBody<Maintenance>,
 ) -> Result<Json<MaintainReport>, Failure> {
-    let caller = who.alone("maintain")?;
+    let caller = who.alone("runMaintenance")?;
     let engine = app.engine.clone();
-    let request = MaintainRequest { dry_run: body.dry_run, only: body.only, at: body.at };
+    let request = MaintainRequest { dry_run: body.dry_run, only: body.only, at: body.now };
     let work = tokio::spawn(async move { engine.maintain(&caller, request, |_| {}).await });
-    app.verb("maintain", async { work.await.unwrap_or_else(broken) }).await.map(Json)
+    app.verb("runMaintenance", async { work.await.unwrap_or_else(broken) }).await.map(Json)
 }
 
-/// Which jobs are meant.
+/// The jobs that are listed, and the page.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-#[serde(default, deny_unknown_fields)]
-struct JobStates {
-    /// In these states; none: in all.
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+struct JobParams {
+    /// Only jobs in any of these states. Default: all.
     #[serde(deserialize_with = "words")]
     #[param(inline, style = Form, explode = false, required = false, min_items = 1)]
-    states: Vec<JobState>,
+    state: Vec<JobState>,
 }
 
-/// Where a job stands.
+/// The state of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum JobState {
-    /// It waits for its time.
+    /// It waits to be run.
     Waiting,
-    /// Someone does it.
+    /// A worker runs it.
     Running,
-    /// It was laid aside.
+    /// It failed too often and is not run again by itself.
     Dead,
 }
 
@@ -100,7 +104,9 @@ impl std::str::FromStr for JobState {
             "waiting" => Ok(Self::Waiting),
             "running" => Ok(Self::Running),
             "dead" => Ok(Self::Dead),
-            _ => Err(Error::invalid("states", format!("`{text}` is not a state of a job"))),
+            _ => {
+                Err(Error::invalid("state", format!("unknown state `{text}`: expected one of waiting, running, dead")))
+            }
         }
     }
 }
@@ -115,45 +121,51 @@ impl JobState {
     }
 }
 
-/// Jobs.
-#[derive(Debug, Serialize, ToSchema)]
-struct Jobs {
-    /// The oldest first.
-    jobs: Vec<JobRecord>,
-}
-
-/// Lists what was left for later, oldest first, 1,000 at the most.
+/// Lists background jobs, oldest first.
 #[utoipa::path(
     get, path = "/v1/jobs", operation_id = "listJobs", tag = "upkeep",
-    params(JobStates),
-    responses((status = 200, description = "The jobs", body = Jobs), Failures),
+    params(JobParams, PageParams),
+    responses((status = 200, description = "A page of jobs", body = Page<JobRecord>), Failures),
     security(("key" = ["admin"]))
 )]
-async fn jobs(State(app): State<Arc<App>>, who: Who, Params(asked): Params<JobStates>) -> Result<Json<Jobs>, Failure> {
-    let caller = who.alone("jobs")?;
-    let states: Vec<&str> = asked.states.iter().map(|state| state.name()).collect();
-    let jobs = app.verb("jobs", app.engine.jobs(&caller, &states)).await?;
-    Ok(Json(Jobs { jobs }))
+async fn jobs(
+    State(app): State<Arc<App>>,
+    who: Who,
+    ListParams { identifiers, page, params }: ListParams<JobParams>,
+) -> Result<Json<Page<JobRecord>>, Failure> {
+    refuse_identifiers(&identifiers)?;
+    let caller = who.alone("listJobs")?;
+    let states: Vec<&str> = params.state.iter().map(|state| state.name()).collect();
+    let work = app.engine.jobs_from(&caller, &states, page.offset()?, page.limit + 1);
+    page.read(app.verb("listJobs", work).await?).map(Json)
 }
 
-/// Which jobs are to be done, and how many.
+/// Jobs belong to the tenant: who names a user must not think that only their jobs are listed.
+fn refuse_identifiers(identifiers: &Identifiers) -> Result<(), Failure> {
+    let Some(named) = Identifier::ALL.iter().find(|which| identifiers.get(**which).is_some()) else { return Ok(()) };
+    let field = named.field();
+    let message = format!("unknown field `{field}`: jobs belong to the tenant");
+    Err(Failure::new(ErrorKind::InvalidInput, message, "listJobs").field(field))
+}
+
+/// The jobs that are run.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct RunJobs {
-    /// Of these kinds; none: of all but vectors.
-    kinds: Vec<JobKind>,
-    /// So many at the most.
-    #[schema(minimum = 1, maximum = 1000)]
+    /// Any of these kinds. Default: all but `embed`.
+    kind: Vec<JobKind>,
+    /// Maximum number of jobs.
+    #[schema(minimum = 1, maximum = 1000, default = 100)]
     limit: usize,
 }
 
 impl Default for RunJobs {
     fn default() -> Self {
-        Self { kinds: Vec::new(), limit: 100 }
+        Self { kind: Vec::new(), limit: 100 }
     }
 }
 
-/// Does what was left for later.
+/// Runs waiting jobs now and answers when they are done.
 #[utoipa::path(
     post, path = "/v1/jobs/run", operation_id = "runJobs", tag = "upkeep",
     request_body = Option<RunJobs>,
@@ -166,89 +178,90 @@ async fn run(
     MaybeBody(body): MaybeBody<RunJobs>,
 ) -> Result<Json<Worked>, Failure> {
     if !(1..=MOST).contains(&body.limit) {
-        let message = format!("limit is {}, but must lie between 1 and {MOST}", body.limit);
-        return Err(Failure::new(ErrorKind::InvalidInput, message, "work").field("limit"));
+        let message = format!("limit is {}, but must be between 1 and {MOST}", body.limit);
+        return Err(Failure::new(ErrorKind::InvalidInput, message, "runJobs").field("limit"));
     }
-    let caller = who.alone("work")?;
+    let caller = who.alone("runJobs")?;
     let engine = app.engine.clone();
-    let work = tokio::spawn(async move { engine.work(&caller, &body.kinds, body.limit).await });
-    app.verb("work", async { work.await.unwrap_or_else(broken) }).await.map(Json)
+    let work = tokio::spawn(async move { engine.work(&caller, &body.kind, body.limit).await });
+    app.verb("runJobs", async { work.await.unwrap_or_else(broken) }).await.map(Json)
 }
 
-/// Lets a job be tried again at once.
+/// Queues a job again, to be run at once.
 #[utoipa::path(
     post, path = "/v1/jobs/{space}/{id}/retry", operation_id = "retryJob", tag = "upkeep",
     params(
-        ("space" = String, Path, description = "The space: `shared`, `users_00` to `users_3f`, `agent_memory_SLUG` or `pool_SLUG`"),
-        ("id" = i64, Path, description = "The job")
+        ("space" = String, Path, description = "The space: `shared`, `users_00` to `users_3f`, `agent_memory_ID` or `pool_ID`"),
+        ("id" = i64, Path, description = "The number of the job")
     ),
-    responses((status = 204, description = "It waits"), Failures),
+    responses((status = 202, description = "The job is queued"), Failures),
     security(("key" = ["admin"]))
 )]
 async fn retry(State(app): State<Arc<App>>, who: Who, PathPair(space, id): PathPair) -> Result<StatusCode, Failure> {
     let (space, id) = job(&space, &id)?;
-    let caller = who.alone("retry job")?;
-    app.verb("retry job", app.engine.retry_job(&caller, &space, id)).await?;
-    Ok(StatusCode::NO_CONTENT)
+    let caller = who.alone("retryJob")?;
+    app.verb("retryJob", app.engine.retry_job(&caller, &space, id)).await?;
+    Ok(StatusCode::ACCEPTED)
 }
 
-/// Gives a job up.
+/// Removes a job without running it.
 #[utoipa::path(
-    delete, path = "/v1/jobs/{space}/{id}", operation_id = "dropJob", tag = "upkeep",
+    delete, path = "/v1/jobs/{space}/{id}", operation_id = "deleteJob", tag = "upkeep",
     params(
-        ("space" = String, Path, description = "The space: `shared`, `users_00` to `users_3f`, `agent_memory_SLUG` or `pool_SLUG`"),
-        ("id" = i64, Path, description = "The job")
+        ("space" = String, Path, description = "The space: `shared`, `users_00` to `users_3f`, `agent_memory_ID` or `pool_ID`"),
+        ("id" = i64, Path, description = "The number of the job")
     ),
-    responses((status = 204, description = "It is gone"), Failures),
+    responses((status = 204, description = "The job is removed"), Failures),
     security(("key" = ["admin"]))
 )]
 async fn drop_job(State(app): State<Arc<App>>, who: Who, PathPair(space, id): PathPair) -> Result<StatusCode, Failure> {
     let (space, id) = job(&space, &id)?;
-    let caller = who.alone("drop job")?;
-    app.verb("drop job", app.engine.drop_job(&caller, &space, id)).await?;
+    let caller = who.alone("deleteJob")?;
+    app.verb("deleteJob", app.engine.drop_job(&caller, &space, id)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// What there is, and how learning goes.
+/// Counts of what the caller may see.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Statistics)]
 struct Counted {
-    /// What there is.
+    /// The counts.
     #[serde(flatten)]
     stats: Stats,
-    /// How learning goes; only for those who see the whole tenant.
+    /// What was learned from sessions; only for callers who see the whole tenant.
     #[serde(skip_serializing_if = "Option::is_none")]
     learned: Option<Learned>,
 }
 
 /// Counts what the caller may see.
 #[utoipa::path(
-    get, path = "/v1/stats", operation_id = "stats", tag = "upkeep",
+    get, path = "/v1/stats", operation_id = "getStats", tag = "upkeep",
     params(IdentifierParams),
-    responses((status = 200, description = "What there is", body = Counted), Failures),
+    responses((status = 200, description = "The counts", body = Counted), Failures),
     security(("key" = ["reader"]))
 )]
 async fn stats(
     State(app): State<Arc<App>>,
     who: Who,
-    ScopedParams(whose, NoParams {}): ScopedParams<NoParams>,
+    ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<Counted>, Failure> {
-    let caller = who.caller(whose, "stats")?;
-    let stats = app.verb("stats", app.engine.stats(&caller)).await?;
-    let learned = app.verb("stats", app.engine.learned(&caller)).await?;
+    let caller = who.caller(identifiers, "getStats")?;
+    let work = async { Ok((app.engine.stats(&caller).await?, app.engine.learned(&caller).await?)) };
+    let (stats, learned) = app.verb("getStats", work).await?;
     Ok(Json(Counted { stats, learned }))
 }
 
-/// The settings in force, without secrets.
+/// Reads the settings in force, without secrets. Only for admins of the default tenant.
 #[utoipa::path(
-    get, path = "/v1/config", operation_id = "config", tag = "upkeep",
+    get, path = "/v1/config", operation_id = "getConfig", tag = "upkeep",
     responses((status = 200, description = "The settings", body = Value), Failures),
     security(("key" = ["admin"]))
 )]
 async fn config(State(app): State<Arc<App>>, who: Who) -> Result<Json<Value>, Failure> {
     // The settings are the server's own, and so for those who run it and not for its guests.
-    if who.alone("config")?.tenant != Tenant::default() {
+    if who.alone("getConfig")?.tenant != Tenant::default() {
         let message = "the settings are told to admins of the default tenant only";
-        return Err(Failure::new(ErrorKind::Unauthorized, message, "config"));
+        return Err(Failure::new(ErrorKind::Unauthorized, message, "getConfig"));
     }
     Ok(Json(app.options.config.clone()))
 }

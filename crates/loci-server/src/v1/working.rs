@@ -1,4 +1,4 @@
-//! How does an agent reach what it has before it over HTTP?
+//! Working memory under `/v1/working`: what an agent has at hand right now.
 //!
 //! Working memory belongs to the identifiers: a user, with an agent or none, and in a session where one is named. It
 //! is in the process that answers; several servers share it through a tier, after a restart.
@@ -7,18 +7,24 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use loci_engine::{Appended, NewMessage, NewToolResult, WorkingHit, WorkingQuery, WorkingView};
-use loci_types::Identifiers;
+use axum::http::StatusCode;
+use axum::response::Response;
+use loci_engine::{Message, NewMessage, NewToolResult, ToolResult, WorkingHit, WorkingQuery, WorkingView};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{IdentifierParams, NoParams, OnlyWhose};
+use super::page::{Page, PageRequest};
+use super::write::{Prefer, PreferHeader, Write};
+use super::{IdentifierParams, NoParams};
 use crate::App;
-use crate::extract::{Body, MaybeBody, ScopedParams};
+use crate::extract::{MaybeScoped, NoFields, Scoped, ScopedParams};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
+
+/// Where working memory is read, which is also where what is written to it is found.
+const PLACE: &str = "/v1/working";
 
 /// The routes of working memory.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -27,81 +33,86 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(append))
         .routes(routes!(tool))
         .routes(routes!(scratchpad))
-        .routes(routes!(query))
+        .routes(routes!(search))
         .routes(routes!(flush))
 }
 
-/// A message, and whose working memory it is for.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct AppendMessage {
-    /// IdentifierParams it is.
-    #[serde(default)]
-    identifiers: Identifiers,
+/// A message that was appended.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct AppendedMessage {
     /// The message.
-    message: NewMessage,
+    #[serde(flatten)]
+    #[schema(value_type = Message)]
+    message: Arc<Message>,
+    /// Number of messages in working memory after the write.
+    message_count: usize,
+    /// Number of messages that this write flushed: they are kept as turns and left working memory.
+    flushed_count: usize,
 }
 
-/// Puts a message at the end.
+/// Appends a message.
 ///
 /// When the messages have more tokens than `working.flush_tokens`, they are kept as turns of their conversation
-/// before the answer comes; if that fails they stay, and `degraded` says so.
+/// before the answer is sent; if that fails they stay, and `degraded` says so.
 #[utoipa::path(
     post, path = "/v1/working/messages", operation_id = "appendMessage", tag = "working",
-    request_body(content = AppendMessage, example = json!({
+    params(PreferHeader),
+    request_body(content = Scoped<NewMessage>, example = json!({
         "identifiers": { "userId": "ann", "agentId": "tutor" },
-        "message": { "role": "user", "content": "Which chapter were we at?" }
+        "role": "user", "content": "Which chapter were we at?"
     })),
-    responses((status = 200, description = "It is there", body = Appended), Failures),
+    responses((status = 201, description = "The message is appended", body = Write<AppendedMessage>), Failures),
     security(("key" = ["writer"]))
 )]
 async fn append(
     State(app): State<Arc<App>>,
     who: Who,
-    Body(body): Body<AppendMessage>,
-) -> Result<Json<Appended>, Failure> {
-    let caller = who.caller(body.identifiers, "append")?;
-    app.verb("append", app.engine.append(&caller, body.message)).await.map(Json)
+    prefer: Prefer,
+    Scoped { identifiers, body }: Scoped<NewMessage>,
+) -> Result<Response, Failure> {
+    let caller = who.caller(identifiers, "appendMessage")?;
+    let done = app.verb("appendMessage", app.engine.append(&caller, body)).await?;
+    let id = done.message.as_ref().map(|message| message.id.to_string()).unwrap_or_default();
+    let (message_count, flushed_count) = (done.messages, done.flushed);
+    let data = done.message.map(|message| AppendedMessage { message, message_count, flushed_count });
+    let data = data.filter(|_| !prefer.minimal);
+    Ok(Write::new(id, done.event, data).redacted(done.redacted).degraded(done.degraded).at(PLACE))
 }
 
-/// What a tool answered, and whose working memory it is for.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct PutToolResult {
-    /// IdentifierParams it is.
-    #[serde(default)]
-    identifiers: Identifiers,
-    /// The result.
-    result: NewToolResult,
-}
-
-/// Puts in what a tool answered; a second answer to the same call takes the place of the first.
+/// Puts in the result of a tool. A second result of the same call replaces the first.
 #[utoipa::path(
-    post, path = "/v1/working/tools", operation_id = "putToolResult", tag = "working",
-    request_body(content = PutToolResult, example = json!({
+    post, path = "/v1/working/tool-results", operation_id = "putToolResult", tag = "working",
+    params(PreferHeader),
+    request_body(content = Scoped<NewToolResult>, example = json!({
         "identifiers": { "userId": "ann", "agentId": "tutor" },
-        "result": { "callId": "call_7", "tool": "weather", "content": { "celsius": 21 } }
+        "callId": "call_7", "tool": "weather", "content": { "celsius": 21 }
     })),
-    responses((status = 200, description = "It is there", body = Appended), Failures),
+    responses(
+        (status = 201, description = "The result is new", body = Write<ToolResult>),
+        (status = 200, description = "The result replaced one of the same call", body = Write<ToolResult>),
+        Failures
+    ),
     security(("key" = ["writer"]))
 )]
 async fn tool(
     State(app): State<Arc<App>>,
     who: Who,
-    Body(body): Body<PutToolResult>,
-) -> Result<Json<Appended>, Failure> {
-    let caller = who.caller(body.identifiers, "put tool result")?;
-    app.verb("put tool result", app.engine.put_tool_result(&caller, body.result)).await.map(Json)
+    prefer: Prefer,
+    Scoped { identifiers, body }: Scoped<NewToolResult>,
+) -> Result<Response, Failure> {
+    let caller = who.caller(identifiers, "putToolResult")?;
+    let id = body.call_id.clone();
+    let done = app.verb("putToolResult", app.engine.put_tool_result(&caller, body)).await?;
+    let data = done.tool_result.filter(|_| !prefer.minimal);
+    Ok(Write::new(id, done.event, data).redacted(done.redacted).degraded(done.degraded).at(PLACE))
 }
 
-/// What the agent notes for itself.
-#[derive(Debug, Deserialize, ToSchema)]
+/// The notes of an agent for itself.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Scratchpad {
-    /// IdentifierParams it is.
-    #[serde(default)]
-    identifiers: Identifiers,
-    /// The text, in place of what stood there.
+    /// The whole text; it replaces the text before.
     #[schema(max_length = 1_048_576)]
     text: String,
 }
@@ -109,120 +120,126 @@ struct Scratchpad {
 /// Sets the scratchpad.
 #[utoipa::path(
     put, path = "/v1/working/scratchpad", operation_id = "setScratchpad", tag = "working",
-    request_body(content = Scratchpad, example = json!({
+    params(PreferHeader),
+    request_body(content = Scoped<Scratchpad>, example = json!({
         "identifiers": { "userId": "ann", "agentId": "tutor" }, "text": "first the proof, then the exercise"
     })),
-    responses((status = 200, description = "It is there", body = Appended), Failures),
+    responses((status = 200, description = "The scratchpad is set", body = Write<Scratchpad>), Failures),
     security(("key" = ["writer"]))
 )]
 async fn scratchpad(
     State(app): State<Arc<App>>,
     who: Who,
-    Body(body): Body<Scratchpad>,
-) -> Result<Json<Appended>, Failure> {
-    let caller = who.caller(body.identifiers, "set scratchpad")?;
-    app.verb("set scratchpad", app.engine.set_scratchpad(&caller, &body.text)).await.map(Json)
+    prefer: Prefer,
+    Scoped { identifiers, body }: Scoped<Scratchpad>,
+) -> Result<Response, Failure> {
+    let caller = who.caller(identifiers, "setScratchpad")?;
+    let done = app.verb("setScratchpad", app.engine.set_scratchpad(&caller, &body.text)).await?;
+    let data = done.scratchpad.filter(|_| !prefer.minimal).map(|text| Scratchpad { text });
+    Ok(Write::new("scratchpad", done.event, data).redacted(done.redacted).degraded(done.degraded).at(PLACE))
 }
 
-/// Reads what is before the agent.
+/// Reads working memory.
 #[utoipa::path(
     get, path = "/v1/working", operation_id = "getWorking", tag = "working",
     params(IdentifierParams),
-    responses((status = 200, description = "What is there", body = WorkingView), Failures),
+    responses((status = 200, description = "Working memory", body = WorkingView), Failures),
     security(("key" = ["reader"]))
 )]
 async fn get(
     State(app): State<Arc<App>>,
     who: Who,
-    ScopedParams(whose, NoParams {}): ScopedParams<NoParams>,
+    ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<WorkingView>, Failure> {
-    let caller = who.caller(whose, "get working memory")?;
-    app.verb("get working memory", app.engine.working_view(&caller)).await.map(Json)
+    let caller = who.caller(identifiers, "getWorking")?;
+    app.verb("getWorking", app.engine.working_view(&caller)).await.map(Json)
 }
 
-/// IdentifierParams working memory is asked, and for what.
+/// A search in working memory.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct AskWorking {
-    /// IdentifierParams it is.
+struct WorkingSearch {
+    /// The query.
+    query: String,
+    /// The vector of the query. Default: the model computes it.
     #[serde(default)]
-    identifiers: Identifiers,
-    /// What is looked for.
-    question: WorkingQuery,
+    #[schema(nullable = false)]
+    embedding: Option<Vec<f32>>,
+    /// Maximum number of results.
+    #[serde(default)]
+    #[schema(nullable = false, minimum = 1, maximum = 1000, default = 50)]
+    limit: Option<usize>,
+    /// Where the page starts: `nextCursor` of the page before. Default: the first page.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    cursor: Option<String>,
 }
 
-/// What is about the question.
-#[derive(Debug, Serialize, ToSchema)]
-struct WorkingHits {
-    /// Best first.
-    hits: Vec<WorkingHit>,
-}
-
-/// Finds what is before the agent about a question.
+/// Searches working memory, best results first.
 ///
-/// Entries that have a vector are compared by it, the others by the words they share with the question.
+/// Entries that have a vector are compared by it, the others by the words that they share with the query.
 #[utoipa::path(
-    post, path = "/v1/working/query", operation_id = "queryWorking", tag = "working",
-    request_body(content = AskWorking, example = json!({
-        "identifiers": { "userId": "ann", "agentId": "tutor" }, "question": { "query": "chapter", "limit": 3 }
+    post, path = "/v1/working/search", operation_id = "searchWorking", tag = "working",
+    request_body(content = Scoped<WorkingSearch>, example = json!({
+        "identifiers": { "userId": "ann", "agentId": "tutor" }, "query": "chapter", "limit": 3
     })),
-    responses((status = 200, description = "What was found", body = WorkingHits), Failures),
+    responses((status = 200, description = "A page of results", body = Page<WorkingHit>), Failures),
     security(("key" = ["reader"]))
 )]
-async fn query(
+async fn search(
     State(app): State<Arc<App>>,
     who: Who,
-    Body(body): Body<AskWorking>,
-) -> Result<Json<WorkingHits>, Failure> {
-    let caller = who.caller(body.identifiers, "query working memory")?;
-    let hits = app.verb("query working memory", app.engine.query_working(&caller, body.question)).await?;
-    Ok(Json(WorkingHits { hits }))
+    Scoped { identifiers, body }: Scoped<WorkingSearch>,
+) -> Result<Json<Page<WorkingHit>>, Failure> {
+    let caller = who.caller(identifiers, "searchWorking")?;
+    let page = PageRequest::of(body.limit, body.cursor)?;
+    let query = WorkingQuery {
+        query: body.query,
+        embedding: body.embedding,
+        offset: page.offset()?,
+        limit: Some(page.limit + 1),
+    };
+    page.read(app.verb("searchWorking", app.engine.query_working(&caller, query)).await?).map(Json)
 }
 
-/// What was kept.
+/// What was flushed.
 #[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 struct FlushedWorking {
-    /// How many messages became turns.
-    flushed: usize,
+    /// Number of messages that are now kept as turns and left working memory.
+    flushed_count: usize,
 }
 
-/// Keeps the messages as turns of their conversation now.
+/// Keeps all messages as turns of their conversation now.
 #[utoipa::path(
     post, path = "/v1/working/flush", operation_id = "flushWorking", tag = "working",
-    request_body = Option<OnlyWhose>,
-    responses((status = 200, description = "They are durable", body = FlushedWorking), Failures),
+    request_body(content = Scoped<NoFields>, description = "Optional"),
+    responses((status = 200, description = "The messages are durable", body = FlushedWorking), Failures),
     security(("key" = ["writer"]))
 )]
 async fn flush(
     State(app): State<Arc<App>>,
     who: Who,
-    MaybeBody(body): MaybeBody<OnlyWhose>,
+    MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
 ) -> Result<Json<FlushedWorking>, Failure> {
-    let caller = who.caller(body.identifiers, "flush working memory")?;
-    let flushed = app.verb("flush working memory", app.engine.flush_working(&caller)).await?;
-    Ok(Json(FlushedWorking { flushed }))
+    let caller = who.caller(identifiers, "flushWorking")?;
+    let flushed_count = app.verb("flushWorking", app.engine.flush_working(&caller)).await?;
+    Ok(Json(FlushedWorking { flushed_count }))
 }
 
-/// What was cleared.
-#[derive(Debug, Serialize, ToSchema)]
-struct ClearedWorking {
-    /// Always true: nothing is there any more.
-    cleared: bool,
-}
-
-/// Empties it, also in the tier. Messages that were not kept as turns are gone.
+/// Empties working memory, also in the tier. Messages that were not kept as turns are lost.
 #[utoipa::path(
     delete, path = "/v1/working", operation_id = "clearWorking", tag = "working",
     params(IdentifierParams),
-    responses((status = 200, description = "It is empty", body = ClearedWorking), Failures),
+    responses((status = 204, description = "Working memory is empty"), Failures),
     security(("key" = ["writer"]))
 )]
 async fn clear(
     State(app): State<Arc<App>>,
     who: Who,
-    ScopedParams(whose, NoParams {}): ScopedParams<NoParams>,
-) -> Result<Json<ClearedWorking>, Failure> {
-    let caller = who.caller(whose, "clear working memory")?;
-    app.verb("clear working memory", app.engine.clear_working(&caller)).await?;
-    Ok(Json(ClearedWorking { cleared: true }))
+    ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
+) -> Result<StatusCode, Failure> {
+    let caller = who.caller(identifiers, "clearWorking")?;
+    app.verb("clearWorking", app.engine.clear_working(&caller)).await?;
+    Ok(StatusCode::NO_CONTENT)
 }

@@ -9,10 +9,12 @@ use axum::http::StatusCode;
 use axum::http::header::{ETAG, HeaderValue, LOCATION};
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
-use loci_types::{Durability, Outcome, Receipt};
+use loci_engine::Caller;
+use loci_types::{Durability, ErrorKind, Memory, MemoryId, Outcome, Receipt};
 use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
 
+use crate::App;
 use crate::failure::Failure;
 
 /// The answer to a write.
@@ -72,6 +74,11 @@ impl<T> Write<T> {
         }
     }
 
+    /// The same answer, with what could not be done.
+    pub(crate) fn degraded(self, degraded: Vec<String>) -> Self {
+        Self { degraded, ..self }
+    }
+
     /// The same answer, with what was masked.
     pub(crate) fn redacted(self, redacted: Vec<String>) -> Self {
         Self { redacted, ..self }
@@ -96,6 +103,34 @@ impl<T: Serialize> Write<T> {
             response.headers_mut().insert(ETAG, tag);
         }
         response
+    }
+}
+
+/// A name as one segment of a path, percent-encoded where it must be.
+pub(crate) fn segment(name: &str) -> String {
+    let mut encoded = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => encoded.push(char::from(byte)),
+            _ => encoded.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    encoded
+}
+
+/// A memory that was just written, for the answer; none if the caller may not see it or it cannot be read now. The
+/// write succeeded and is answered as such.
+pub(crate) async fn read_back(app: &App, caller: &Caller, id: MemoryId, prefer: Prefer) -> Option<Memory> {
+    if prefer.minimal {
+        return None;
+    }
+    match app.engine.get(caller, id).await {
+        Ok(memory) => Some(memory),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => {
+            tracing::warn!(%error, %id, "the memory was written, but not read back");
+            None
+        }
     }
 }
 
@@ -136,6 +171,13 @@ pub(crate) struct PreferHeader {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_segment_stays_one_segment() {
+        for (name, expect) in [("a-b_c.d~1", "a-b_c.d~1"), ("t/1 ?#%", "t%2F1%20%3F%23%25"), ("ü", "%C3%BC")] {
+            assert_eq!(segment(name), expect);
+        }
+    }
 
     #[test]
     fn the_event_decides_the_status() {

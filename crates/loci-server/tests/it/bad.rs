@@ -114,7 +114,7 @@ async fn odd_words_are_only_words() {
         let filter =
             json!({ "tags": [odd], "categories": [odd], "threads": [odd], "custom": { odd: odd }, "sourceType": odd });
         let body = json!({ "query": odd, "identifiers": { "userId": odd.trim() }, "filter": filter, "limit": 3 });
-        assert!(house.post("/v1/recall", body.clone()).await.expect(200)["hits"].is_array(), "{odd}");
+        assert!(house.post("/v1/recall", body.clone()).await.expect(200)["data"].is_array(), "{odd}");
         house.post("/v1/memories/search", body).await.expect(200);
         let path: String = odd.bytes().map(|byte| format!("%{byte:02X}")).collect();
         assert_eq!(house.get(&format!("/v1/entities/{path}?userId=ann")).await.status, 404, "{odd}");

@@ -142,13 +142,13 @@ async fn models_that_fail_have_their_codes() {
     let kept = house.post("/v1/memories", json!({ "content": "Ann likes green tea", "identifiers": ann() })).await;
     assert_eq!(kept.expect(201)["embeddingGenerated"], false);
     let found = house.post("/v1/recall", json!({ "query": "green tea", "identifiers": ann() })).await.expect(200);
-    assert_eq!((found["hits"].as_array().unwrap().len(), &found["degraded"]), (1, &json!(["vector"])));
+    assert_eq!((found["data"].as_array().unwrap().len(), &found["degraded"]), (1, &json!(["vector"])));
     // Only whoever asks the model alone is told that it failed.
     let alone = json!({ "query": "green tea", "identifiers": ann(), "strategy": "semantic" });
     let answer = house.post("/v1/recall", alone).await;
     told(&answer.body, "EMBEDDING_FAILED", Some(answer.status));
     assert!(answer.headers.contains_key("retry-after"));
-    let summary = house.post("/v1/summarise", json!({ "identifiers": ann(), "strategy": "simple" })).await;
+    let summary = house.post("/v1/summaries", json!({ "identifiers": ann(), "strategy": "simple" })).await;
     told(&summary.body, "CONFIGURATION_ERROR", Some(summary.status));
 }
 

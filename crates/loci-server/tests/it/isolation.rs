@@ -100,7 +100,8 @@ impl World {
         let entry = NewEntry { content: format!("Anna waits in {SECRET}"), ..NewEntry::default() };
         engine.put_entry(&victim(), "Anna Petrova", entry).await.unwrap();
         // A job that ends a session may be due a moment later than it was made.
-        let pending = SessionFilter { name: Some("monday".to_owned()), pending: true, ..SessionFilter::default() };
+        let pending =
+            SessionFilter { session_id: Some("monday".to_owned()), pending: true, ..SessionFilter::default() };
         while !engine.sessions(&victim(), pending.clone()).await.unwrap().is_empty() {
             engine.work(&Caller::operator(), &[], 16).await.unwrap();
         }
@@ -230,7 +231,7 @@ pub(crate) fn body(id: &str, memory: MemoryId) -> Option<Value> {
         "importMemories" => json!({ "content": "a stranger was here", "identifiers": { "userId": "victim" } }),
         "changeMemory" => json!({ "content": "a stranger was here" }),
         "searchMemories" | "recall" => json!({ "query": "where does the cache of Meridian lie?" }),
-        "buildContext" => json!({ "input": "where does the cache of Meridian lie?" }),
+        "recallBatch" => json!({ "queries": [{ "query": "where does the cache of Meridian lie?" }] }),
         "memoryQuery" => json!({ "query": "where does the cache of Meridian lie?" }),
         "supersedeMemory" | "correctMemory" => json!({ "content": "a stranger was here" }),
         "confirmMemory" | "restoreMemory" | "acceptConsent" | "rejectConsent" | "endSession" | "learnSessionAgain"
@@ -241,7 +242,7 @@ pub(crate) fn body(id: &str, memory: MemoryId) -> Option<Value> {
         "resolveMemory" => json!({ "other": "0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50", "keep": "newer" }),
         "undo" => json!({ "space": "agent_memory_keeper", "sequence": 1 }),
         "ingestTurns" => json!({ "turns": [{ "threadId": "t", "content": "a stranger was here" }] }),
-        "summarise" => json!({ "threadId": "monday" }),
+        "summarise" => json!({ "sessionId": "monday" }),
         "uniteEntities" => json!({ "into": "Anna Petrova", "from": "Vera" }),
         "divideEntity" => json!({ "id": memory, "root": "Anna Petrova" }),
         "stateFact" => json!({ "fact": { "subject": "cache", "predicate": "lies in", "object": "the open" } }),
@@ -257,7 +258,6 @@ pub(crate) fn body(id: &str, memory: MemoryId) -> Option<Value> {
         "createPool" => json!({ "slug": "physics", "members": ["spy"] }),
         "joinPool" => json!({ "members": ["spy"] }),
         "contributeToPool" => json!({ "memory": { "content": "a stranger was here" } }),
-        "queryPool" => json!({ "query": "where does the cache of Meridian lie?" }),
         "syncPool" => return None,
         "appendMessage" => json!({ "message": { "content": "a stranger was here" } }),
         "putToolResult" => json!({ "result": { "callId": "c", "content": "a stranger was here" } }),
@@ -317,7 +317,7 @@ async fn no_route_tells_or_changes_what_is_not_the_callers() {
     let (engine, whose) = (&world.house.engine, victim());
     let working = engine.working(&whose).await.unwrap();
     assert_eq!((working.messages.len(), &*working.scratchpad, working.tool_results.len()), (1, SECRET, 0));
-    assert_eq!(engine.entries(&whose, "Anna Petrova", None).await.unwrap().len(), 1);
+    assert_eq!(engine.entries(&whose, "Anna Petrova", 0, None).await.unwrap().len(), 1);
 }
 
 /// What is sent to an operation, and where, about a memory.

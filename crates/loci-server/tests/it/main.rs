@@ -29,6 +29,7 @@ mod sessions;
 mod shared;
 mod sources;
 mod sse;
+mod summaries;
 mod tenants;
 mod tokens;
 mod upkeep;

@@ -30,7 +30,11 @@ fn owl() -> Caller {
 async fn make(house: &House, tenant: Tenant, members: &[&str]) {
     let operator = Caller { tenant, ..Caller::operator() };
     let members = members.iter().map(|name| (*name).to_owned()).collect();
-    house.engine.create_pool(&operator, NewPool { slug: "physics".into(), name: None, members }).await.unwrap();
+    house
+        .engine
+        .create_pool(&operator, NewPool { pool_id: "physics".into(), name: None, agent_ids: members })
+        .await
+        .unwrap();
 }
 
 impl World {
@@ -230,9 +234,11 @@ async fn a_pool_is_made_used_and_left_over_http() {
     asked.refused(403, "poolId");
     let own = answer(house.request_as(member.key.as_ref().unwrap(), "GET", "/v1/pools?agentId=owl")).await.expect(200);
     assert_eq!(own["pools"].as_array().unwrap().len(), 2);
-    let hits =
-        post(&world, member, "/v1/pools/physics/query", json!({ "query": "cache of Meridian" })).await.expect(200);
-    assert!(hits["hits"].to_string().contains(SECRET), "{hits}");
+    let ask = json!({
+        "query": "cache of Meridian", "identifiers": { "poolId": "physics" }, "filter": { "layer": ["pool"] }
+    });
+    let found = post(&world, member, "/v1/recall", ask.clone()).await.expect(200);
+    assert!(found["data"].to_string().contains(SECRET), "{found}");
     let sync = post(&world, member, "/v1/pools/physics/sync", json!({})).await.expect(200);
     assert_eq!((&sync["created"], &sync["agentId"], &sync["userId"]), (&json!(2), &json!("owl"), &json!("ana")));
     let kept = json!({ "memory": { "content": "Neutrons have no charge" } });
@@ -240,8 +246,6 @@ async fn a_pool_is_made_used_and_left_over_http() {
     assert_eq!((&kept["memory"]["layer"], &kept["memory"]["identifiers"]["agentId"]), (&json!("pool"), &json!("owl")));
     let both = json!({ "memory": { "content": "x" }, "memoryId": world.memory });
     post(&world, member, "/v1/pools/physics/contributions", both).await.refused(400, "memory");
-    let other = json!({ "identifiers": { "agentId": "owl", "poolId": "docs" }, "query": "x" });
-    post(&world, member, "/v1/pools/physics/query", other).await.refused(400, "poolId");
 
     // It leaves, keeps what it has synced, and sees the pool no more.
     let leave = |agent: &str| {
@@ -250,9 +254,9 @@ async fn a_pool_is_made_used_and_left_over_http() {
     answer(leave("ant")).await.refused(403, "agentId");
     answer(leave("owl")).await.expect(204);
     answer(leave("owl")).await.refused(403, "poolId");
-    post(&world, member, "/v1/pools/physics/query", json!({ "query": "cache" })).await.refused(403, "poolId");
+    post(&world, member, "/v1/recall", ask).await.refused(403, "poolId");
     let recalled = post(&world, member, "/v1/recall", json!({ "query": "cache of Meridian" })).await.expect(200);
-    assert_eq!(recalled["hits"][0]["memory"]["layer"], "agent", "{recalled}");
+    assert_eq!(recalled["data"][0]["memory"]["layer"], "agent", "{recalled}");
     house.delete("/v1/pools/physics").await.expect(204);
     house.delete("/v1/pools/physics").await.refused(404, "poolId");
 }

@@ -23,38 +23,40 @@ async fn an_agent_asks_in_one_call() {
         },
         "top_k": 3, "return": "bullets", "budget_tokens": 512
     });
-    let told = house.post("/v1/query", body.clone()).await.expect(200);
-    let results = told["results"].as_array().unwrap();
+    let results = house.post("/memory.query", body.clone()).await.expect(200);
+    let results = results.as_array().unwrap();
     assert_eq!(results.len(), 1);
     assert_eq!(
         (&results[0]["category"], &results[0]["text"]),
         (&json!("tasks"), &json!("[tasks] The deployment of Atlas is planned for Friday."))
     );
     assert_eq!(results[0].as_object().unwrap().len(), 3);
-    assert!(told["tokens"].as_u64().unwrap() <= 512 && told["text"].as_str().unwrap().contains("Atlas"));
 
     let with = |field: &str, value: serde_json::Value| {
         let mut body = body.clone();
         body[field] = value;
         body
     };
-    let full = house.post("/v1/query", with("return", json!("full"))).await.expect(200);
-    assert_eq!((&full["results"][0]["importance"], &full["results"][0]["kind"].is_string()), (&json!(5.0), &true));
+    let full = house.post("/memory.query", with("return", json!("full"))).await.expect(200);
+    assert_eq!((&full[0]["importance"], full[0]["kind"].is_string()), (&json!(5.0), true));
+    assert_eq!(full[0]["text"], "The deployment of Atlas is planned for Friday.");
     let low = json!({ "user_id": "ann", "importance_max": 2 });
-    assert_eq!(house.post("/v1/query", with("filters", low)).await.expect(200)["results"], json!([]));
+    assert_eq!(house.post("/memory.query", with("filters", low)).await.expect(200), json!([]));
+    assert_eq!(house.post("/memory.query", with("budget_tokens", json!(5))).await.expect(200), json!([]));
     for (field, value, named) in [
         ("filters", json!({ "user_id": "ann", "importance_min": 0 }), "filters.importance_min"),
         ("filters", json!({ "user_id": "ann", "importance_max": 6 }), "filters.importance_max"),
         ("filters", json!({ "user_id": "ann", "updated_after": "soon" }), "filters.updated_after"),
         ("filters", json!({ "userId": "ann" }), "filters.userId"),
-        ("top_k", json!(0), "limit"),
-        ("budget_tokens", json!(1_000_001), "budgetTokens"),
+        ("top_k", json!(0), "top_k"),
+        ("budget_tokens", json!(1_000_001), "budget_tokens"),
         ("threshold", json!(2), "threshold"),
         ("return", json!("poem"), "return"),
         ("agent", json!("../planner"), "agentId"),
+        ("since", json!(1), "since"),
         ("identifiers", json!({ "agentId": "other" }), "agent"),
     ] {
-        house.post("/v1/query", with(field, value)).await.refused(400, named);
+        house.post("/memory.query", with(field, value)).await.refused(400, named);
     }
 }
 
@@ -65,7 +67,7 @@ async fn a_category_that_the_agent_may_not_see_is_refused() {
     let key = house.bounded(loci_types::Role::Reader, json!({ "users": ["ann"], "agents": ["planner"] })).await;
     let ask = |categories: serde_json::Value| {
         let body = json!({ "agent": "planner", "query": "plan", "categories": categories });
-        answer(house.request_as(&key, "POST", "/v1/query").json(&body))
+        answer(house.request_as(&key, "POST", "/memory.query").json(&body))
     };
     assert_eq!(ask(json!(["tasks"])).await.status, 200);
     let refused = ask(json!(["tasks", "secrets"])).await;

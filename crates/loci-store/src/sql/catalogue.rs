@@ -74,11 +74,11 @@ pub(crate) fn spaces(connection: &dyn Connection, tenant: &Tenant) -> sql::Resul
 
 /// Inserts an agent or replaces the configuration of an existing one. Returns whether it is new.
 pub(crate) fn put_agent(connection: &dyn Connection, tenant: &Tenant, agent: &Agent) -> sql::Result<bool> {
-    let known = self::agent(connection, tenant, &agent.slug)?;
-    register(connection, tenant, &Space::Agent(agent.slug.clone()), agent.created_at)?;
+    let known = self::agent(connection, tenant, &agent.agent_id)?;
+    register(connection, tenant, &Space::Agent(agent.agent_id.clone()), agent.created_at)?;
     connection.execute(
         "UPDATE agents SET config = ?3 WHERE tenant = ?1 AND slug = ?2",
-        params![tenant.name(), &agent.slug, agent.config.to_string()],
+        params![tenant.name(), &agent.agent_id, agent.settings.to_string()],
     )?;
     Ok(known.is_none())
 }
@@ -118,7 +118,25 @@ pub(crate) fn drop_space(connection: &dyn Connection, tenant: &Tenant, space: &S
     connection.execute(&sql, params![tenant, slug]).map(|gone| gone > 0)
 }
 
+/// Deletes the keys of a tenant.
+pub(crate) fn drop_keys(connection: &dyn Connection, tenant: &Tenant) -> sql::Result<()> {
+    connection.execute("DELETE FROM keys WHERE tenant = ?1", params![tenant.name()]).map(drop)
+}
+
+/// Deletes the entry of a tenant without spaces, with its agents and pools.
+pub(crate) fn drop_tenant(connection: &dyn Connection, tenant: &Tenant) -> sql::Result<()> {
+    for table in ["pool_members", "pools", "agents"] {
+        connection.execute(&format!("DELETE FROM {table} WHERE tenant = ?1"), params![tenant.name()])?;
+    }
+    let sql = "DELETE FROM tenants WHERE name = ?1 AND NOT EXISTS (SELECT 1 FROM spaces WHERE tenant = ?1)";
+    connection.execute(sql, params![tenant.name()]).map(drop)
+}
+
 fn read_agent(row: &dyn Row) -> sql::Result<Agent> {
     let config: String = row.get(1)?;
-    Ok(Agent { slug: row.get(0)?, config: serde_json::from_str(&config).unwrap_or_default(), created_at: row.get(2)? })
+    Ok(Agent {
+        agent_id: row.get(0)?,
+        settings: serde_json::from_str(&config).unwrap_or_default(),
+        created_at: row.get(2)?,
+    })
 }

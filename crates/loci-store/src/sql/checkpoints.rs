@@ -284,7 +284,7 @@ pub(crate) fn threads(
             checkpoints: row.get(1)?,
             latest_id: row.get(2)?,
             latest_namespace: row.get(3)?,
-            latest_at: row.get(4)?,
+            updated_at: row.get(4)?,
         })
     };
     connection.query_map(

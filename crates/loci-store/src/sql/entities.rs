@@ -137,8 +137,8 @@ fn write(connection: &dyn Connection, scope: i64, entity: &Entity) -> sql::Resul
             entity.entity_type.name(),
             json(&entity.aliases),
             &entity.summary,
-            entity.first_seen,
-            entity.last_updated,
+            entity.created_at,
+            entity.updated_at,
             entity.mention_count,
             json(&entity.attributes),
             scope,
@@ -239,7 +239,7 @@ fn whole(connection: &dyn Connection, clause: &Clause, root: i64) -> sql::Result
     for member in &members[1..] {
         let other = connection.query_row(&sql, params![member], read_entity)?;
         entity.mention_count += other.mention_count;
-        entity.first_seen = entity.first_seen.min(other.first_seen);
+        entity.created_at = entity.created_at.min(other.created_at);
         for name in std::iter::once(other.canonical_name).chain(other.aliases) {
             if name != entity.canonical_name && !entity.aliases.contains(&name) {
                 entity.aliases.push(name);
@@ -383,8 +383,8 @@ pub(crate) fn read_entity(row: &dyn Row) -> sql::Result<Entity> {
         entity_type: kind.parse().unwrap_or(EntityType::Concept),
         aliases: serde_json::from_str(&aliases).unwrap_or_default(),
         summary: row.get(4)?,
-        first_seen: row.get(5)?,
-        last_updated: row.get(6)?,
+        created_at: row.get(5)?,
+        updated_at: row.get(6)?,
         mention_count: row.get(7)?,
         attributes: serde_json::from_str(&attributes).unwrap_or_default(),
     })

@@ -62,7 +62,7 @@ impl Applier<'_> {
             let turn = self.connection.query_row(
                 "SELECT max(m.row) FROM memories m WHERE m.scope = ?1 AND m.id <= ?2 \
                  AND (m.id = ?2 OR coalesce(m.session_id, m.thread_id) = ?3)",
-                params![number, id, &session.name],
+                params![number, id, &session.session_id],
                 |row| row.get(0),
             );
             through = self.sql(turn.optional())?.flatten();
@@ -81,10 +81,10 @@ impl Applier<'_> {
             &sql,
             params![
                 number,
-                &session.name,
+                &session.session_id,
                 &session.thread_id,
-                session.started_at,
-                session.last_at,
+                session.created_at,
+                session.updated_at,
                 micros(session.ended_at),
                 micros(session.consolidated_at),
                 session.consolidated_through.as_ref().map(MemoryId::as_bytes),

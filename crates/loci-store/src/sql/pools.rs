@@ -23,10 +23,10 @@ pub(crate) fn create(
     )?;
     let made = connection.execute(
         "INSERT INTO pools (tenant, slug, name, created_at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
-        params![tenant.name(), &pool.slug, &pool.name, at],
+        params![tenant.name(), &pool.pool_id, &pool.name, at],
     )?;
     if made > 0 {
-        join(connection, tenant, &pool.slug, members, pool.created_at)?;
+        join(connection, tenant, &pool.pool_id, members, pool.created_at)?;
     }
     Ok(made > 0)
 }
@@ -59,7 +59,7 @@ pub(crate) fn find(connection: &dyn Connection, tenant: &Tenant, slug: &str) -> 
 }
 
 pub(crate) fn read_pool(row: &dyn Row) -> sql::Result<Pool> {
-    Ok(Pool { slug: row.get(0)?, name: row.get(1)?, created_at: row.get(2)? })
+    Ok(Pool { pool_id: row.get(0)?, name: row.get(1)?, created_at: row.get(2)? })
 }
 
 /// Removes a member. Returns the number of removed rows.
@@ -85,10 +85,10 @@ pub(crate) fn list(connection: &dyn Connection, tenant: &Tenant, filter: &PoolFi
     sql.push_str(" ORDER BY p.slug");
     let found: Vec<Pool> = connection.query_map(&sql, values, read_pool)?;
     let members = "SELECT agent, joined_at FROM pool_members WHERE tenant = ?1 AND pool = ?2 ORDER BY agent";
-    let read = |row: &dyn Row| Ok(PoolMember { agent_id: row.get(0)?, joined_at: row.get(1)? });
+    let read = |row: &dyn Row| Ok(PoolMember { agent_id: row.get(0)?, created_at: row.get(1)? });
     let mut records = Vec::with_capacity(found.len());
     for pool in found {
-        let members = connection.query_map(members, params![tenant.name(), &pool.slug], read)?;
+        let members = connection.query_map(members, params![tenant.name(), &pool.pool_id], read)?;
         records.push(PoolRecord { pool, members });
     }
     Ok(records)

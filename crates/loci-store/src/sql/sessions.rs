@@ -119,7 +119,7 @@ pub(crate) fn list(
          AND m.access_policy NOT IN ('private', 'restricted')) AS pending \
          FROM sessions s JOIN scopes k ON k.scope = s.scope WHERE {condition}"
     );
-    if let Some(name) = &filter.name {
+    if let Some(name) = &filter.session_id {
         sql.push_str(" AND s.name = ?");
         values.push(Value::Text(name.clone()));
     }
@@ -151,10 +151,10 @@ pub(crate) fn read(row: &dyn Row) -> sql::Result<Session> {
     let scope = Scope::from_key(&key).map_err(sql::Error::unreadable)?;
     Ok(Session {
         scope,
-        name: row.get(1)?,
+        session_id: row.get(1)?,
         thread_id: row.get(2)?,
-        started_at: row.get(3)?,
-        last_at: row.get(4)?,
+        created_at: row.get(3)?,
+        updated_at: row.get(4)?,
         ended_at: row.get(5)?,
         consolidated_at: row.get(6)?,
         consolidated_through: row.get(7)?,

@@ -1,6 +1,7 @@
 //! Administration of a [`Store`](super::Store).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -11,7 +12,7 @@ use loci_types::{
 use serde::Serialize;
 use tokio::sync::watch;
 
-use crate::{Indexed, Result, UserData};
+use crate::{Backup, BackupPlan, BackupProgress, Indexed, RestoreOutcome, RestorePlan, Result, UserData};
 
 /// Health, statistics, maintenance, erasure and export.
 #[async_trait]
@@ -81,6 +82,18 @@ pub trait Administration: Send + Sync {
         after: &ExportCursor,
         limit: usize,
     ) -> Result<ExportPage>;
+
+    /// Writes a backup of the planned part of the store to `out`, while others write to the store. An error of `out`
+    /// ends it.
+    async fn write_backup(
+        &self,
+        plan: BackupPlan,
+        out: Box<dyn Write + Send>,
+        progress: BackupProgress,
+    ) -> Result<Backup>;
+
+    /// Restores a chain of backups. Nothing is changed before all of it is verified.
+    async fn restore_backup(&self, plan: RestorePlan) -> Result<Vec<RestoreOutcome>>;
 }
 
 /// The fields of a memory that ageing needs.

@@ -38,10 +38,12 @@ pub trait Catalogue: Send + Sync {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Agent {
-    /// Its URL-safe name.
-    pub slug: String,
-    /// Its own configuration: weights, limit, threshold, categories.
-    pub config: serde_json::Value,
+    /// The id of the agent, a URL-safe name. Called `slug` in exports of format 1.
+    #[serde(alias = "slug")]
+    pub agent_id: String,
+    /// Its own settings: weights, limit, threshold, categories. Called `config` in exports of format 1.
+    #[serde(alias = "config")]
+    pub settings: serde_json::Value,
     /// When it was registered.
     pub created_at: Timestamp,
 }
@@ -51,8 +53,8 @@ pub struct Agent {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Pool {
-    /// Its URL-safe name, the `poolId`.
-    pub slug: String,
+    /// The id of the pool, a URL-safe name.
+    pub pool_id: String,
     /// Its display name.
     pub name: String,
     /// When it was created.
@@ -67,7 +69,7 @@ pub struct PoolMember {
     /// The slug of the agent.
     pub agent_id: String,
     /// When it joined.
-    pub joined_at: Timestamp,
+    pub created_at: Timestamp,
 }
 
 /// Selects credentials.
@@ -158,4 +160,7 @@ pub enum CatalogueChange {
     },
     /// Removes a pool, its members and its space with all its data.
     DropPool(String),
+    /// Removes the tenant: its credentials first, so that nobody writes any more, then its spaces with all their data,
+    /// its agents and its pools. Returns the number of spaces. One that is interrupted is finished by the next.
+    DropTenant,
 }

@@ -376,7 +376,7 @@ async fn an_agent_comes_back_as_another() {
     let seen = good(store.scan(&visible(&[agent("twin")]), &now(), loci_store::Page { after: None, limit: 9 }).await);
     assert_eq!(seen.memories.len(), 1);
     assert_eq!((seen.memories[0].id, seen.memories[0].identifiers.agent_id.as_deref()), (id, Some("twin")));
-    assert!(good(store.agents(&Tenant::default(), None).await).iter().any(|agent| agent.slug == "twin"));
+    assert!(good(store.agents(&Tenant::default(), None).await).iter().any(|agent| agent.agent_id == "twin"));
     let wrong = RestorePlan { space: Some(bot.space()), rename: Some(Space::Shared), ..plan(&[file]) };
     assert!(matches!(restore_backup(side, wrong).await, Err(Error::Word(_))));
 }

@@ -117,7 +117,7 @@ pub(super) async fn fill(store: &dyn Store) {
     for action in put_with_write(kept) {
         driver.must(&space, action).await;
     }
-    let agent = Agent { slug: "idle".into(), config: json!({ "mood": "\u{1}" }), created_at: at(5) };
+    let agent = Agent { agent_id: "idle".into(), settings: json!({ "mood": "\u{1}" }), created_at: at(5) };
     good(store.change_catalogue(&Tenant::default(), CatalogueChange::PutAgent(agent)).await);
     let grant =
         Grant { tenant: other(), role: Role::Writer, bounds: Bounds::default(), categories: Some(["a".into()].into()) };

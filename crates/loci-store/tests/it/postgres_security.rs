@@ -46,14 +46,14 @@ async fn fill(store: &PostgresStore) {
             .change_catalogue(
                 &tenant,
                 CatalogueChange::PutAgent(Agent {
-                    slug: "bot".into(),
-                    config: serde_json::json!({}),
+                    agent_id: "bot".into(),
+                    settings: serde_json::json!({}),
                     created_at: at(1),
                 }),
             )
             .await,
     );
-    let pool = Pool { slug: "physics".into(), name: "Physics".into(), created_at: at(2) };
+    let pool = Pool { pool_id: "physics".into(), name: "Physics".into(), created_at: at(2) };
     good(
         store
             .change_catalogue(&tenant, CatalogueChange::CreatePool { pool, members: ["bot".to_owned()].to_vec() })

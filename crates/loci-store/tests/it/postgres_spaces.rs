@@ -45,7 +45,7 @@ async fn an_agent_is_dropped_whole_by_a_server_that_never_met_it() {
 async fn a_pool_is_dropped_whole_by_a_server_that_never_met_it() {
     let Some((one, other, schema)) = two().await else { return };
     let (tenant, physics) = (Tenant::default(), scope(Layer::Pool, &["physics"]));
-    let pool = Pool { slug: "physics".into(), name: "Physics".into(), created_at: at(1) };
+    let pool = Pool { pool_id: "physics".into(), name: "Physics".into(), created_at: at(1) };
     assert!(
         good(
             one.change_catalogue(&tenant, CatalogueChange::CreatePool { pool, members: ["bot".into()].to_vec() }).await

@@ -153,7 +153,7 @@ async fn is_split(store: &dyn Store, before: &Told) {
     let old = of(user("ann")).find(|memory| memory.content == "The old boat is green").unwrap();
     assert_eq!((old.superseded_by_id, new.supersedes_id), (Some(new.id), Some(old.id)));
     let sessions = good(store.sessions(&visible(&[user("ann")]), &SessionFilter::default(), 9).await);
-    assert_eq!(sessions.iter().map(|session| session.name.as_str()).collect::<Vec<_>>(), ["monday"]);
+    assert_eq!(sessions.iter().map(|session| session.session_id.as_str()).collect::<Vec<_>>(), ["monday"]);
     for (scope, facts) in [(user("ann"), 1), (user("ben"), 0), (atlas(), 1)] {
         assert_eq!(good(store.facts(&visible(&[scope]), &FactFilter::at(at(700 * 86_400)), 9).await).len(), facts);
     }

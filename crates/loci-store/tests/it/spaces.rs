@@ -288,7 +288,7 @@ async fn a_durable_change_succeeds_whatever_the_catalogue_does() {
 async fn a_catalogue_that_is_locked_is_still_read() {
     let (store, folder) = fresh();
     let tenant = Tenant::default();
-    let made = |slug: &str| Agent { slug: slug.to_owned(), config: json!({}), created_at: at(0) };
+    let made = |slug: &str| Agent { agent_id: slug.to_owned(), settings: json!({}), created_at: at(0) };
     assert!(good(store.change_catalogue(&tenant, CatalogueChange::PutAgent(made("one"))).await) > 0);
     let lock = locked(&folder.path().join("catalogue.db"));
     let waiting = tokio::spawn({
@@ -373,7 +373,7 @@ async fn more_readers_than_connections_take_turns() {
 }
 
 async fn agents_of(store: &SqliteStore) -> Vec<String> {
-    good(store.agents(&Tenant::default(), None).await).into_iter().map(|agent| agent.slug).collect()
+    good(store.agents(&Tenant::default(), None).await).into_iter().map(|agent| agent.agent_id).collect()
 }
 
 /// A process that ended between the move of a dropped folder and the rest leaves nothing that comes back.

@@ -10,7 +10,7 @@ use crate::driver::{Driver, good};
 use crate::samples::*;
 
 fn bot(slug: &str, config: serde_json::Value) -> Agent {
-    Agent { slug: slug.to_owned(), config, created_at: at(3) }
+    Agent { agent_id: slug.to_owned(), settings: config, created_at: at(3) }
 }
 
 /// An agent is created once and listed by name with its latest configuration. Writing to its space registers it too.
@@ -27,7 +27,7 @@ pub async fn agents_are_created_and_listed(store: &dyn Store) {
     let all = good(store.agents(&tenant, None).await);
     assert_eq!(all, [bot("ant", json!({ "limit": 5 })), bot("owl", json!({ "limit": 7 }))]);
     driver.remember(&agent("zed"), "lantern").await;
-    let slugs: Vec<_> = good(store.agents(&tenant, None).await).into_iter().map(|agent| agent.slug).collect();
+    let slugs: Vec<_> = good(store.agents(&tenant, None).await).into_iter().map(|agent| agent.agent_id).collect();
     assert_eq!(slugs, ["ant", "owl", "zed"]);
     assert_eq!(good(store.agents(&Tenant::new("other").unwrap_or_default(), None).await), []);
     let error = store
@@ -53,7 +53,7 @@ pub async fn dropping_an_agent_removes_everything(store: &dyn Store) {
     driver.sees(&visible(&[agent("bot")]), "lantern", &[]).await;
     assert_eq!(driver.get(gone).await, None);
     assert_eq!(good(store.ledger(&whole(), &LedgerQuery::Memory(gone), 9).await).entries, []);
-    let slugs: Vec<_> = good(store.agents(&tenant, None).await).into_iter().map(|agent| agent.slug).collect();
+    let slugs: Vec<_> = good(store.agents(&tenant, None).await).into_iter().map(|agent| agent.agent_id).collect();
     assert_eq!(slugs, ["owl"]);
     assert_eq!(good(store.stats(&whole()).await).memories, 2);
     for round in 0..3 {

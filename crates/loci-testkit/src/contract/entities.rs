@@ -47,16 +47,16 @@ pub async fn an_entity_comes_back_field_by_field(store: &dyn Store) {
         good(store.entities(&whole(), &EntityQuery::MentionedBy(memory), usize::MAX).await),
         [once(&lisbon), once(&bare)]
     );
-    // An update keeps `first_seen` and replaces the other fields.
+    // An update keeps `created_at` and replaces the other fields.
     let told = Entity {
         aliases: vec!["Olisipo".into()],
         summary: Some("on the Tagus".into()),
-        last_updated: at(400),
-        first_seen: at(300),
+        updated_at: at(400),
+        created_at: at(300),
         ..lisbon.clone()
     };
     driver.must(&anna.space(), name_in(&anna, told.clone())).await;
-    let expect = Entity { first_seen: lisbon.first_seen, ..once(&told) };
+    let expect = Entity { created_at: lisbon.created_at, ..once(&told) };
     assert_eq!(
         good(store.entities(&whole(), &EntityQuery::Named(["lisbon".to_owned()].to_vec()), usize::MAX).await),
         [expect]

@@ -149,10 +149,10 @@ pub async fn a_session_comes_back_as_it_was(store: &dyn Store) {
     }
     let session = |name: &str, through| Session {
         scope: anna.clone(),
-        name: name.into(),
+        session_id: name.into(),
         thread_id: "t".into(),
-        started_at: at(1),
-        last_at: at(2),
+        created_at: at(1),
+        updated_at: at(2),
         ended_at: Some(at(3)),
         consolidated_at: Some(at(4)),
         consolidated_through: through,

@@ -7,7 +7,7 @@ use crate::driver::{Driver, good};
 use crate::samples::*;
 
 fn pool(slug: &str) -> Pool {
-    Pool { slug: slug.to_owned(), name: format!("The pool of {slug}"), created_at: at(3) }
+    Pool { pool_id: slug.to_owned(), name: format!("The pool of {slug}"), created_at: at(3) }
 }
 
 fn of(slug: &str) -> Scope {
@@ -24,7 +24,10 @@ async fn members(store: &dyn Store, tenant: &Tenant, pool: &str) -> Vec<String> 
 }
 
 async fn slugs_of(store: &dyn Store, tenant: &Tenant, agent: &str) -> Vec<String> {
-    good(store.pools(tenant, &PoolFilter::of_member(agent)).await).into_iter().map(|record| record.pool.slug).collect()
+    good(store.pools(tenant, &PoolFilter::of_member(agent)).await)
+        .into_iter()
+        .map(|record| record.pool.pool_id)
+        .collect()
 }
 
 /// A pool is created once and listed by name. Creating it again changes nothing.
@@ -68,7 +71,7 @@ pub async fn pools_are_made_once_and_listed(store: &dyn Store) {
     let physics = good(store.pools(&tenant, &PoolFilter::named("physics")).await).remove(0);
     assert_eq!(physics.pool, pool("physics"));
     assert_eq!(members(store, &tenant, "physics").await, ["ant", "owl"]);
-    assert_eq!(physics.members[0].joined_at, at(3));
+    assert_eq!(physics.members[0].created_at, at(3));
     assert!(good(store.pools(&tenant, &PoolFilter::shared("physics", "spy")).await).is_empty());
     for (slug, member) in [("../x", "ant"), ("fine", "../x")] {
         let error = store
@@ -142,7 +145,7 @@ pub async fn members_come_and_go(store: &dyn Store) {
         good(store.pools(&tenant, &PoolFilter::named("physics")).await)[0]
             .members
             .iter()
-            .map(|one| one.joined_at)
+            .map(|one| one.created_at)
             .max(),
         Some(at(5))
     );
@@ -291,8 +294,10 @@ pub async fn an_agent_that_is_dropped_is_in_no_pool(store: &dyn Store) {
 pub async fn a_pool_that_is_written_to_is_known_and_has_no_members(store: &dyn Store) {
     let (driver, tenant) = (Driver::on(store), Tenant::default());
     driver.remember(&of("physics"), "lantern").await;
-    let slugs: Vec<_> =
-        good(store.pools(&tenant, &PoolFilter::default()).await).into_iter().map(|record| record.pool.slug).collect();
+    let slugs: Vec<_> = good(store.pools(&tenant, &PoolFilter::default()).await)
+        .into_iter()
+        .map(|record| record.pool.pool_id)
+        .collect();
     assert_eq!(slugs, ["physics"]);
     assert_eq!(members(store, &tenant, "physics").await, Vec::<String>::new());
     assert_eq!(

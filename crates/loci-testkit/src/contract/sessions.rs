@@ -53,7 +53,7 @@ async fn all(store: &dyn Store, visible: &Visible) -> Vec<Session> {
 }
 
 async fn the(store: &dyn Store, name: &str) -> Session {
-    let filter = SessionFilter { name: Some(name.to_owned()), ..SessionFilter::default() };
+    let filter = SessionFilter { session_id: Some(name.to_owned()), ..SessionFilter::default() };
     let mut found = good(store.sessions(&whole(), &filter, 9).await);
     assert_eq!(found.len(), 1, "sessions that are called {name}");
     found.remove(0)
@@ -70,17 +70,17 @@ pub async fn a_session_begins_goes_on_and_ends(store: &dyn Store) {
     let began = attend(&driver, &anna, "s", "t").await;
     let mut expect = Session {
         scope: anna.clone(),
-        name: "s".into(),
+        session_id: "s".into(),
         thread_id: "t".into(),
-        started_at: began,
-        last_at: began,
+        created_at: began,
+        updated_at: began,
         ended_at: None,
         consolidated_at: None,
         consolidated_through: None,
         pending: false,
     };
     assert_eq!(the(store, "s").await, expect);
-    expect.last_at = attend(&driver, &anna, "s", "t").await;
+    expect.updated_at = attend(&driver, &anna, "s", "t").await;
     assert_eq!(the(store, "s").await, expect);
     assert_eq!(driver.must(&anna.space(), end(&anna, "s")).await.outcome, Outcome::Updated);
     expect.ended_at = Some(driver.clock());
@@ -90,7 +90,7 @@ pub async fn a_session_begins_goes_on_and_ends(store: &dyn Store) {
     for nobody in [end(&anna, "u"), end(&user("vera"), "s")] {
         assert_eq!(driver.must(&anna.space(), nobody).await.outcome, Outcome::None);
     }
-    expect.last_at = attend(&driver, &anna, "s", "t").await;
+    expect.updated_at = attend(&driver, &anna, "s", "t").await;
     expect.ended_at = None;
     assert_eq!(the(store, "s").await, expect);
     assert_eq!(all(store, &whole()).await, [expect]);
@@ -270,22 +270,22 @@ pub async fn sessions_are_found_by_what_is_asked(store: &dyn Store) {
     attend(&driver, &agent("bot"), "empty", "t").await;
     say(&driver, &anna, "open").await;
     attend(&driver, &anna, "learned", "t").await;
-    let quiet = the(store, "open").await.last_at;
+    let quiet = the(store, "open").await.updated_at;
     let any = SessionFilter::default;
     for (filter, expect) in [
         (any(), &["ended", "empty", "open", "learned"][..]),
-        (SessionFilter { name: Some("open".into()), ..any() }, &["open"]),
-        (SessionFilter { name: Some("ope".into()), ..any() }, &[]),
+        (SessionFilter { session_id: Some("open".into()), ..any() }, &["open"]),
+        (SessionFilter { session_id: Some("ope".into()), ..any() }, &[]),
         (SessionFilter { ended: Some(true), ..any() }, &["ended"]),
         (SessionFilter { ended: Some(false), ..any() }, &["empty", "open", "learned"]),
         (SessionFilter { pending: true, ..any() }, &["ended", "open"]),
         (SessionFilter { quiet_since: Some(quiet), ..any() }, &["ended", "empty"]),
         (SessionFilter { pending: true, ended: Some(false), quiet_since: Some(at(9_000)), ..any() }, &["open"]),
-        (SessionFilter { pending: true, name: Some("learned".into()), ..any() }, &[]),
+        (SessionFilter { pending: true, session_id: Some("learned".into()), ..any() }, &[]),
     ] {
         for limit in [0, 1, 2, usize::MAX] {
             let found = good(store.sessions(&whole(), &filter, limit).await);
-            let names: Vec<_> = found.iter().map(|session| session.name.as_str()).collect();
+            let names: Vec<_> = found.iter().map(|session| session.session_id.as_str()).collect();
             assert_eq!(names, expect[..limit.min(expect.len())], "{limit} of {filter:?}");
         }
     }

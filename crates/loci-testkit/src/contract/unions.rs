@@ -47,7 +47,7 @@ pub async fn a_union_is_found_as_one_and_can_be_divided(store: &dyn Store) {
     let one = Entity {
         aliases: vec!["Big Apple".into(), "Gotham".into(), "NYC".into()],
         mention_count: 2,
-        first_seen: first.first_seen,
+        created_at: first.created_at,
         ..root.clone()
     };
     for visible in [whole(), visible(std::slice::from_ref(&anna))] {
@@ -72,7 +72,7 @@ pub async fn a_union_is_found_as_one_and_can_be_divided(store: &dyn Store) {
     assert_eq!((again.outcome, again.sequence), (Outcome::None, None), "they are one already");
     let divided = driver.must(&anna.space(), Action::Divide { scope: None, entity: first.id }).await;
     assert_eq!((divided.outcome, divided.sequence.is_some()), (Outcome::Restored, true));
-    let apart = Entity { last_updated: driver.clock(), ..first.clone() };
+    let apart = Entity { updated_at: driver.clock(), ..first.clone() };
     assert_eq!(named(store, &whole(), "NYC").await, [apart]);
     let root = Entity { summary: Some("a city".into()), ..root };
     assert_eq!(named(store, &whole(), "New York").await, std::slice::from_ref(&root));

@@ -5,7 +5,7 @@
 
 use anyhow::Result;
 use loci_engine::Caller;
-use loci_engine::carry::{Fate, Given, Line, MemoryLine, read_line};
+use loci_engine::carry::{Fate, Line};
 
 use super::{Import, Input};
 use crate::command::stream::next_line;
@@ -32,12 +32,12 @@ pub(super) async fn read(import: &mut Import<'_>, mut input: Input) -> Result<()
         if line.trim().is_empty() {
             continue;
         }
-        match understand(import, line).await {
+        match import.engine.read_import(&Caller::operator(), &import.whose, line).await {
             Ok(Some(line)) => batch.push((number, line)),
             Ok(None) => {}
             Err(error) => {
                 keep(import, &mut batch).await?;
-                return Err(error.context(fault::Line(number)));
+                return Err(anyhow::Error::from(error).context(fault::Line(number)));
             }
         }
         if batch.len() == most {
@@ -45,21 +45,6 @@ pub(super) async fn read(import: &mut Import<'_>, mut input: Input) -> Result<()
         }
     }
     keep(import, &mut batch).await
-}
-
-/// What a line brings, checked; a header brings nothing.
-async fn understand(import: &Import<'_>, text: &str) -> Result<Option<Line>> {
-    let line = match read_line(text)? {
-        Given::Header(_) => return Ok(None),
-        Given::Line(line) => line,
-        Given::New(whose, created_at, new) => {
-            let caller = whose.map_or_else(|| import.whose.clone(), Caller::new);
-            let memory = import.engine.draft(&caller, *new, created_at)?;
-            Line::Memory(Box::new(MemoryLine { memory, aged_at: None, vectors: Vec::new() }))
-        }
-    };
-    import.engine.check_line(&Caller::operator(), &line).await?;
-    Ok(Some(line))
 }
 
 async fn keep(import: &mut Import<'_>, batch: &mut Vec<(u64, Line)>) -> Result<()> {

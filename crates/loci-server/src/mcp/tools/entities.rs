@@ -58,8 +58,8 @@ fn told(entity: &Entity) -> Value {
         "name": entity.canonical_name,
         "entityType": entity.entity_type,
         "mentionCount": entity.mention_count,
-        "firstSeen": seconds(entity.first_seen),
-        "lastUpdated": seconds(entity.last_updated),
+        "firstSeen": seconds(entity.created_at),
+        "lastUpdated": seconds(entity.updated_at),
     });
     if !entity.aliases.is_empty() {
         told["aliases"] = json!(entity.aliases);
@@ -99,7 +99,7 @@ fn write(value: &Value) -> String {
 
 async fn entities(asked: &Asked, given: Listed) -> Result<Answer, Failure> {
     let (caller, limit) = (asked.caller("entities")?, limit(given.limit, 50, 500)?);
-    let found = verb(asked, "entities", asked.app.engine.entities(&caller, limit)).await?;
+    let found = verb(asked, "entities", asked.app.engine.entities(&caller, 0, limit)).await?;
     let value = json!({ "entities": found.iter().map(told).collect::<Vec<_>>() });
     let write = |value: &Value| {
         let line = |entity: &Value| format!("- {} ({})\n", text(entity, "name"), text(entity, "entityType"));

@@ -1,6 +1,7 @@
 //! Health, statistics, maintenance, erasure and export.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -12,10 +13,11 @@ use super::{SqlStore, spaces_of};
 use crate::sql::backend::{Backend, blocking};
 use crate::sql::clause::Clause;
 use crate::sql::merge_results::add;
-use crate::sql::stream::export;
+use crate::sql::stream::{create_backup, export, restore_backup};
 use crate::sql::{ageing, entities, erase, notes, read};
 use crate::{
-    Administration, AgeingRow, ExportCursor, ExportPage, Finding, Indexed, Result, Stats, StoreHealth, UserData,
+    Administration, AgeingRow, Backup, BackupPlan, BackupProgress, ExportCursor, ExportPage, Finding, Indexed,
+    RestoreOutcome, RestorePlan, Result, Stats, StoreHealth, UserData,
 };
 
 #[async_trait]
@@ -165,5 +167,18 @@ impl<B: Backend> Administration for SqlStore<B> {
             })
         });
         Ok(found.await?.unwrap_or_default())
+    }
+
+    async fn write_backup(
+        &self,
+        plan: BackupPlan,
+        out: Box<dyn Write + Send>,
+        progress: BackupProgress,
+    ) -> Result<Backup> {
+        create_backup(self, plan, out, progress).await.map(|(backup, _)| backup)
+    }
+
+    async fn restore_backup(&self, plan: RestorePlan) -> Result<Vec<RestoreOutcome>> {
+        restore_backup(self, plan).await
     }
 }

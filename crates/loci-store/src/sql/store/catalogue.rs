@@ -59,19 +59,23 @@ impl<B: Backend> Catalogue for SqlStore<B> {
 
     async fn change_catalogue(&self, tenant: &Tenant, change: CatalogueChange) -> Result<u64> {
         match &change {
-            CatalogueChange::PutAgent(agent) => slug("agentId", &agent.slug)?,
+            CatalogueChange::PutAgent(agent) => slug("agentId", &agent.agent_id)?,
             CatalogueChange::DropAgent(agent) => slug("agentId", agent)?,
             CatalogueChange::DropPool(pool) => slug("poolId", pool)?,
             CatalogueChange::CreatePool { pool, members } => {
-                slug("poolId", &pool.slug)?;
-                members.iter().try_for_each(|agent| slug("members", agent))?;
+                slug("poolId", &pool.pool_id)?;
+                members.iter().try_for_each(|agent| slug("agentIds", agent))?;
             }
-            CatalogueChange::JoinPool { agents, .. } => agents.iter().try_for_each(|agent| slug("members", agent))?,
-            CatalogueChange::PutKey(_) | CatalogueChange::RevokeKey { .. } | CatalogueChange::LeavePool { .. } => {}
+            CatalogueChange::JoinPool { agents, .. } => agents.iter().try_for_each(|agent| slug("agentIds", agent))?,
+            CatalogueChange::PutKey(_)
+            | CatalogueChange::RevokeKey { .. }
+            | CatalogueChange::LeavePool { .. }
+            | CatalogueChange::DropTenant => {}
         }
         match change {
             CatalogueChange::DropAgent(agent) => self.drop_space(tenant, Space::Agent(agent)).await.map(u64::from),
             CatalogueChange::DropPool(pool) => self.drop_space(tenant, Space::Pool(pool)).await.map(u64::from),
+            CatalogueChange::DropTenant => self.drop_tenant(tenant).await,
             change => {
                 let tenant = tenant.clone();
                 self.write_catalogue(move |connection| write(connection, &tenant, &change)).await
@@ -94,6 +98,6 @@ fn write(connection: &dyn Connection, tenant: &Tenant, change: &CatalogueChange)
             None => Ok(0),
         },
         CatalogueChange::LeavePool { pool, agent } => pools::leave(connection, tenant, pool, agent),
-        CatalogueChange::DropAgent(_) | CatalogueChange::DropPool(_) => Ok(0),
+        CatalogueChange::DropAgent(_) | CatalogueChange::DropPool(_) | CatalogueChange::DropTenant => Ok(0),
     }
 }

@@ -9,7 +9,7 @@ use super::SqlStore;
 use crate::outside::{VectorSource, models};
 use crate::sql::backend::{Backend, blocking};
 use crate::sql::merge_results::best;
-use crate::sql::outside;
+use crate::sql::{catalogue, outside};
 use crate::{Hit, Indexed, IndexedOptions, Result, Store, SystemContext, VectorFeed, VectorIndex};
 
 #[expect(private_bounds, reason = "the backends are this crate's own")]
@@ -42,7 +42,32 @@ impl<B: Backend> SqlStore<B> {
             None => dropped.await,
         }
     }
+
+    /// Removes a tenant with everything of it. Work that is under way may write to a space again, so it looks again
+    /// until there is none.
+    pub(super) async fn drop_tenant(&self, tenant: &Tenant) -> Result<u64> {
+        let owner = tenant.clone();
+        self.write_catalogue(move |connection| catalogue::drop_keys(connection, &owner)).await?;
+        let mut dropped = 0;
+        for _ in 0..DROP_ROUNDS {
+            let owner = tenant.clone();
+            let spaces = self.read_catalogue(move |connection| catalogue::spaces(connection, &owner)).await?;
+            if spaces.is_empty() {
+                break;
+            }
+            for space in spaces {
+                self.drop_space(tenant, space).await?;
+                dropped += 1;
+            }
+        }
+        let owner = tenant.clone();
+        self.write_catalogue(move |connection| catalogue::drop_tenant(connection, &owner)).await?;
+        Ok(dropped)
+    }
 }
+
+/// How often the spaces of a tenant that is dropped are listed again.
+const DROP_ROUNDS: usize = 8;
 
 #[async_trait]
 impl<B: Backend> VectorSource for SqlStore<B> {

@@ -207,7 +207,7 @@ impl<B: Backend> Records for SqlStore<B> {
         let mut found = self
             .visible_in_each(visible, move |connection, _, clause| sessions::list(connection, clause, &filter, limit))
             .await?;
-        found.sort_by_key(|session| session.last_at);
+        found.sort_by_key(|session| session.updated_at);
         found.truncate(limit);
         Ok(found)
     }

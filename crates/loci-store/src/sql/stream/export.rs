@@ -37,7 +37,7 @@ pub(in crate::sql) fn page(
         }
         ExportCursor::Sessions(after) => {
             page.sessions = sessions(connection, clause, after.as_ref(), limit)?;
-            let name = |last: &Session| (last.scope.clone(), last.name.clone());
+            let name = |last: &Session| (last.scope.clone(), last.session_id.clone());
             (page.sessions.len(), page.sessions.last().map(|last| ExportCursor::Sessions(Some(name(last)))))
         }
     };

@@ -10,6 +10,7 @@ mod backup;
 mod catalogue;
 mod dump;
 pub(super) mod export;
+mod file;
 mod frame;
 mod load;
 mod migrate;
@@ -30,6 +31,7 @@ pub use self::backup::{
     Backup, BackupPlan, BackupProgress, BackupSpace, BackupStep, DeriveKeys, DerivedKeys, Manifest, RestoreOutcome,
     RestorePlan, RestorePoint,
 };
+pub use self::file::create_backup_file;
 pub use self::migrate::{ComparedTable, MigrateOptions, MigratePhase, MigrateStep, MigrationReport, migrate};
 use super::{Backend, SqlStore, blocking};
 use crate::{Error, Result};

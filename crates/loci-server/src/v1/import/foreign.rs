@@ -1,0 +1,110 @@
+//! Files of other systems.
+//!
+//! A thread of its own reads the body entry by entry, and the engine keeps what was read so far. What cannot be read or
+//! kept is counted, and the next is tried.
+
+use std::io::BufReader;
+
+use loci_engine::bring::{self, Brought, Format, Unreadable, markdown};
+use loci_engine::carry::Fate;
+use loci_types::{Error, ErrorKind};
+use tokio::sync::mpsc;
+
+use super::body::{Incoming, Pieces};
+use super::{Import, OPERATION};
+use crate::failure::{Failure, word};
+
+/// Number of pieces of the body, and of entries, that wait for the next stage.
+const WAITING: usize = 16;
+
+/// Reads a file of JSON entry by entry.
+pub(super) async fn entries(import: &mut Import, format: Format, incoming: Incoming) -> Result<(), Failure> {
+    let (pieces, received) = mpsc::channel(WAITING);
+    let (sender, entries) = mpsc::channel::<Result<Brought, Unreadable>>(WAITING);
+    let reading = tokio::task::spawn_blocking(move || {
+        let mut input = BufReader::new(Pieces::new(received));
+        bring::read(format, &mut input, &mut |one| sender.blocking_send(one).is_ok())
+    });
+    let (fed, kept) = tokio::join!(incoming.feed(pieces), keep_all(import, format, entries));
+    kept?;
+    fed?;
+    match reading.await {
+        Ok(read) => read.map_err(|error| word(&error.at("body"), OPERATION)),
+        Err(_) => Err(Failure::new(ErrorKind::Internal, "internal error", OPERATION)),
+    }
+}
+
+/// Keeps entries in batches as they come. The reader stops when this ends.
+async fn keep_all(
+    import: &mut Import,
+    format: Format,
+    mut entries: mpsc::Receiver<Result<Brought, Unreadable>>,
+) -> Result<(), Failure> {
+    let (mut batch, mut size) = (Vec::new(), 0);
+    while let Some(one) = entries.recv().await {
+        match one {
+            Ok(one) => {
+                size += weight(&one);
+                batch.push(one);
+            }
+            Err(odd) => import.report.refuse(&odd.place, &odd.reason),
+        }
+        if size >= import.at_once() {
+            keep(import, format, std::mem::take(&mut batch)).await?;
+            size = 0;
+        }
+    }
+    keep(import, format, batch).await
+}
+
+/// About how many memories an entry becomes.
+fn weight(one: &Brought) -> usize {
+    match one {
+        Brought::Memory(_) => 1,
+        Brought::Talk(talk) => talk.turns.len(),
+    }
+}
+
+async fn keep(import: &mut Import, format: Format, batch: Vec<Brought>) -> Result<(), Failure> {
+    if batch.is_empty() {
+        return Ok(());
+    }
+    let engine = &import.app.engine;
+    let bringing = engine.bring_in(&import.caller, format, batch, &mut import.how);
+    for taken in import.app.verb(OPERATION, bringing).await? {
+        import.report.add_taken(&taken);
+    }
+    Ok(())
+}
+
+/// Reads notes as a whole.
+pub(super) async fn notes(import: &mut Import, incoming: Incoming) -> Result<(), Failure> {
+    let text = incoming.text().await?;
+    if text.trim().is_empty() {
+        return Err(word(&Error::invalid("body", "the body is empty"), OPERATION));
+    }
+    let most = import.app.engine.config().limits.content_characters;
+    keep(import, Format::Markdown, markdown::notes("notes.md", &text, None, most)).await
+}
+
+/// Reads a graph as a whole.
+pub(super) async fn graph(import: &mut Import, incoming: Incoming) -> Result<(), Failure> {
+    let text = incoming.text().await?;
+    let sifted = import.app.engine.graph_sift(&text);
+    for odd in &sifted.refused {
+        import.report.refuse(&odd.place, &odd.reason);
+    }
+    if sifted.lines == 0 {
+        let message = if sifted.refused.is_empty() { "the body is empty" } else { "no line is of a graph" };
+        return Err(word(&Error::invalid("body", message).hint("name the right format"), OPERATION));
+    }
+    if import.how.dry_run {
+        (0..sifted.lines).for_each(|_| import.report.add("", &Fate::Imported));
+        return Ok(());
+    }
+    let engine = &import.app.engine;
+    let made = import.app.verb(OPERATION, engine.graph_import(&import.caller, &sifted.jsonl)).await?;
+    import.report.imported += (made.entities + made.observations + made.relations) as u64;
+    import.report.skipped += made.skipped as u64;
+    Ok(())
+}
