@@ -77,6 +77,7 @@ pub struct StoredBackup {
     /// When the backup was made.
     pub created_at: Timestamp,
     /// The only tenant in it; null if it holds all tenants.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub tenant: Option<String>,
     /// The spaces in it. Empty if the summary beside the file is missing; verifying the backup reads them.
     pub spaces: Vec<StoredSpace>,

@@ -51,6 +51,7 @@ pub struct Proposal {
     #[serde(flatten)]
     pub asked: Asked,
     /// When it lapses.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub lapses_at: Option<Timestamp>,
 }
 

@@ -37,6 +37,7 @@ pub struct NewFact {
     /// What is said of that side.
     pub object: String,
     /// How sure the caller is, `0..=1`; none: 1.
+    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
     pub confidence: Option<f64>,
     /// Anything else, by name; null takes a field away.
     pub metadata: Map<String, Value>,

@@ -53,8 +53,10 @@ pub struct ApiKey {
     /// When it was made.
     pub created_at: Timestamp,
     /// When it expires; null: never.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub expires_at: Option<Timestamp>,
     /// From when on it is refused; null: it is not revoked.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub revoked_at: Option<Timestamp>,
     /// Whether it is accepted now: neither expired nor revoked.
     pub active: bool,

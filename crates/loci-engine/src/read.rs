@@ -38,6 +38,7 @@ pub struct ListResponse {
     /// The memories, newest first.
     pub memories: Vec<Memory>,
     /// Where the next page starts; none: this was the last.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub next_cursor: Option<String>,
     /// How many there are on all pages.
     pub total_count: u64,

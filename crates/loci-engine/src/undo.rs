@@ -24,6 +24,7 @@ pub struct Undone {
     /// What it told.
     pub event: String,
     /// The memory it is about.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub memory_id: Option<MemoryId>,
     /// What was done about it, in words.
     pub done: String,

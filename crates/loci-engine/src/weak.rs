@@ -24,6 +24,7 @@ pub struct WeakMemory {
     /// The confidence today, 0 to 1, after decay.
     pub confidence_now: f64,
     /// When it will be removed if it is neither used nor confirmed; null if never.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub gone_at: Option<Timestamp>,
 }
 

@@ -1,4 +1,4 @@
-//! Where can one read what there is?
+//! The published description, and a page that shows it.
 //!
 //! The description as JSON, and one page that shows it. The page holds everything it needs, and the
 //! policy that goes with it lets it load nothing else.
@@ -18,15 +18,15 @@ use crate::failure::Failures;
 /// The page, with a gap where the nonce goes.
 const PAGE: &str = include_str!("docs.html");
 
-/// The routes of what can be read.
+/// The routes of the description and its page.
 pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(description)).routes(routes!(page))
 }
 
-/// The description of everything, as OpenAPI 3.1.
+/// Returns this description, as OpenAPI 3.1.
 #[utoipa::path(
-    get, path = "/openapi.json", operation_id = "description", tag = "docs",
-    responses((status = 200, description = "The description", body = serde_json::Value), Failures),
+    get, path = "/openapi.json", operation_id = "getDescription", tag = "docs",
+    responses((status = 200, description = "The description", body = Object), Failures),
     security(())
 )]
 async fn description() -> Response {
@@ -34,9 +34,9 @@ async fn description() -> Response {
     ([(CONTENT_TYPE, "application/json")], TEXT.as_str()).into_response()
 }
 
-/// A page that shows the description.
+/// Returns a page that shows the description. It loads nothing from elsewhere.
 #[utoipa::path(
-    get, path = "/docs", operation_id = "docs", tag = "docs",
+    get, path = "/docs", operation_id = "getDocs", tag = "docs",
     responses((status = 200, description = "The page", body = String, content_type = "text/html"), Failures),
     security(())
 )]

@@ -43,7 +43,5 @@ pub use webhook::WebhookOptions;
 
 /// The published description of the HTTP surface, as JSON.
 pub fn description() -> String {
-    let mut text = format!("{:#}", describe::described());
-    text.push('\n');
-    text
+    describe::print(&describe::described())
 }

@@ -65,6 +65,7 @@ pub(crate) struct TaskProgress {
     /// Number of units that are done.
     done: u64,
     /// Number of units in all; null if that is not known.
+    #[schema(required)]
     total: Option<u64>,
     /// The unit, for example `rows`.
     unit: &'static str,
@@ -87,11 +88,14 @@ pub(crate) struct Task {
     /// When it last changed.
     updated_at: Timestamp,
     /// When it ended; null while it runs.
+    #[schema(required)]
     ended_at: Option<Timestamp>,
     /// What it did, once it has succeeded.
     #[schema(value_type = Option<Object>)]
+    #[schema(required)]
     result: Option<Value>,
     /// Why it failed.
+    #[schema(required)]
     error: Option<ProblemBody>,
 }
 

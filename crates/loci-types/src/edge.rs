@@ -60,6 +60,7 @@ pub struct Edge {
     pub valid_until: Option<Timestamp>,
     /// Evidence for the link, as JSON values.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schema(required))]
     pub evidence: Vec<Value>,
     /// When the link was stored.
     pub created_at: Timestamp,
@@ -96,6 +97,7 @@ pub struct Entity {
     pub entity_type: EntityType,
     /// Other names of the same entity.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schema(required))]
     pub aliases: Vec<String>,
     /// A profile of a few sentences.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -110,5 +112,6 @@ pub struct Entity {
     pub mention_count: u64,
     /// Further attributes, by name.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schema(required))]
     pub attributes: Map<String, Value>,
 }

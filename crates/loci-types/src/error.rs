@@ -182,7 +182,6 @@ impl Error {
 
 /// A failure as callers see it, the same over HTTP, MCP and the command line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Problem {
     /// The public code.

@@ -33,9 +33,11 @@ pub struct Fact {
     pub confidence: f64,
     /// Further metadata, by name.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schema(required))]
     pub metadata: Map<String, Value>,
     /// The memories that it was learned from and that the reader may see.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schema(required))]
     pub sources: Vec<MemoryId>,
     /// When it was first stated.
     pub created_at: Timestamp,

@@ -51,9 +51,11 @@ pub struct Memory {
     pub tokens: u32,
     /// Labels that the caller chooses.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schema(required))]
     pub tags: Vec<String>,
     /// Further fields, by name.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schema(required))]
     pub metadata: Map<String, Value>,
     /// How it was acquired.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,6 +65,7 @@ pub struct Memory {
     pub knowledge_pointer: Option<KnowledgePointer>,
     /// Which callers within the scope may see it.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schema(required))]
     pub access_policy: AccessPolicy,
 
     /// Importance, 0 to 1.

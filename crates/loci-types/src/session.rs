@@ -27,10 +27,13 @@ pub struct Session {
     /// When the latest turn arrived.
     pub updated_at: Timestamp,
     /// When it ended. Null: it is open.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub ended_at: Option<Timestamp>,
     /// When it was last learned from.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub consolidated_at: Option<Timestamp>,
     /// The last turn that was learned from.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub consolidated_through: Option<MemoryId>,
     /// Whether it has turns that were not learned from.
     pub pending: bool,

@@ -26,6 +26,7 @@ pub struct SavedCheckpoint {
     /// Its id within thread and namespace.
     pub id: String,
     /// The checkpoint it came from.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub parent_id: Option<String>,
     /// What the data are: `json`, or whatever the caller called it.
     pub format: String,

@@ -30,6 +30,7 @@ pub struct Explanation {
     pub passage: Option<String>,
     /// What speaks for it, and how loudly: only what was observed.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schema(required))]
     pub clues: Vec<ClueWeight>,
     /// The weighted sum of the clues, with what its kind and those it replaces add.
     pub evidence: f64,

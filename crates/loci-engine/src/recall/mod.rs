@@ -80,7 +80,6 @@ pub struct RecallRequest {
 
 /// What recall found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Recall {
     /// The hits, best first.

@@ -145,6 +145,7 @@ struct One {
     /// Its id.
     entry_id: MemoryId,
     /// Its version now; none: it is gone.
+    #[schema(required)]
     version: Option<u64>,
     /// What happened to it.
     status: Status,

@@ -112,6 +112,7 @@ pub(super) struct About {
     /// What is told about it.
     metadata: EntryMetadata,
     /// Where it came from.
+    #[schema(required)]
     source: Option<EntrySource>,
     /// What happened to it, oldest first.
     version_history: Vec<Past>,
@@ -122,6 +123,7 @@ pub(super) struct About {
 #[schema(as = OpenSpecPast)]
 struct Past {
     /// The version after it.
+    #[schema(required)]
     version: Option<u64>,
     /// What: `add, update, delete, merge, supersede, restore, …`
     event: String,

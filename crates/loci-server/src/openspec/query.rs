@@ -145,6 +145,7 @@ pub(super) struct Found {
     /// How well it fits.
     score: f64,
     /// How far its vector lies from the question's; null: it was not found by its vector.
+    #[schema(required)]
     distance: Option<f64>,
     /// Where it speaks of the question.
     highlight: Highlight,

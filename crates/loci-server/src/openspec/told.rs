@@ -30,6 +30,7 @@ pub(super) struct Told {
     /// What failed.
     error: ToldError,
     /// The request in which it did.
+    #[schema(required)]
     request_id: Option<String>,
     /// When.
     timestamp: Timestamp,

@@ -171,6 +171,7 @@ struct WhoAmI {
     /// The identifiers that it may name; empty: any.
     bounds: Bounds,
     /// The categories that it may see; null: all.
+    #[schema(required)]
     categories: Option<BTreeSet<String>>,
     /// The name of the credential; `open` if the server asks for none.
     credential: String,

@@ -22,6 +22,7 @@ pub(crate) struct Page<T> {
     /// The entries of this page, in the order of the list.
     pub(crate) data: Vec<T>,
     /// The cursor of the next page; null on the last page.
+    #[schema(required)]
     pub(crate) next_cursor: Option<String>,
 }
 

@@ -127,6 +127,7 @@ struct QueryResult {
     /// The id of the memory.
     id: MemoryId,
     /// The category; null if it has none.
+    #[schema(required)]
     category: Option<String>,
     /// `[category] text` on one line; with `full` the whole text.
     text: String,

@@ -49,6 +49,7 @@ struct SearchAnswer {
     /// The results: the most specific layer first, within a layer the most similar first.
     data: Vec<SearchHit>,
     /// The cursor of the next page; null on the last page.
+    #[schema(required)]
     next_cursor: Option<String>,
     /// Number of memories above the threshold in all layers.
     total_count: usize,

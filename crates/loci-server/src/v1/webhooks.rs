@@ -86,12 +86,16 @@ struct WebhookBody {
     /// Whether it is delivered.
     status: WebhookStatus,
     /// When a delivery last succeeded; null if none has.
+    #[schema(required)]
     last_delivered_at: Option<Timestamp>,
     /// Why the last delivery failed; null if it succeeded.
+    #[schema(required)]
     last_error: Option<String>,
     /// When the next delivery is tried after a failure.
+    #[schema(required)]
     next_attempt_at: Option<Timestamp>,
     /// Number of events that wait to be delivered, at most 1,000. Null in lists, and if its key no longer counts.
+    #[schema(required)]
     pending: Option<u64>,
     /// The secret that deliveries are signed with. Only in the answer that creates the webhook.
     #[serde(skip_serializing_if = "Option::is_none")]

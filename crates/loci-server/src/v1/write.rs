@@ -26,6 +26,7 @@ pub(crate) struct Write<T> {
     /// What the write did.
     pub(crate) event: Outcome,
     /// The version of the resource after the write; null if it has none.
+    #[schema(required)]
     pub(crate) version: Option<u64>,
     /// The names of the patterns that were masked before anything was stored.
     pub(crate) redacted: Vec<String>,
@@ -41,6 +42,7 @@ pub(crate) struct Write<T> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) durability: Option<Durability>,
     /// The resource after the write; null if the caller may not see it or asked for `return=minimal`.
+    #[schema(required)]
     pub(crate) data: Option<T>,
 }
 

@@ -42,7 +42,6 @@ impl<'h> Admin<'h> {
     }
 
     /// The task that an answer leads to, once it has ended.
-    #[track_caller]
     async fn ended(&self, accepted: Answer) -> Value {
         assert_eq!(accepted.status, 202, "{}", accepted.text);
         let place = accepted.headers["location"].to_str().unwrap().to_owned();
@@ -60,7 +59,6 @@ impl<'h> Admin<'h> {
     }
 
     /// What a task did that must succeed.
-    #[track_caller]
     async fn done(&self, accepted: Answer) -> Value {
         let task = self.ended(accepted).await;
         assert_eq!(task["status"], "succeeded", "{task}");

@@ -13,6 +13,8 @@ use reqwest::{Client, Method, RequestBuilder};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
+use crate::contract;
+
 /// A served engine on a folder of its own, without a model.
 pub(crate) struct House {
     pub(crate) engine: Arc<Engine>,
@@ -191,14 +193,18 @@ impl Stranger<'_> {
     }
 }
 
-/// Sends a request and reads what comes back; text that is no JSON stays text.
+/// Sends a request, reads the answer and holds it against the published description. Text that is not JSON stays text.
 pub(crate) async fn answer(request: RequestBuilder) -> Answer {
-    let response = request.send().await.unwrap();
+    let (client, request) = request.build_split();
+    let request = request.unwrap();
+    let (method, path) = (request.method().clone(), request.url().path().to_owned());
+    let response = client.execute(request).await.unwrap();
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let text = response.text().await.unwrap();
     let body = serde_json::from_str(&text).unwrap_or(Value::Null);
     let answer = Answer { status, headers, body, text };
     answer.follows_the_rules();
+    contract::check(&method, &path, &answer);
     answer
 }
 

@@ -260,7 +260,7 @@ async fn several_questions_are_answered_in_order() {
 async fn a_pool_is_asked_by_its_members_alone() {
     let house = House::guarded().await;
     let members = vec!["owl".to_owned()];
-    let new = NewPool { slug: "physics".into(), name: None, members };
+    let new = NewPool { pool_id: "physics".into(), name: None, agent_ids: members };
     house.engine.create_pool(&Caller::operator(), new).await.unwrap();
     let owl = Caller::new(Identifiers {
         agent_id: Some("owl".into()),
@@ -354,7 +354,9 @@ async fn a_search_goes_layer_by_layer() {
     let second = house.post("/v1/memories/search", page(first["nextCursor"].clone())).await.expect(200);
     assert_eq!((&first["data"][0]["layer"], &second["data"][0]["layer"]), (&json!("user"), &json!("project")));
     assert!(second["nextCursor"].is_null(), "{second}");
-    for (field, value) in [("limit", json!(101)), ("cursor", json!("x")), ("threshold", json!(2)), ("layers", json!([]))] {
+    for (field, value) in
+        [("limit", json!(101)), ("cursor", json!("x")), ("threshold", json!(2)), ("layers", json!([]))]
+    {
         let mut body = page(Value::Null);
         body[field] = value;
         house.post("/v1/memories/search", body).await.refused(400, field);

@@ -37,6 +37,7 @@ pub(super) struct ImportReport {
 #[serde(rename_all = "camelCase")]
 struct ImportProblem {
     /// The line of the body, from 1; null if the body has no lines or the entry is known by its text only.
+    #[schema(required)]
     line: Option<u64>,
     /// Where it is: `line 3`, `entry 7`, or the beginning of its text.
     place: String,

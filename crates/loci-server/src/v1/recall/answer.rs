@@ -18,6 +18,7 @@ pub(super) struct RecallAnswer {
     /// The memories that were found, the best first.
     data: Vec<RecallResult>,
     /// The cursor of the next page; null on the last page, and with `pack` or `window`.
+    #[schema(required)]
     next_cursor: Option<String>,
     /// Whether what is known answers the question. If `no`, there are no results, unless `threshold` is 0.
     answered: Answered,
@@ -152,13 +153,15 @@ impl RecalledMemory {
     }
 }
 
-/// The fields of a memory, of which all but the id may be missing; [`crate::describe`] says so.
+/// The fields of a memory, of which all but the id may be missing.
 impl PartialSchema for RecalledMemory {
     fn schema() -> RefOr<Schema> {
         let mut schema = Memory::schema();
         if let RefOr::T(Schema::Object(object)) = &mut schema {
-            object.description =
-                Some("A memory. Only `id` is always there: `fields` chooses which of the others are returned.".to_owned());
+            object.required = vec!["id".to_owned()];
+            object.description = Some(
+                "A memory. Only `id` is always there: `fields` chooses which of the others are returned.".to_owned(),
+            );
         }
         schema
     }
