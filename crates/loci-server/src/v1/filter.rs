@@ -161,7 +161,7 @@ pub(crate) struct MemoryFilter {
     #[param(nullable = false)]
     updated_before: Option<Timestamp>,
     /// Whether superseded, expired and not yet valid memories are included.
-    #[param(required = false)]
+    #[param(required = false, default = false)]
     superseded: bool,
     /// Selects what held at this instant or day instead of what holds now.
     #[serde(deserialize_with = "optional_instant")]
@@ -314,8 +314,7 @@ impl<S: Send + Sync> FromRequestParts<S> for FilterPageParams {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        let (page, rest) =
-            split(parts.uri.query().unwrap_or_default(), |name| matches!(name, "limit" | "cursor"));
+        let (page, rest) = split(parts.uri.query().unwrap_or_default(), |name| matches!(name, "limit" | "cursor"));
         let (identifiers, rest) = split(&rest, is_identifier);
         Ok(Self {
             identifiers: parameters(&identifiers)?,
@@ -339,7 +338,10 @@ mod tests {
             ("", "{}"),
             ("kind=fact, preference&tags=a", r#"{"kind":["fact","preference"],"tags":["a"]}"#),
             ("filter.userId=ann,ben", r#"{"userId":["ann","ben"]}"#),
-            ("pinned=true&importanceMin=0.5&superseded=true", r#"{"pinned":true,"importanceMin":0.5,"superseded":true}"#),
+            (
+                "pinned=true&importanceMin=0.5&superseded=true",
+                r#"{"pinned":true,"importanceMin":0.5,"superseded":true}"#,
+            ),
             ("createdAfter=2026-01-31", r#"{"createdAfter":"2026-01-31T00:00:00Z"}"#),
             ("metadata=%7B%22room%22%3A7%7D&layer=user", r#"{"metadata":{"room":7},"layer":["user"]}"#),
             ("threadId=7&role=true", r#"{"threadId":["7"],"role":["true"]}"#),
@@ -394,7 +396,8 @@ mod tests {
         );
         let (made, open) = (format!("{:?}", whole.at(now)), format!("{:?}", Filter::at(now)));
         // What a request cannot ask for stays open.
-        for untouched in ["happened: TimeRange { from: None, until: None }", "claim: None", "twin: None", "about: None"] {
+        for untouched in ["happened: TimeRange { from: None, until: None }", "claim: None", "twin: None", "about: None"]
+        {
             assert!(made.contains(untouched) && open.contains(untouched), "{untouched}");
         }
         assert_eq!(made.matches("[]").count(), 0, "{made}");

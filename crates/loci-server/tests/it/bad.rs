@@ -111,8 +111,7 @@ async fn odd_words_are_only_words() {
         });
         let added = house.post("/v1/memories", body).await.expect(201);
         assert_eq!(added["data"]["content"], format!("Ann said {odd}"));
-        let filter =
-            json!({ "tags": [odd], "category": [odd], "threadId": [odd], "metadata": { odd: odd }, "sourceType": [odd] });
+        let filter = json!({ "tags": [odd], "category": [odd], "threadId": [odd], "metadata": { odd: odd }, "sourceType": [odd] });
         let body = json!({ "query": odd, "identifiers": { "userId": odd.trim() }, "filter": filter, "limit": 3 });
         assert!(house.post("/v1/recall", body.clone()).await.expect(200)["hits"].is_array(), "{odd}");
         house.post("/v1/memories/search", body).await.expect(200);

@@ -27,7 +27,13 @@ async fn count(house: &House, query: &str) -> Value {
 async fn matches_are_deleted_after_a_dry_run() {
     let house = House::open().await;
     let ids = filled(&house, 45).await;
-    house.post("/v1/memories", json!({ "content": "Ben has a box.", "identifiers": { "userId": "ben" }, "tags": ["even"] })).await.expect(201);
+    house
+        .post(
+            "/v1/memories",
+            json!({ "content": "Ben has a box.", "identifiers": { "userId": "ben" }, "tags": ["even"] }),
+        )
+        .await
+        .expect(201);
     let delete = async |more: Value| {
         let mut body = json!({ "identifiers": { "userId": "ann" }, "filter": { "tags": ["even"] } });
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -65,7 +71,9 @@ async fn matches_are_deleted_after_a_dry_run() {
 async fn matches_of_many_pages_are_changed() {
     let house = House::open().await;
     let memories = |from: usize| -> Vec<Value> {
-        (from..from + 400).map(|number| json!({ "content": format!("Screw {number} is long."), "asIs": true })).collect()
+        (from..from + 400)
+            .map(|number| json!({ "content": format!("Screw {number} is long."), "asIs": true }))
+            .collect()
     };
     for from in [0, 400, 800] {
         let body = json!({ "identifiers": { "userId": "ann" }, "memories": memories(from) });
@@ -125,7 +133,11 @@ async fn what_is_not_meant_is_refused() {
         ("update", json!({ "filter": { "kind": ["fact"] }, "changes": { "version": 1 } }), "changes.version"),
         ("update", json!({ "filter": { "kind": ["fact"] }, "changes": { "content": "x" } }), "changes.content"),
         ("update", json!({ "filter": { "kind": ["fact"] }, "changes": { "colour": 1 } }), "changes.colour"),
-        ("update", json!({ "filter": { "state": ["active"] }, "changes": { "importance": 7 }, "dryRun": false }), "importance"),
+        (
+            "update",
+            json!({ "filter": { "state": ["active"] }, "changes": { "importance": 7 }, "dryRun": false }),
+            "changes.importance",
+        ),
     ] {
         let mut body = body;
         body["identifiers"] = ann.clone();

@@ -68,7 +68,10 @@ async fn a_replayed_write_has_its_headers_and_no_words() {
     };
     let body = json!({ "content": "Ann hides sesame", "identifiers": { "userId": "ann" }, "tags": ["sesame"] });
     let (first, again) = (send("/v1/memories", "m", body.clone()).await, send("/v1/memories", "m", body).await);
-    assert_eq!((first.status, again.status, &again.headers["idempotent-replayed"]), (201, 201, &"true".parse().unwrap()));
+    assert_eq!(
+        (first.status, again.status, &again.headers["idempotent-replayed"]),
+        (201, 201, &"true".parse().unwrap())
+    );
     for name in ["etag", "location"] {
         assert_eq!(first.headers[name], again.headers[name], "{name}");
     }

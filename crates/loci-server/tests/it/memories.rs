@@ -268,9 +268,13 @@ async fn memories_are_listed_page_by_page() {
         house.get(&format!("/v1/memories?{query}")).await.refused(400, field);
         house.get(&format!("/v1/memories/count?{query}")).await.refused(400, field);
     }
-    for (query, field) in
-        [("limit=0", "limit"), ("limit=1001", "limit"), ("limit=-1", "limit"), ("limit=many", "limit"), ("cursor=x", "cursor")]
-    {
+    for (query, field) in [
+        ("limit=0", "limit"),
+        ("limit=1001", "limit"),
+        ("limit=-1", "limit"),
+        ("limit=many", "limit"),
+        ("cursor=x", "cursor"),
+    ] {
         house.get(&format!("/v1/memories?{query}")).await.refused(400, field);
     }
     list("&limit=1000").await;

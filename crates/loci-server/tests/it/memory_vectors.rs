@@ -42,12 +42,8 @@ impl Embedder for Counting {
 async fn house() -> (House, Arc<Counting>) {
     let model =
         Model { name: "counting".to_owned(), dimensions: DIMENSIONS, similarity_threshold: 0.3, max_tokens: 256 };
-    let counting = Arc::new(Counting {
-        model,
-        calls: AtomicUsize::new(0),
-        texts: Mutex::default(),
-        down: Mutex::new(false),
-    });
+    let counting =
+        Arc::new(Counting { model, calls: AtomicUsize::new(0), texts: Mutex::default(), down: Mutex::new(false) });
     (House::thinking(Options::default(), Config::default(), Some(counting.clone()), None).await, counting)
 }
 
@@ -73,7 +69,10 @@ async fn a_given_vector_is_stored_and_found_by() {
     assert_eq!(kept.len(), 1);
     let near = kept[0].1.iter().zip(&vector).map(|(a, b)| a * b).sum::<f32>();
     assert!(near > 0.99, "{near}");
-    house.post("/v1/memories", json!({ "content": "Ann sings.", "identifiers": { "userId": "ann" } })).await.expect(201);
+    house
+        .post("/v1/memories", json!({ "content": "Ann sings.", "identifiers": { "userId": "ann" } }))
+        .await
+        .expect(201);
     let request = RecallRequest { query: "garden furniture".to_owned(), ..RecallRequest::default() };
     let found = house.engine.recall(&ann(), request).await.unwrap();
     assert_eq!(found.hits[0].memory.id, id, "no word of it is in the text");
@@ -101,7 +100,8 @@ async fn a_given_vector_is_stored_and_found_by() {
     }
     // A vector made of a text that was masked would keep what was masked.
     let before = counting.calls.load(Ordering::SeqCst);
-    let masked = house.post("/v1/memories", body("Ann pays with card 4111 1111 1111 1111.", json!({}))).await.expect(201);
+    let masked =
+        house.post("/v1/memories", body("Ann pays with card 4111 1111 1111 1111.", json!({}))).await.expect(201);
     assert_ne!(masked["redacted"], json!([]));
     assert!(counting.calls.load(Ordering::SeqCst) > before);
 }
@@ -116,7 +116,8 @@ async fn without_a_model_no_vector_is_taken() {
 #[tokio::test]
 async fn a_batch_asks_the_model_once() {
     let (house, counting) = house().await;
-    let memories: Vec<Value> = (0..500).map(|number| json!({ "content": format!("Crate{number} holds part{number}.") })).collect();
+    let memories: Vec<Value> =
+        (0..500).map(|number| json!({ "content": format!("Crate{number} holds part{number}.") })).collect();
     let body = json!({ "identifiers": { "userId": "ann" }, "memories": memories });
     let told = house.post("/v1/memories/batch", body.clone()).await.expect(200);
     assert_eq!((&told["succeeded"], &told["failed"]), (&json!(500), &json!(0)));
