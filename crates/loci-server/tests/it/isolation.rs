@@ -227,6 +227,8 @@ pub(crate) fn body(id: &str, memory: MemoryId) -> Option<Value> {
     let body = match id {
         "addMemory" => json!({ "content": "a stranger was here" }),
         "addMemories" => json!({ "memories": [{ "content": "strangers were here" }] }),
+        "deleteMemories" => json!({ "filter": { "id": [memory] }, "dryRun": false }),
+        "updateMemories" => json!({ "filter": { "id": [memory] }, "changes": { "pinned": true }, "dryRun": false }),
         "importMemories" => json!({ "content": "a stranger was here", "identifiers": { "userId": "victim" } }),
         "changeMemory" => json!({ "content": "a stranger was here" }),
         "searchMemories" | "recall" => json!({ "query": "where does the cache of Meridian lie?" }),
