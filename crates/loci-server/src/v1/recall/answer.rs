@@ -157,8 +157,9 @@ impl PartialSchema for RecalledMemory {
     fn schema() -> RefOr<Schema> {
         let mut schema = Memory::schema();
         if let RefOr::T(Schema::Object(object)) = &mut schema {
-            object.description =
-                Some("A memory. Only `id` is always there: `fields` chooses which of the others are returned.".to_owned());
+            object.description = Some(
+                "A memory. Only `id` is always there: `fields` chooses which of the others are returned.".to_owned(),
+            );
         }
         schema
     }

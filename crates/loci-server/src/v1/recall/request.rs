@@ -171,14 +171,9 @@ impl RecallBody {
         };
         let (since, thread_id) = (self.since, self.since_thread_id.take());
         Ok(match (self.pack.take(), self.window.take()) {
-            (Some(PackOptions { budget_tokens, format, summarise }), _) => Question::Pack(Box::new(QueryRequest {
-                recall,
-                format,
-                budget_tokens,
-                summarise,
-                since,
-                thread_id,
-            })),
+            (Some(PackOptions { budget_tokens, format, summarise }), _) => {
+                Question::Pack(Box::new(QueryRequest { recall, format, budget_tokens, summarise, since, thread_id }))
+            }
             (None, Some(window)) => Question::Window(Box::new(window.request(recall, since, thread_id))),
             (None, None) => Question::Recall(Box::new(recall)),
         })
