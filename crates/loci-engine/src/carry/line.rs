@@ -341,8 +341,7 @@ mod tests {
 
     #[test]
     fn lines_of_format_1_are_still_read() {
-        let (id, at, later) =
-            ("0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50", "2026-06-01T12:00:00Z", "2026-06-02T12:00:00Z");
+        let (id, at, later) = ("0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50", "2026-06-01T12:00:00Z", "2026-06-02T12:00:00Z");
         let whose = r#""layer":"user","identifiers":{"userId":"ana"}"#;
         let entity = r#""canonicalName":"Lisbon","entityType":"place","mentionCount":1"#;
         for (old, new) in [
@@ -351,7 +350,9 @@ mod tests {
                 format!(r#"{{"type":"agent","agentId":"a","settings":{{"limit":5}},"createdAt":"{at}"}}"#),
             ),
             (
-                format!(r#"{{"type":"entity",{whose},"id":"{id}",{entity},"firstSeen":"{at}","lastUpdated":"{later}"}}"#),
+                format!(
+                    r#"{{"type":"entity",{whose},"id":"{id}",{entity},"firstSeen":"{at}","lastUpdated":"{later}"}}"#
+                ),
                 format!(r#"{{"type":"entity",{whose},"id":"{id}",{entity},"createdAt":"{at}","updatedAt":"{later}"}}"#),
             ),
             (

@@ -26,7 +26,8 @@ async fn keys_are_made_shown_once_rotated_and_revoked() {
     assert!(!listed.text.contains(secret) && !listed.text.contains("hash"));
     assert_eq!(listed.expect(200)["data"].as_array().unwrap().len(), 2);
     let page = house.get("/v1/keys?limit=1").await.expect(200);
-    let rest = house.get(&format!("/v1/keys?limit=1&cursor={}", page["nextCursor"].as_str().unwrap())).await.expect(200);
+    let rest =
+        house.get(&format!("/v1/keys?limit=1&cursor={}", page["nextCursor"].as_str().unwrap())).await.expect(200);
     assert_eq!((&rest["data"][0]["id"], &rest["nextCursor"]), (&json!(id), &Value::Null));
 
     let rotated = house.post(&format!("/v1/keys/{id}/rotate"), json!({ "graceSeconds": 60 })).await.expect(201);

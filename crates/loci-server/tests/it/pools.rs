@@ -267,8 +267,16 @@ async fn a_pool_is_made_used_and_left_over_http() {
     ] {
         post(&world, member, "/v1/pools/physics/contributions", wrong).await.refused(400, field);
     }
-    let own = house.engine.remember(&Caller { identifiers: Identifiers { pool_id: None, ..owl().identifiers }, ..owl() }, NewMemory { content: "Muons decay".into(), ..NewMemory::default() }).await.unwrap();
-    let copied = post(&world, member, "/v1/pools/physics/contributions", json!({ "memoryId": own.id })).await.expect(201);
+    let own = house
+        .engine
+        .remember(
+            &Caller { identifiers: Identifiers { pool_id: None, ..owl().identifiers }, ..owl() },
+            NewMemory { content: "Muons decay".into(), ..NewMemory::default() },
+        )
+        .await
+        .unwrap();
+    let copied =
+        post(&world, member, "/v1/pools/physics/contributions", json!({ "memoryId": own.id })).await.expect(201);
     assert_eq!(copied["data"]["content"], "Muons decay");
     let other = json!({ "identifiers": { "agentId": "owl", "poolId": "docs" }, "query": "x" });
     post(&world, member, "/v1/pools/physics/query", other).await.refused(400, "poolId");

@@ -31,7 +31,8 @@ async fn a_thread_is_put_read_and_removed() {
     put(json!({ "id": "2", "expectParent": "" })).await.refused(409, "expectParent");
     put(json!({ "id": "2", "parentId": "1", "expectParent": "1", "metadata": { "step": 2 } })).await.expect(201);
     put(json!({ "id": "3", "parentId": "2", "format": "msgpack", "data": "AP8=" })).await.expect(201);
-    let replaced = put(json!({ "id": "3", "parentId": "2", "format": "msgpack", "data": "AP4=", "replace": true })).await;
+    let replaced =
+        put(json!({ "id": "3", "parentId": "2", "format": "msgpack", "data": "AP4=", "replace": true })).await;
     assert_eq!(replaced.expect(200)["event"], "UPDATE");
     put(json!({ "id": "4", "format": "msgpack", "data": "no base64" })).await.refused(400, "data");
     put(json!({ "id": "4", "colour": "red" })).await.refused(400, "colour");
@@ -73,7 +74,8 @@ async fn a_thread_is_put_read_and_removed() {
     let remove = async |path: &str| house.delete(&format!("{thread}{path}")).await;
     house.get(&format!("{thread}?userId=bob")).await.refused(404, "threadId");
     remove("?userId=bob").await.refused(404, "threadId");
-    let prune = async |keep: usize| house.post(&format!("{thread}/prune"), json!({ "identifiers": who, "keep": keep })).await;
+    let prune =
+        async |keep: usize| house.post(&format!("{thread}/prune"), json!({ "identifiers": who, "keep": keep })).await;
     prune(0).await.refused(400, "keep");
     assert_eq!(prune(2).await.expect(200)["removedCount"], 1);
     remove("/checkpoints/2?userId=ann").await.expect(204);
