@@ -241,11 +241,13 @@ pub(crate) fn body(id: &str, memory: MemoryId) -> Option<Value> {
         "pinMemory" => json!({ "pinned": true }),
         "resolveMemory" => json!({ "other": "0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50", "keep": "newer" }),
         "undo" => json!({ "space": "agent_memory_keeper", "sequence": 1 }),
-        "ingestTurns" | "ingestThreadTurns" => json!({ "turns": [{ "threadId": "t", "content": "a stranger was here" }] }),
+        "ingestTurns" | "ingestThreadTurns" => {
+            json!({ "turns": [{ "threadId": "t", "content": "a stranger was here" }] })
+        }
         "summarise" => json!({ "threadId": "monday" }),
         "mergeEntities" => json!({ "from": "Vera" }),
         "splitEntity" => json!({ "id": memory }),
-        "stateFact" => json!({ "fact": { "subject": "cache", "predicate": "lies in", "object": "the open" } }),
+        "stateFact" => json!({ "subject": "cache", "predicate": "lies in", "object": "the open" }),
         "putCheckpoint" => json!({ "id": "one", "data": "a stranger was here", "replace": true }),
         "putWrites" => {
             let write = json!({ "taskId": "t", "position": 0, "channel": "c", "data": "a stranger was here" });
@@ -373,7 +375,7 @@ async fn try_route(world: &World, operation: &Operation, stranger: &Stranger, na
         assert!(matches!(status, 400 | 403 | 404), "{told}: {status} {text}");
     }
     // What is not theirs is as good as absent: the same answer as for an id that never was.
-    if operation.path.contains("/memories/{id}")  {
+    if operation.path.contains("/memories/{id}") {
         let (other, absent) = call(&world.house, stranger, &operation.method, &path(nobody), sent.as_ref()).await;
         // The id of the request differs.
         let plain = |text: &str, id: MemoryId| match serde_json::from_str::<Value>(&text.replace(&id.to_string(), "ID"))
