@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, HashMap};
 use jiff::{Timestamp, ToSpan};
 use loci_store::{EntityFilter, EntityQuery};
 use loci_types::{
-    Action, Addition, Batch, Bookkeeping, Change, EntityId, JobKind, JobSpec, Memory, MemoryId,
-    NoteValue, Provenance, Relation, Scope, Session, SessionFilter, Source, Tenant, Vector, Visible,
+    Action, Addition, Batch, Bookkeeping, Change, EntityId, JobKind, JobSpec, Memory, MemoryId, NoteValue, Provenance,
+    Relation, Scope, Session, SessionFilter, Source, Tenant, Vector, Visible,
 };
 use serde::Serialize;
 use serde_json::{Map, json};
