@@ -39,7 +39,8 @@ pub(super) fn name(description: &mut Value) {
 /// The generator repeats the inner type in `data`; it is described once and referred to.
 fn by_reference(inner: &str, suffix: &str, schema: &mut Value, named: &mut Map<String, Value>) {
     let target = json!({ "$ref": reference(inner) });
-    let data = &mut schema["properties"]["data"];
+    // Indexing would add the field to bodies that have none.
+    let Some(data) = schema.pointer_mut("/properties/data") else { return };
     let repeated = match suffix {
         "Page" => std::mem::replace(&mut data["items"], target),
         "Write" => std::mem::replace(data, json!({ "oneOf": [target, { "type": "null" }] })),
