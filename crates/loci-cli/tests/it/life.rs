@@ -147,8 +147,8 @@ fn sessions_are_listed_ended_and_learned_from() {
     assert_eq!(home.json(&["session", "list", "--ended"])["sessions"].as_array().unwrap().len(), 1);
     assert_eq!(home.json(&["session", "list", "--pending"])["sessions"], json!([]));
     says(&shown(&home, &["session", "list", "--pending"]), &["No such sessions"]);
-    check(&home, &["session", "end", "never"], NOT_FOUND.0, NOT_FOUND.1, "session");
-    check(&home, &["session", "learn", "never"], NOT_FOUND.0, NOT_FOUND.1, "session");
+    check(&home, &["session", "end", "never"], NOT_FOUND.0, NOT_FOUND.1, "sessionId");
+    check(&home, &["session", "learn", "never"], NOT_FOUND.0, NOT_FOUND.1, "sessionId");
     // A name that several have is not guessed at.
     home.json(&["ingest", "--user=bo", "--thread=t", "--session=monday", "I live in Rome"]);
     check(&home, &["session", "end", "monday"], INVALID.0, INVALID.1, "session");

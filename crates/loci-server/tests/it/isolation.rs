@@ -249,7 +249,7 @@ pub(crate) fn body(id: &str, memory: MemoryId) -> Option<Value> {
         "summarise" => json!({ "sessionId": "monday" }),
         "mergeEntities" => json!({ "from": "Vera" }),
         "splitEntity" => json!({ "id": memory }),
-        "stateFact" => json!({ "fact": { "subject": "cache", "predicate": "lies in", "object": "the open" } }),
+        "stateFact" => json!({ "subject": "cache", "predicate": "lies in", "object": "the open" }),
         "putCheckpoint" => json!({ "id": "one", "data": "a stranger was here", "replace": true }),
         "putWrites" => {
             let write = json!({ "taskId": "t", "position": 0, "channel": "c", "data": "a stranger was here" });
