@@ -19,7 +19,7 @@ use utoipa_axum::routes;
 
 use super::IdentifierParams;
 use crate::App;
-use crate::extract::{Body, PathName, ScopedParams};
+use crate::extract::{ScopedParams, Body, PathName};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 

@@ -11,9 +11,9 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{IdentifierParams, NoParams, OnlyWhose};
+use super::{NoParams, OnlyWhose, IdentifierParams};
 use crate::App;
-use crate::extract::{Id, MaybeBody, ScopedParams};
+use crate::extract::{ScopedParams, Id, MaybeBody};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 

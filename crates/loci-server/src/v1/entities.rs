@@ -11,9 +11,9 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{IdentifierParams, NoParams};
+use super::{NoParams, IdentifierParams};
 use crate::App;
-use crate::extract::{Body, Id, PathName, ScopedParams, words};
+use crate::extract::{ScopedParams, Body, Id, PathName, words};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 

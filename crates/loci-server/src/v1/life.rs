@@ -14,9 +14,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::memories::AddMemory;
-use super::{IdentifierParams, NoParams, OnlyWhose, Wanted, Written, written};
+use super::{NoParams, OnlyWhose, Wanted, IdentifierParams, Written, written};
 use crate::App;
-use crate::extract::{Body, Id, MaybeBody, Params, ScopedParams, words};
+use crate::extract::{ScopedParams, Body, Id, MaybeBody, Params, words};
 use crate::failure::{self, Failure, Failures};
 use crate::guard::Who;
 

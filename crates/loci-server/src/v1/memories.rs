@@ -16,9 +16,9 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{IdentifierParams, NoParams, OnlyWhose, Wanted, Written, etag, written};
+use super::{NoParams, OnlyWhose, Wanted, IdentifierParams, Written, etag, written};
 use crate::App;
-use crate::extract::{Body, Id, MaybeBody, Params, ScopedParams};
+use crate::extract::{ScopedParams, Body, Id, MaybeBody, Params};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 

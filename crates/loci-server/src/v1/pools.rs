@@ -18,9 +18,9 @@ use utoipa_axum::routes;
 
 use super::filter::MemoryFilter;
 use super::recall::RecallAnswer;
-use super::{IdentifierParams, NoParams, OnlyWhose, Return, Written, written};
+use super::{NoParams, OnlyWhose, Return, IdentifierParams, Written, written};
 use crate::App;
-use crate::extract::{Body, MaybeBody, PathName, PathPair, ScopedParams};
+use crate::extract::{ScopedParams, Body, MaybeBody, PathName, PathPair};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 
@@ -65,11 +65,7 @@ struct Pools {
     responses((status = 200, description = "The pools", body = Pools), Failures),
     security(("key" = ["reader"]))
 )]
-async fn list(
-    State(app): State<Arc<App>>,
-    who: Who,
-    ScopedParams(whose, _): ScopedParams<NoParams>,
-) -> Result<Json<Pools>, Failure> {
+async fn list(State(app): State<Arc<App>>, who: Who, ScopedParams(whose, _): ScopedParams<NoParams>) -> Result<Json<Pools>, Failure> {
     let caller = who.caller(whose, "pools")?;
     let pools = app.verb("pools", app.engine.pools(&caller)).await?;
     Ok(Json(Pools { pools }))

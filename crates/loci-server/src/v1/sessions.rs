@@ -15,9 +15,9 @@ use utoipa_axum::routes;
 
 use super::batch::within;
 use super::filter::MemoryFilter;
-use super::{IdentifierParams, OnlyWhose};
+use super::{OnlyWhose, IdentifierParams};
 use crate::App;
-use crate::extract::{Body, MaybeBody, PathName, ScopedParams};
+use crate::extract::{ScopedParams, Body, MaybeBody, PathName};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 

@@ -17,9 +17,9 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{IdentifierParams, NoParams};
+use super::{NoParams, IdentifierParams};
 use crate::App;
-use crate::extract::{MaybeBody, Params, PathPair, ScopedParams, words};
+use crate::extract::{ScopedParams, MaybeBody, PathPair, Params, words};
 use crate::failure::{self, Failure, Failures};
 use crate::guard::Who;
 

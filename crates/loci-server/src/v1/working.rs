@@ -14,9 +14,9 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::{IdentifierParams, NoParams, OnlyWhose};
+use super::{NoParams, OnlyWhose, IdentifierParams};
 use crate::App;
-use crate::extract::{Body, MaybeBody, ScopedParams};
+use crate::extract::{ScopedParams, Body, MaybeBody};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 
