@@ -67,7 +67,7 @@ pub fn backup_stamp(at: Timestamp) -> String {
 
 /// A backup in the folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Backup))]
 #[serde(rename_all = "camelCase")]
 pub struct StoredBackup {
     /// The name of the file.
@@ -84,7 +84,7 @@ pub struct StoredBackup {
 
 /// A space in a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = BackupSpace))]
 #[serde(rename_all = "camelCase")]
 pub struct StoredSpace {
     /// The tenant of the space.

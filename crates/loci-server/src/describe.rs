@@ -158,6 +158,16 @@ const ALWAYS: &[(&str, &str)] = &[
     ("KnownKey", "expiresAt"),
     ("KnownKey", "revokedAt"),
     ("WhoAmI", "categories"),
+    ("Task", "endedAt"),
+    ("Task", "result"),
+    ("Task", "error"),
+    ("TaskProgress", "total"),
+    ("Backup", "tenant"),
+    ("ImportProblem", "line"),
+    ("Webhook", "lastDeliveredAt"),
+    ("Webhook", "lastError"),
+    ("Webhook", "nextAttemptAt"),
+    ("Webhook", "pending"),
 ];
 
 /// Fields that are missing when they are empty, and one that is either.
