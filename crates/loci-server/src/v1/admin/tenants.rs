@@ -31,6 +31,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 /// A tenant.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Tenant)]
 struct TenantName {
     /// The name of the tenant.
     tenant: String,
