@@ -42,7 +42,7 @@ request = function()
   local body = string.format(
     '{"identifiers":{"userId":"load%d"},"turns":[{"threadId":"t%d","role":"user","content":"turn %d of thread %d"}]}',
     number % 100, number % 100, number, thread_number)
-  return wrk.format("POST", "/v1/sessions/turns", {["Content-Type"] = "application/json"}, body)
+  return wrk.format("POST", "/v1/turns", {["Content-Type"] = "application/json"}, body)
 end
 LUA
 cat >"$scratch/tell.lua" <<'LUA'

@@ -158,8 +158,8 @@ class LociHttp(Peer):
     def numbers(self) -> list[int]:
         found, cursor = [], ""
         while True:
-            page = self._call("GET", f"/v1/memories?limit=100{cursor}")
-            found += map(_number, page["memories"])
+            page = self._call("GET", f"/v1/memories?limit=1000{cursor}")
+            found += map(_number, page["data"])
             if not page.get("nextCursor"):
                 return found
             cursor = f"&cursor={page['nextCursor']}"

@@ -259,7 +259,6 @@ impl Engine {
         Vec::new()
     }
 
-
     /// Adds several to one space in one transaction.
     async fn add_together(&self, together: &[Pending]) -> Result<()> {
         let changes = together.iter().map(|pending| {

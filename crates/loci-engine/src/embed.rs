@@ -73,9 +73,7 @@ impl Engine {
         if values.len() != known.dimensions || !finite {
             let (length, expect) = (values.len(), known.dimensions);
             let message = format!("embedding has {length} numbers, but must have {expect}, all finite and not all 0");
-            return Err(Error::invalid("embedding", message)
-                .hint("leave it out, so that it is computed")
-                .into());
+            return Err(Error::invalid("embedding", message).hint("leave it out, so that it is computed").into());
         }
         Ok(Some(Vector { model: known.name.clone(), values, token_states: None }))
     }

@@ -37,7 +37,9 @@ pub fn optional_instant<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Op
     let read = |text: String| {
         parse_instant(&text).map_err(|_| {
             let shown: String = text.chars().take(64).collect();
-            D::Error::custom(format!("\"{shown}\" is neither an instant such as 2026-01-31T12:00:00Z nor a day such as 2026-01-31"))
+            D::Error::custom(format!(
+                "\"{shown}\" is neither an instant such as 2026-01-31T12:00:00Z nor a day such as 2026-01-31"
+            ))
         })
     };
     text.map(read).transpose()

@@ -63,6 +63,7 @@ mod reembed;
 mod reflect;
 mod remember;
 mod report;
+mod resolve_id;
 pub mod score;
 mod search;
 mod session;

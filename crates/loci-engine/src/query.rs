@@ -209,7 +209,11 @@ impl Engine {
                 event: event(&entry.event),
                 category: memory.category.clone(),
                 // What was forgotten is told of, not told again.
-                text: if forgotten { format!("memory {}", memory.id) } else { reported(memory).into_owned() },
+                text: if forgotten {
+                    format!("memory {}", memory.id.citation())
+                } else {
+                    reported(memory).into_owned()
+                },
                 importance: (!forgotten).then_some(memory.importance),
             })
         };

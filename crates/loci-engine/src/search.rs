@@ -19,7 +19,8 @@ use crate::{Engine, RecallHit, RecallRequest, Result};
 pub type SearchRequest = RecallRequest;
 
 /// What a search found.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct SearchResponse {
     /// The results, by layer precedence and then by score.
     pub results: Vec<SearchHit>,

@@ -63,7 +63,9 @@ impl Engine {
                 let mut found = self.store.sessions(&visible, &filter, 2).await?;
                 if found.len() > 1 {
                     let message = format!("several scopes have a session `{name}`");
-                    return Err(Error::invalid("sessionId", message).hint("say whose it is, such as --user NAME").into());
+                    return Err(Error::invalid("sessionId", message)
+                        .hint("say whose it is, such as --user NAME")
+                        .into());
                 }
                 let Some(session) = found.pop() else {
                     return Err(Error::new(

@@ -6,6 +6,7 @@
 use std::fmt::{self, Display};
 use std::marker::PhantomData;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
@@ -13,13 +14,16 @@ use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, Uri};
-use loci_types::{ErrorKind, Identifier, Identifiers, MemoryId};
+use loci_types::{ErrorKind, Identifier, Identifiers, MemoryId, MemoryRef};
 use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use crate::failure::Failure;
+use crate::App;
+use crate::failure::{self, Failure};
+use crate::guard::Who;
+use crate::short_ids::PathScope;
 use crate::strict::Strict;
 use crate::v1::PageRequest;
 
@@ -36,7 +40,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
         if !is_json(request.headers()) {
             return Err(not_json());
         }
-        let bytes = Bytes::from_request(request, state).await.map_err(cut_off)?;
+        let bytes = Bytes::from_request(request, state).await.map_err(body_failure)?;
         json(&bytes).map(Self)
     }
 }
@@ -51,7 +55,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for MaybeBody
         if request.headers().contains_key(CONTENT_TYPE) && !is_json(request.headers()) {
             return Err(not_json());
         }
-        let bytes = Bytes::from_request(request, state).await.map_err(cut_off)?;
+        let bytes = Bytes::from_request(request, state).await.map_err(body_failure)?;
         let read: Option<T> = if bytes.is_empty() { None } else { json(&bytes)? };
         Ok(Self(read.unwrap_or_default()))
     }
@@ -91,7 +95,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Scoped<T> {
         if !is_json(request.headers()) {
             return Err(not_json());
         }
-        scoped(&Bytes::from_request(request, state).await.map_err(cut_off)?)
+        scoped(&Bytes::from_request(request, state).await.map_err(body_failure)?)
     }
 }
 
@@ -149,7 +153,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for MaybeScop
         if request.headers().contains_key(CONTENT_TYPE) && !is_json(request.headers()) {
             return Err(not_json());
         }
-        let bytes = Bytes::from_request(request, state).await.map_err(cut_off)?;
+        let bytes = Bytes::from_request(request, state).await.map_err(body_failure)?;
         if bytes.is_empty() || bytes.as_ref() == b"null" {
             return Ok(Self(Scoped::default()));
         }
@@ -200,13 +204,20 @@ impl<'de> Deserialize<'de> for Members {
     }
 }
 
+/// Reads the scope that a body names, and nothing else. A body that cannot be read names none; the handler refuses it.
+pub(crate) fn scope_of(bytes: &[u8]) -> Identifiers {
+    let members = serde_json::from_slice(bytes).map_or_else(|_| Vec::new(), |Members(members)| members);
+    let named = members.iter().find(|(name, _)| name == IDENTIFIERS);
+    named.and_then(|(_, value)| serde_json::from_str(value.get()).ok()).unwrap_or_default()
+}
+
 /// Reads an object: `identifiers` by themselves, the rest as `T`. Both are read strictly.
 fn scoped<T: DeserializeOwned>(bytes: &[u8]) -> Result<Scoped<T>, Failure> {
     let wrong = |error: serde_json::Error| told("body".to_owned(), &error.to_string());
-    let Members(members) = serde_json::from_slice(bytes).map_err(|error| {
-        let quoted = error.to_string().split('`').nth(1).map(str::to_owned);
-        told(quoted.unwrap_or_else(|| "body".to_owned()), &error.to_string())
-    })?;
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let Members(members) = serde_path_to_error::deserialize(&mut reader)
+        .map_err(|error| told(error.path().to_string(), &error.inner().to_string()))?;
+    reader.end().map_err(wrong)?;
     let (mut identifiers, mut rest) = (Identifiers::default(), vec![b'{']);
     for (name, value) in members {
         if name == IDENTIFIERS {
@@ -236,9 +247,13 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for ScopedParams<T
     }
 }
 
-/// Whether a parameter names the scope of the request.
 pub(crate) fn is_identifier(name: &str) -> bool {
     Identifier::ALL.iter().any(|which| which.field() == name)
+}
+
+/// Reads the scope that the query parameters name.
+pub(crate) fn scope_of_query(uri: &Uri) -> Result<Identifiers, Failure> {
+    parameters(&split(uri.query().unwrap_or_default(), is_identifier).0)
 }
 
 /// Query parameters of a list: the scope, the page, and what else the list takes.
@@ -289,17 +304,26 @@ where
     text.split(',').map(|word| word.trim().parse().map_err(D::Error::custom)).collect()
 }
 
-/// The id of a memory in the path. What is no id names nothing that exists.
+/// The id of a memory in the path, whole or short. A short one is looked up in the scope of the request, which
+/// [`short_ids`](crate::short_ids) has read.
 pub(crate) struct Id(pub(crate) MemoryId);
 
-impl<S: Send + Sync> FromRequestParts<S> for Id {
+impl FromRequestParts<Arc<App>> for Id {
     type Rejection = Failure;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        let PathName(text) = PathName::from_request_parts(parts, state).await?;
-        text.parse().map(Self).map_err(|_| {
-            Failure::new(ErrorKind::InvalidInput, "the id in the path is not a UUID", "read the request").field("id")
-        })
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Failure> {
+        let PathName(text) = PathName::from_request_parts(parts, app).await?;
+        if let Ok(id) = text.parse() {
+            return Ok(Self(id));
+        }
+        let Some(scope) = parts.extensions.get::<PathScope>().cloned() else {
+            let failure = Failure::new(ErrorKind::InvalidInput, "the id in the path is not a UUID", "request");
+            return Err(failure.field("id"));
+        };
+        let given = text.parse::<MemoryRef>().map_err(|error| failure::word(&error, &scope.operation))?;
+        let caller = Who::from_request_parts(parts, app).await?.caller(scope.identifiers, &scope.operation)?;
+        let found = app.engine.resolve_id(&caller, &given).await;
+        found.map(Self).map_err(|error| Failure::of(error.problem(&scope.operation)))
     }
 }
 
@@ -379,7 +403,8 @@ pub(crate) fn told(path: String, problem: &str) -> Failure {
     Failure::new(kind, format!("{field}: {problem}"), "read the request").field(&field)
 }
 
-fn cut_off(rejection: BytesRejection) -> Failure {
+/// The failure of a body that could not be read.
+pub(crate) fn body_failure(rejection: BytesRejection) -> Failure {
     let said = |text: &str| Failure::new(ErrorKind::InvalidInput, text, "read the request").field("body");
     match rejection.status() {
         StatusCode::PAYLOAD_TOO_LARGE => said("the body is larger than this server takes")

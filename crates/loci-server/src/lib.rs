@@ -23,6 +23,7 @@ mod options;
 mod router;
 mod schedule;
 mod shared;
+mod short_ids;
 mod strict;
 mod task;
 mod usage;

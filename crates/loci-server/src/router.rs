@@ -21,7 +21,7 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::failure::{Failure, ProblemBody};
-use crate::{App, docs, guard, health, idempotency, mcp, openspec, v1};
+use crate::{App, docs, guard, health, idempotency, mcp, openspec, short_ids, v1};
 
 /// The routes with their description.
 pub(crate) fn described() -> OpenApiRouter<Arc<App>> {
@@ -59,6 +59,7 @@ pub(crate) fn routes(app: &Arc<App>) -> Router {
         .with_state(app.clone())
         // Innermost, in the task in which requests are read.
         .layer(middleware::from_fn_with_state(app.clone(), days))
+        .layer(middleware::from_fn_with_state(app.clone(), short_ids::read_scope))
         .layer(timed)
         .layer(DefaultBodyLimit::max(app.options.server.body_bytes))
         .layer(middleware::from_fn_with_state(app.clone(), idempotency::once))

@@ -17,6 +17,7 @@ mod kind;
 mod layer;
 mod ledger;
 mod memory;
+mod memory_ref;
 mod receipt;
 mod scope;
 mod session;
@@ -45,6 +46,7 @@ pub use memory::{
     AccessPolicy, ContentHash, KnowledgePointer, Memory, Source, Vector, contains_nul, from_step, reinforced, to_step,
     unit,
 };
+pub use memory_ref::{IdRange, MemoryRef};
 pub use receipt::{Durability, Outcome, Receipt};
 pub use scope::{IDENTIFIER_BYTES, Identifier, Identifiers, Scope, Shard, Space, Tenant, slug};
 pub use session::{Session, SessionFilter};

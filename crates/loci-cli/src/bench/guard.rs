@@ -185,7 +185,7 @@ async fn consolidate(store: SqliteStore, times: u64) -> Result<()> {
     let engine = engine(store, None)?;
     let operator = Caller::operator();
     let mut sessions = engine.sessions(&operator, SessionFilter::default()).await?;
-    sessions.sort_by(|one, other| one.name.cmp(&other.name));
+    sessions.sort_by(|one, other| one.session_id.cmp(&other.session_id));
     ensure!(times <= sessions.len() as u64, "there are only {} sessions", sessions.len());
     for session in sessions.iter().take(times as usize) {
         let learned = engine.consolidate(&operator, &session.scope, &session.session_id).await?;

@@ -16,7 +16,7 @@ use crate::{output, shape};
 
 `→` stands before the version that holds now, (gone) behind one that was forgotten or faded. `loci history` shows what happened to one of them.")]
 pub(crate) struct ChainArgs {
-    /// Its id
+    /// Id of the memory, whole or short
     id: String,
     #[command(flatten)]
     scope: ScopeFlags,
@@ -24,9 +24,11 @@ pub(crate) struct ChainArgs {
 
 /// Prints all versions of what a memory says, oldest first.
 pub(crate) async fn run(context: &Context, args: &ChainArgs) -> Result<()> {
-    let id = args.id.parse()?;
+    let given = args.id.parse()?;
     let caller = context.caller(&args.scope, false, Nobody::Operator);
-    let chain = context.engine().await?.versions(&caller, id).await?;
+    let engine = context.engine().await?;
+    let id = engine.resolve_id(&caller, &given).await?;
+    let chain = engine.versions(&caller, id).await?;
     if context.json {
         output::json(&chain);
         return Ok(());
@@ -39,7 +41,7 @@ pub(crate) async fn run(context: &Context, args: &ChainArgs) -> Result<()> {
             shape::instant(since(version)),
             version.valid_until.map_or_else(|| "–".to_owned(), shape::instant),
             shape::brief(&loci_engine::reported(version), 120),
-            version.id.to_string(),
+            version.id.short(),
         ]
     });
     output::line(&shape::table(&["version", "holds from", "until", "what", "id"], rows.collect()));

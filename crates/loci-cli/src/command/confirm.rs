@@ -15,7 +15,7 @@ use crate::context::{Context, Nobody};
 
 A confirmed memory is sure and no longer fades.")]
 pub(crate) struct ConfirmArgs {
-    /// Its id
+    /// Id of the memory, whole or short
     id: String,
     #[command(flatten)]
     scope: ScopeFlags,
@@ -23,9 +23,11 @@ pub(crate) struct ConfirmArgs {
 
 /// Confirms a memory and prints the receipt.
 pub(crate) async fn run(context: &Context, args: &ConfirmArgs) -> Result<()> {
-    let id = args.id.parse()?;
+    let given = args.id.parse()?;
     let caller = context.caller(&args.scope, false, Nobody::Operator);
-    let receipt = context.engine().await?.confirm(&caller, id).await?;
+    let engine = context.engine().await?;
+    let id = engine.resolve_id(&caller, &given).await?;
+    let receipt = engine.confirm(&caller, id).await?;
     print_receipt(&receipt, context.json);
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use loci_types::{MemoryId, Outcome, Receipt};
+use loci_types::{MemoryRef, Outcome, Receipt};
 use serde_json::json;
 
 use crate::arguments::ScopeFlags;
@@ -79,7 +79,7 @@ async fn list(context: &Context, scope: &ScopeFlags) -> Result<()> {
                 asked.signals.to_string(),
                 proposal.lapses_at.map_or_else(|| "–".to_owned(), |at| at.strftime("%Y-%m-%d").to_string()),
                 shape::brief(&loci_engine::reported(&proposal.memory), 120),
-                proposal.memory.id.to_string(),
+                proposal.memory.id.short(),
             ]
         });
         output::line(&shape::table(&["about", "signals", "lapses on", "what", "id"], rows.collect()));
@@ -88,13 +88,13 @@ async fn list(context: &Context, scope: &ScopeFlags) -> Result<()> {
 }
 
 async fn accept(context: &Context, scope: &ScopeFlags, ids: &[String], all: bool) -> Result<()> {
-    let ids = read(ids)?;
+    let given = read(ids)?;
     let caller = context.caller(scope, false, Nobody::Operator);
     let engine = context.engine().await?;
     let ids = if all {
         engine.proposals(&caller).await?.into_iter().map(|proposal| proposal.memory.id).collect()
     } else {
-        ids
+        engine.resolve_ids(&caller, &given).await?
     };
     if ids.is_empty() && !context.json {
         output::line("Nothing waits for consent.");
@@ -106,17 +106,17 @@ async fn accept(context: &Context, scope: &ScopeFlags, ids: &[String], all: bool
 }
 
 async fn reject(context: &Context, scope: &ScopeFlags, ids: &[String], reason: Option<&str>) -> Result<()> {
-    let ids = read(ids)?;
+    let given = read(ids)?;
     let caller = context.caller(scope, false, Nobody::Operator);
     let engine = context.engine().await?;
-    for id in ids {
+    for id in engine.resolve_ids(&caller, &given).await? {
         print(&engine.reject(&caller, id, reason).await?, false, context.json);
     }
     Ok(())
 }
 
 /// All ids before anything is decided, so that a wrong one leaves nothing half done.
-fn read(ids: &[String]) -> Result<Vec<MemoryId>> {
+fn read(ids: &[String]) -> Result<Vec<MemoryRef>> {
     Ok(ids.iter().map(|id| id.parse()).collect::<Result<_, _>>()?)
 }
 

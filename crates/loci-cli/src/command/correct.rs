@@ -15,7 +15,7 @@ use crate::context::{Context, Nobody};
 
 What is right takes the place of what was wrong, and is sure. `loci undo` takes it back.")]
 pub(crate) struct CorrectArgs {
-    /// Its id
+    /// Id of the memory, whole or short
     id: String,
     /// What is right
     #[arg(required = true, value_name = "TEXT")]
@@ -32,9 +32,10 @@ pub(crate) struct CorrectArgs {
 
 /// Corrects a memory and prints the receipt of the right one.
 pub(crate) async fn run(context: &Context, args: &CorrectArgs) -> Result<()> {
-    let id = args.id.parse()?;
+    let given = args.id.parse()?;
     let caller = context.caller(&args.scope, false, Nobody::Operator);
     let engine = context.engine_with_model(args.no_embed, &caller).await?;
+    let id = engine.resolve_id(&caller, &given).await?;
     let receipt = engine.correct(&caller, id, &args.text.join(" "), args.reason.as_deref()).await?;
     print_receipt(&receipt, context.json);
     Ok(())

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use clap::Args;
-use loci_types::{MemoryId, Relation};
+use loci_types::Relation;
 use serde_json::json;
 
 use crate::arguments::ScopeFlags;
@@ -17,7 +17,7 @@ use crate::{output, shape};
 
 Relations: temporal, causal, entity, derived_from, supersedes, related_to.")]
 pub(crate) struct EdgesArgs {
-    /// Its id
+    /// Id of the memory, whole or short
     id: String,
     /// Only links that say this; may be repeated
     #[arg(long)]
@@ -28,10 +28,11 @@ pub(crate) struct EdgesArgs {
 
 /// Prints the links of a memory.
 pub(crate) async fn run(context: &Context, args: &EdgesArgs) -> Result<()> {
-    let id: MemoryId = args.id.parse()?;
+    let given = args.id.parse()?;
     let relations = args.relation.iter().map(|name| name.parse()).collect::<Result<Vec<Relation>, _>>()?;
     let caller = context.caller(&args.scope, false, Nobody::Operator);
     let engine = context.engine().await?;
+    let id = engine.resolve_id(&caller, &given).await?;
     let edges = engine.edges(&caller, id, &relations).await?;
     if context.json {
         output::json(&json!({ "edges": edges }));
@@ -50,7 +51,7 @@ pub(crate) async fn run(context: &Context, args: &EdgesArgs) -> Result<()> {
             edge.predicate.clone().unwrap_or_default(),
             format!("{:.2}", edge.strength),
             text.unwrap_or_else(|_| "not to be seen here".to_owned()),
-            other.to_string(),
+            other.short(),
         ]);
     }
     output::line(&shape::table(&["relation", "how", "strength", "what", "id"], rows));

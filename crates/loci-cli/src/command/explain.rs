@@ -18,7 +18,7 @@ use crate::{output, shape};
 Shows what it was learned from, what it replaced and what replaced it, what it speaks of, what it hangs
 together with and what happened to it. `loci recall --explain` tells why it was found.")]
 pub(crate) struct ExplainArgs {
-    /// Its id
+    /// Id of the memory, whole or short
     id: String,
     #[command(flatten)]
     scope: ScopeFlags,
@@ -26,9 +26,11 @@ pub(crate) struct ExplainArgs {
 
 /// Prints where a memory comes from.
 pub(crate) async fn run(context: &Context, args: &ExplainArgs) -> Result<()> {
-    let id = args.id.parse()?;
+    let given = args.id.parse()?;
     let caller = context.caller(&args.scope, false, Nobody::Operator);
-    let found = context.engine().await?.explain(&caller, id).await?;
+    let engine = context.engine().await?;
+    let id = engine.resolve_id(&caller, &given).await?;
+    let found = engine.explain(&caller, id).await?;
     if context.json {
         output::json(&found);
     } else {
@@ -64,7 +66,7 @@ fn print(found: &Provenance) {
     section("Speaks of", found.entities.iter().map(entity).collect());
     let edge = |edge: &loci_types::Edge| {
         let (arrow, other) = other_end(edge, memory.id);
-        format!("{arrow} {} {other} (strength {:.2})", edge.relation, edge.strength)
+        format!("{arrow} {} {} (strength {:.2})", edge.relation, other.short(), edge.strength)
     };
     section("Hangs together with", found.edges.iter().map(edge).collect());
     let event = |entry: &loci_types::LedgerEntry| {
@@ -79,7 +81,7 @@ fn other_end(edge: &loci_types::Edge, id: MemoryId) -> (&'static str, MemoryId) 
 }
 
 fn line(memory: &Memory) -> String {
-    format!("{} {}", shape::brief(&loci_engine::reported(memory), 80), output::muted(&memory.id.to_string()))
+    format!("{} {}", shape::brief(&loci_engine::reported(memory), 80), output::muted(&memory.id.short()))
 }
 
 fn section(title: &str, lines: Vec<String>) {

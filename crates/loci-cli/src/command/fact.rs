@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use loci_engine::{FactRequest, NewFact};
-use loci_types::{Fact, Outcome};
+use loci_types::{Fact, MemoryRef, Outcome};
 use serde_json::json;
 
 use crate::arguments::{ScopeFlags, metadata};
@@ -105,7 +105,8 @@ pub(crate) async fn run(context: &Context, args: FactArgs) -> Result<()> {
 }
 
 async fn add(context: &Context, args: AddArgs) -> Result<()> {
-    let new = NewFact {
+    let sources = args.source.iter().map(|id| id.parse()).collect::<Result<Vec<MemoryRef>, _>>()?;
+    let mut new = NewFact {
         layer: args.layer.as_deref().map(str::parse).transpose()?,
         fact_type: Some(args.sort),
         subject: args.subject,
@@ -113,12 +114,14 @@ async fn add(context: &Context, args: AddArgs) -> Result<()> {
         object: args.object,
         confidence: args.confidence,
         metadata: metadata(&args.meta)?,
-        sources: args.source.iter().map(|id| id.parse()).collect::<Result<_, _>>()?,
+        sources: Vec::new(),
     };
     // Sources say whose it is; without them it is somebody's.
-    let nobody = if new.sources.is_empty() { Nobody::User } else { Nobody::Operator };
+    let nobody = if sources.is_empty() { Nobody::User } else { Nobody::Operator };
     let caller = context.caller(&args.scope, new.layer.is_some(), nobody);
-    let stated = context.engine().await?.state_fact(&caller, new).await?;
+    let engine = context.engine().await?;
+    new.sources = engine.resolve_ids(&caller, &sources).await?;
+    let stated = engine.state_fact(&caller, new).await?;
     if context.json {
         output::json(&stated);
         return Ok(());

@@ -15,7 +15,7 @@ use crate::context::{Context, Nobody};
 
 A forgotten memory is hidden at once; `loci restore` brings it back until its purge date.")]
 pub(crate) struct ForgetArgs {
-    /// Its id
+    /// Id of the memory, whole or short
     id: String,
     /// The version that you saw
     #[arg(long, value_name = "NUMBER")]
@@ -29,9 +29,11 @@ pub(crate) struct ForgetArgs {
 
 /// Hides a memory and prints the receipt.
 pub(crate) async fn run(context: &Context, args: &ForgetArgs) -> Result<()> {
-    let id = args.id.parse()?;
+    let given = args.id.parse()?;
     let caller = context.caller(&args.scope, false, Nobody::Operator);
-    let receipt = context.engine().await?.forget(&caller, id, args.version, args.reason.as_deref()).await?;
+    let engine = context.engine().await?;
+    let id = engine.resolve_id(&caller, &given).await?;
+    let receipt = engine.forget(&caller, id, args.version, args.reason.as_deref()).await?;
     print_receipt(&receipt, context.json);
     Ok(())
 }

@@ -17,7 +17,7 @@ use crate::{output, shape};
 
 Without names the whole store is looked at; with names, only what they open.")]
 pub(crate) struct GetArgs {
-    /// Its id
+    /// Id of the memory, whole or short
     id: String,
     #[command(flatten)]
     scope: ScopeFlags,
@@ -25,9 +25,11 @@ pub(crate) struct GetArgs {
 
 /// Prints one memory whole.
 pub(crate) async fn run(context: &Context, args: &GetArgs) -> Result<()> {
-    let id = args.id.parse()?;
+    let given = args.id.parse()?;
     let caller = context.caller(&args.scope, false, Nobody::Operator);
-    let memory = context.engine().await?.get(&caller, id).await?;
+    let engine = context.engine().await?;
+    let id = engine.resolve_id(&caller, &given).await?;
+    let memory = engine.get(&caller, id).await?;
     if context.json {
         output::json(&memory);
     } else {

@@ -17,7 +17,7 @@ use crate::{output, shape};
 
 `loci undo LINE` takes a line back.")]
 pub(crate) struct HistoryArgs {
-    /// Its id
+    /// Id of the memory, whole or short
     id: String,
     /// So many entries at most
     #[arg(long, value_name = "NUMBER", default_value_t = 100)]
@@ -31,10 +31,11 @@ pub(crate) struct HistoryArgs {
 
 /// Prints the ledger of one memory, oldest first.
 pub(crate) async fn run(context: &Context, args: &HistoryArgs) -> Result<()> {
-    let id = args.id.parse()?;
+    let given = args.id.parse()?;
     let caller = context.caller(&args.scope, false, Nobody::Operator);
     let then = moment("at", args.at.as_deref())?;
     let engine = context.engine().await?;
+    let id = engine.resolve_id(&caller, &given).await?;
     let mut history = engine.history(&caller, id, args.limit).await?;
     history.events.retain(|entry| then.is_none_or(|then| entry.at <= then));
     if context.json {

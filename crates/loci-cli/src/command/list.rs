@@ -16,7 +16,7 @@ use crate::{output, shape};
   loci list --state soft_deleted
   loci list --limit 20 --cursor CURSOR --json")]
 pub(crate) struct ListArgs {
-    /// So many, 1 to 100 [default: 50]
+    /// Maximum number of memories, 1 to 1000 [default: 50]
     #[arg(long, value_name = "NUMBER")]
     limit: Option<usize>,
     /// Where the page starts: the cursor that the page before ended with
@@ -47,7 +47,7 @@ pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<()> {
     }
     let rows = page.memories.iter().map(|memory| {
         vec![
-            memory.id.to_string(),
+            memory.id.short(),
             memory.kind.to_string(),
             memory.scope().map_or_else(|_| memory.layer.to_string(), |scope| scope.to_string()),
             shape::age(shape::since(memory), now),

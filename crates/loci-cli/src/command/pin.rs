@@ -15,7 +15,7 @@ use crate::context::{Context, Nobody};
 
 `loci list --pinned` shows what is pinned.")]
 pub(crate) struct PinArgs {
-    /// Its id
+    /// Id of the memory, whole or short
     id: String,
     /// No longer
     #[arg(long)]
@@ -26,9 +26,11 @@ pub(crate) struct PinArgs {
 
 /// Pins a memory, or no longer, and prints the receipt.
 pub(crate) async fn run(context: &Context, args: &PinArgs) -> Result<()> {
-    let id = args.id.parse()?;
+    let given = args.id.parse()?;
     let caller = context.caller(&args.scope, false, Nobody::Operator);
-    let receipt = context.engine().await?.pin(&caller, id, !args.off).await?;
+    let engine = context.engine().await?;
+    let id = engine.resolve_id(&caller, &given).await?;
+    let receipt = engine.pin(&caller, id, !args.off).await?;
     print_receipt(&receipt, context.json);
     Ok(())
 }

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
 use loci_engine::{Caller, NewPool, Pool, PoolDetails, RecallRequest, Synced};
-use loci_types::{Error, Identifiers, MemoryId};
+use loci_types::{Error, Identifiers, MemoryRef};
 use serde_json::json;
 
 use super::{print_learned, recall};
@@ -124,7 +124,7 @@ struct Contribute {
     text: Vec<String>,
     /// A memory that the agent has, of which a copy is contributed
     #[arg(long, value_name = "ID", conflicts_with = "text")]
-    memory: Option<MemoryId>,
+    memory: Option<MemoryRef>,
     /// The member that contributes it; without one, whoever runs the store
     #[arg(long, value_name = "SLUG")]
     agent: Option<String>,
@@ -211,8 +211,8 @@ async fn contribute(context: &Context, args: Contribute) -> Result<()> {
     let caller = within(Some(args.slug), args.agent, args.user);
     let new = args.details.memory(args.text.join(" "))?;
     let engine = context.engine_with_model(args.no_embed, &caller).await?;
-    let receipt = match args.memory {
-        Some(id) => engine.contribute_memory(&caller, id).await?,
+    let receipt = match &args.memory {
+        Some(given) => engine.contribute_memory(&caller, engine.resolve_id(&caller, given).await?).await?,
         None => engine.contribute(&caller, new).await?,
     };
     print_learned(&receipt, context.json);

@@ -88,7 +88,7 @@ pub(crate) fn about(memory: &Memory, score: Option<f64>, now: Timestamp) -> Stri
     if let Some(score) = score {
         parts.push(format!("score {score:.3}"));
     }
-    parts.push(memory.id.to_string());
+    parts.push(memory.id.short());
     parts.join(" · ")
 }
 
@@ -154,7 +154,12 @@ fn clues(hit: &RecallHit) -> String {
         line.push_str(&format!("\n      learned from {id}"));
     }
     for related in &hit.explain.related {
-        line.push_str(&format!("\n      {} {}: {}", related.relation, related.id, shape::brief(&related.content, 60)));
+        line.push_str(&format!(
+            "\n      {} {}: {}",
+            related.relation,
+            related.id.short(),
+            shape::brief(&related.content, 60)
+        ));
     }
     line
 }

@@ -39,14 +39,16 @@ enum Keep {
 
 /// Settles it and prints the receipt.
 pub(crate) async fn run(context: &Context, args: &ResolveArgs) -> Result<()> {
-    let (one, other) = (args.id.parse()?, args.other.parse()?);
+    let given = [args.id.parse()?, args.other.parse()?];
     let caller = context.caller(&args.scope, false, Nobody::Operator);
     let keep = match args.keep {
         Keep::Newer => loci_engine::Keep::Newer,
         Keep::Older => loci_engine::Keep::Older,
         Keep::Both => loci_engine::Keep::Both,
     };
-    let receipt = context.engine().await?.resolve(&caller, one, other, keep).await?;
+    let engine = context.engine().await?;
+    let (one, other) = (engine.resolve_id(&caller, &given[0]).await?, engine.resolve_id(&caller, &given[1]).await?);
+    let receipt = engine.resolve(&caller, one, other, keep).await?;
     match args.keep {
         Keep::Both if !context.json => crate::output::line("settled: both stay, and neither is marked any more"),
         _ => print_receipt(&receipt, context.json),

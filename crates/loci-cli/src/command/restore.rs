@@ -13,7 +13,7 @@ use crate::context::{Context, Nobody};
   loci list --state soft_deleted
   loci restore 0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50")]
 pub(crate) struct RestoreArgs {
-    /// Its id
+    /// Id of the memory, whole or short
     id: String,
     #[command(flatten)]
     scope: ScopeFlags,
@@ -21,9 +21,11 @@ pub(crate) struct RestoreArgs {
 
 /// Brings a memory back and prints the receipt.
 pub(crate) async fn run(context: &Context, args: &RestoreArgs) -> Result<()> {
-    let id = args.id.parse()?;
+    let given = args.id.parse()?;
     let caller = context.caller(&args.scope, false, Nobody::Operator);
-    let receipt = context.engine().await?.restore(&caller, id).await?;
+    let engine = context.engine().await?;
+    let id = engine.resolve_id(&caller, &given).await?;
+    let receipt = engine.restore(&caller, id).await?;
     print_receipt(&receipt, context.json);
     Ok(())
 }

@@ -18,7 +18,7 @@ use crate::details::Details;
 The old one stays readable: `loci chain ID` shows both, and `loci recall --as-of` what held then. If it
 was never true, `loci correct` says so.")]
 pub(crate) struct SupersedeArgs {
-    /// Its id
+    /// Id of the memory, whole or short
     id: String,
     /// What is so now
     #[arg(required = true, value_name = "TEXT")]
@@ -37,10 +37,11 @@ pub(crate) struct SupersedeArgs {
 
 /// Replaces a memory and prints the receipt of the new one.
 pub(crate) async fn run(context: &Context, args: SupersedeArgs) -> Result<()> {
-    let id = args.id.parse()?;
+    let given = args.id.parse()?;
     let new = NewMemory { pinned: args.pin, ..args.details.memory(args.text.join(" "))? };
     let caller = context.caller(&args.scope, false, Nobody::Operator);
     let engine = context.engine_with_model(args.no_embed, &caller).await?;
+    let id = engine.resolve_id(&caller, &given).await?;
     let receipt = engine.supersede(&caller, id, new).await?;
     print_receipt(&receipt, context.json);
     Ok(())

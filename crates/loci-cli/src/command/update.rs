@@ -20,7 +20,7 @@ use crate::details::Details;
 
 With --version the change is refused if someone else changed the memory first.")]
 pub(crate) struct UpdateArgs {
-    /// Its id
+    /// Id of the memory, whole or short
     id: String,
     /// The new text
     #[arg(value_name = "TEXT")]
@@ -39,13 +39,14 @@ pub(crate) struct UpdateArgs {
 
 /// Changes a memory and prints the receipt.
 pub(crate) async fn run(context: &Context, args: UpdateArgs) -> Result<()> {
-    let id = args.id.parse()?;
+    let given = args.id.parse()?;
     let content = (!args.text.is_empty()).then(|| args.text.join(" "));
     // Only a new text needs a new vector.
     let without_model = content.is_none();
     let update = Update { version: args.version, pinned: args.pin, ..args.details.update(content)? };
     let caller = context.caller(&args.scope, false, Nobody::Operator);
     let engine = context.engine_with_model(without_model, &caller).await?;
+    let id = engine.resolve_id(&caller, &given).await?;
     let receipt = engine.update(&caller, id, update).await?;
     print_receipt(&receipt, context.json);
     Ok(())

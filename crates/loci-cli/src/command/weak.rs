@@ -40,7 +40,7 @@ pub(crate) async fn run(context: &Context, args: &WeakArgs) -> Result<()> {
                 format!("{:.2}", fact.confidence_now),
                 fact.gone_at.map_or_else(|| "–".to_owned(), |at| at.strftime("%Y-%m-%d").to_string()),
                 shape::brief(&loci_engine::reported(&fact.memory), 120),
-                fact.memory.id.to_string(),
+                fact.memory.id.short(),
             ]
         });
         output::line(&shape::table(&["confidence today", "gone on", "what", "id"], rows.collect()));

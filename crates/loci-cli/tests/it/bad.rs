@@ -63,7 +63,7 @@ fn words_that_do_not_fit_are_named() {
         (&["update", &id, "--version=7", "x"], ("VERSION_CONFLICT", 21), "version"),
         (&["forget", &id, "--version=7"], ("VERSION_CONFLICT", 21), "version"),
         (&["agent", "create", "a b"], invalid, "agentId"),
-        (&["agent", "create", "a", "--settings=[1]"], invalid, "config"),
+        (&["agent", "create", "a", "--settings=[1]"], invalid, "settings"),
         (&["agent", "drop", "a"], invalid, "yes"),
         (&["import", "nowhere.jsonl"], invalid, "file"),
         (&["serve", "--listen=0.0.0.0:0"], ("CONFIGURATION_ERROR", 19), "listen"),

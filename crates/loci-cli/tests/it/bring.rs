@@ -134,9 +134,9 @@ fn a_conversation_is_a_thread_in_its_order() {
     assert_eq!(kept[0]["eventTime"], "2023-11-14T22:13:20Z");
     let lines = home.lines(&[]);
     let sessions: Vec<&Value> = lines.iter().filter(|line| line["type"] == "session").collect();
-    assert_eq!((sessions.len(), &sessions[0]["name"]), (2, &json!("t1")));
+    assert_eq!((sessions.len(), &sessions[0]["sessionId"]), (2, &json!("t1")));
     assert_eq!(
-        (&sessions[0]["startedAt"], &sessions[0]["lastAt"]),
+        (&sessions[0]["createdAt"], &sessions[0]["updatedAt"]),
         (&json!("2023-11-14T22:13:20Z"), &json!("2023-11-14T22:13:29Z"))
     );
     let edges = lines.iter().filter(|line| line["relation"] == "temporal").count();

@@ -69,12 +69,12 @@ fn operations_are_counted() {
     home.json(&["forget", &id]);
     let told = home.json(&["operations", "--by=whole"]);
     let counts: Vec<_> =
-        told["counts"].as_array().unwrap().iter().map(|one| (&one["node"], &one["op"], &one["count"])).collect();
+        told["data"].as_array().unwrap().iter().map(|one| (&one["node"], &one["event"], &one["count"])).collect();
     let hotpath = json!("hotpath");
     assert_eq!(counts, [(&hotpath, &json!("add"), &json!(2)), (&hotpath, &json!("delete"), &json!(1))]);
-    assert_eq!(home.json(&["operations", "--user=ben"])["counts"].as_array().unwrap().len(), 1);
-    assert_eq!(home.json(&["operations", "--node=worker"])["counts"], json!([]));
-    assert_eq!(home.json(&["operations", "--op=DELETE"])["counts"][0]["count"], 1);
+    assert_eq!(home.json(&["operations", "--user=ben"])["data"].as_array().unwrap().len(), 1);
+    assert_eq!(home.json(&["operations", "--node=worker"])["data"], json!([]));
+    assert_eq!(home.json(&["operations", "--op=DELETE"])["data"][0]["count"], 1);
     let run = home.run(&["operations", "--by=hour"]);
     assert!(["hour", "part", "hotpath", "delete"].iter().all(|word| run.out.contains(word)), "{run:?}");
     check(&home, &["operations", "--by=month"], "INVALID_INPUT", 20, "bucket");

@@ -108,8 +108,8 @@ fn write(fleet: &Fleet, writer: usize) -> Acknowledged {
                 "threadId": format!("t{session}"), "role": "user", "actorId": "ana", "content": text, "reference": key,
             });
             let body = json!({ "identifiers": who, "turns": [turn] });
-            let answer = fleet.insist(writer + number, "POST", "/v1/sessions/turns", Some(&key), &body);
-            acknowledged.texts.push((text, answer["receipts"][0][0]["id"].as_str().unwrap().to_owned()));
+            let answer = fleet.insist(writer + number, "POST", "/v1/turns", Some(&key), &body);
+            acknowledged.texts.push((text, answer["data"][0]["receipts"][0]["id"].as_str().unwrap().to_owned()));
         }
     }
     acknowledged
@@ -146,7 +146,7 @@ fn follow(fleet: &Fleet, followed: &Mutex<Followed>, enough: &AtomicBool) {
                     return;
                 }
                 last = told.id.or(last);
-                if told.event.as_deref() == Some("created") {
+                if told.event.as_deref() == Some("ADD") {
                     let id = told.data["memoryId"].as_str().unwrap().to_owned();
                     *followed.lock().unwrap().created.entry(id).or_default() += 1;
                 }
@@ -280,7 +280,7 @@ fn nights_work(home: &Home) -> Vec<(String, String)> {
 #[test]
 fn two_servers_do_the_work_of_one_night_once() {
     let (Some((alone, _kept)), Some((both, _also))) = (shared(), shared()) else { return };
-    let night = json!({ "at": format!("{LATER}T00:00:00Z") });
+    let night = json!({ "now": format!("{LATER}T00:00:00Z") });
     let maintain = |server: &Server| send(server.address(), "POST", "/v1/maintenance", &[], &night).unwrap();
     fill(&alone);
     let server = Server::start(&alone);

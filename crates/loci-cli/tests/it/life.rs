@@ -138,7 +138,7 @@ fn turns_that_cannot_be_taken_are_named() {
 fn sessions_are_listed_ended_and_learned_from() {
     let home = learned();
     let sessions = home.json(&["session", "list"])["sessions"].clone();
-    assert_eq!((&sessions[0]["name"], &sessions[0]["pending"]), (&json!("monday"), &json!(false)));
+    assert_eq!((&sessions[0]["sessionId"], &sessions[0]["pending"]), (&json!("monday"), &json!(false)));
     assert_eq!(home.json(&["session", "list", "--ended"])["sessions"], json!([]));
     says(&shown(&home, &["session", "list"]), &["monday", "user ann", "turns since"]);
     says(&shown(&home, &["session", "learn", "monday"]), &["nothing new"]);
@@ -154,10 +154,10 @@ fn sessions_are_listed_ended_and_learned_from() {
     check(&home, &["session", "end", "monday"], INVALID.0, INVALID.1, "session");
     assert_eq!(home.json(&["session", "end", "monday", "--user=bo"])["ended"], true);
     let stats = home.json(&["stats"]);
-    assert_eq!(stats["learning"]["statements"], 2, "{stats}");
-    assert!(stats["memories"].is_u64() && stats["learning"]["firstPassRate"].is_f64(), "{stats}");
+    assert_eq!(stats["learned"]["statements"], 2, "{stats}");
+    assert!(stats["memories"].is_u64() && stats["learned"]["firstPassRate"].is_f64(), "{stats}");
     says(&shown(&home, &["stats"]), &["memories learned", "tokens saved", "language model tokens"]);
-    assert_eq!(home.json(&["stats", "--user=ann"])["learning"], Value::Null);
+    assert_eq!(home.json(&["stats", "--user=ann"])["learned"], Value::Null);
 }
 
 #[test]

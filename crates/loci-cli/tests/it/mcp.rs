@@ -1,7 +1,7 @@
 //! Models, with real clients: the Python client and the inspector, against the real binary.
 //!
-//! The clients are other people's programs and come from `make test-tools`; without them the tests
-//! say that they were skipped. What the protocol itself promises is also tried here by hand.
+//! The clients are other people's programs and come from `make test-tools`. Without them the tests say that they were
+//! skipped, or fail if `LOCI_TEST_REQUIRE` is set. What the protocol itself promises is also tried here by hand.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -17,8 +17,10 @@ use crate::serve::Server;
 #[expect(clippy::disallowed_methods, reason = "a test reads where its clients lie")]
 #[expect(clippy::print_stdout, reason = "what is skipped must be seen")]
 fn tool(variable: &str) -> Option<PathBuf> {
-    let found = std::env::var_os(variable).map(PathBuf::from);
+    let found = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.exists());
     if found.is_none() {
+        let required = std::env::var_os("LOCI_TEST_REQUIRE").is_some_and(|value| !value.is_empty());
+        assert!(!required, "{variable} names no client, and LOCI_TEST_REQUIRE asks for it");
         println!("SKIPPED: {variable} is not set; `make test` sets it");
     }
     found
@@ -84,7 +86,7 @@ fn the_graph_is_that_of_the_official_server() {
 fn key(home: &Home, args: &[&str]) -> Value {
     let mut all = vec!["key", "create", "--name=test"];
     all.extend(args);
-    home.json(&all)["secret"].clone()
+    home.json(&all)["data"]["secret"].clone()
 }
 
 #[test]
@@ -121,7 +123,7 @@ fn the_inspector_lists_and_calls() {
         assert_eq!(run.code, 0, "{run:?}");
         run.value()
     };
-    assert_eq!(run(&["--method", "tools/list"])["tools"].as_array().unwrap().len(), 9);
+    assert_eq!(run(&["--method", "tools/list"])["tools"].as_array().unwrap().len(), 11);
     let fact = "fact=Ann keeps bees";
     let kept = run(&["--method", "tools/call", "--tool-name", "remember_fact", "--tool-arg", fact]);
     assert_eq!(kept["structuredContent"]["event"], "ADD");
@@ -204,7 +206,7 @@ fn greetings_do_not_wait_for_the_model() {
     println!("first call after {:?}", start.elapsed());
     assert_eq!(kept["structuredContent"]["event"], "ADD");
     let found = talk.call("search_memory", json!({ "query": "name of the pet" }));
-    assert_eq!(found["structuredContent"]["memories"][0]["id"], kept["structuredContent"]["id"], "{found}");
+    assert_eq!(found["structuredContent"]["data"][0]["id"], kept["structuredContent"]["id"], "{found}");
     assert_eq!(talk.hang_up(), "");
 }
 
@@ -230,6 +232,65 @@ fn every_version_of_the_protocol_is_known() {
 }
 
 #[test]
+fn the_tools_of_the_default_profile_cost_few_tokens() {
+    let home = Home::new();
+    let mut talk = Talk::start(&home, &["mcp"]);
+    talk.greet("2025-06-18");
+    let listed = talk.ask("tools/list", json!({}))["result"].clone();
+    let tokens = loci_engine::pack::tokens::count_tokens(&listed.to_string());
+    println!("{tokens} tokens for {} tools", listed["tools"].as_array().unwrap().len());
+    assert!(tokens <= 1_500, "{tokens} tokens: {listed:#}");
+    talk.hang_up();
+}
+
+#[test]
+fn a_short_id_is_good_for_the_memories_of_its_scope() {
+    let home = Home::new();
+    let kept = home.json(&["remember", "Ann keeps bees", "--user=ann"]);
+    let whole = kept["id"].as_str().unwrap().to_owned();
+    let mut ann = Talk::start(&home, &["mcp", "--user=ann"]);
+    ann.greet("2025-06-18");
+    let found = ann.call("search_memory", json!({ "query": "bees" }));
+    let short = found["structuredContent"]["data"][0]["id"].as_str().unwrap().to_owned();
+    assert!(short.len() == 9 && found["content"][0]["text"].as_str().unwrap().contains(&short), "{found}");
+    for given in [&short, &whole, &whole[24..30], &short[..6]] {
+        let told = ann.call("explain_fact", json!({ "memory_id": given }));
+        assert_eq!(told["structuredContent"]["memory"]["id"], short, "{given}: {told}");
+    }
+    ann.hang_up();
+    let mut bob = Talk::start(&home, &["mcp", "--user=bob"]);
+    bob.greet("2025-06-18");
+    for given in [&short, &whole] {
+        let refused = bob.call("forget_memory", json!({ "memory_id": given }));
+        assert_eq!(refused["structuredContent"]["code"], "MEMORY_NOT_FOUND", "{refused}");
+    }
+    bob.hang_up();
+    // People use the same short ids on the command line.
+    let listed = home.run(&["list", "--user=ann"]);
+    assert!(listed.out.contains(&short) && !listed.out.contains(&whole), "{listed:?}");
+    assert_eq!(home.json(&["get", &short, "--user=ann"])["id"], whole);
+    assert_eq!(home.json(&["forget", &short, "--user=ann"])["event"], "DELETE");
+    assert_eq!(home.json(&["restore", &short, "--user=ann"])["event"], "RESTORE");
+    assert_eq!(home.run(&["get", &short, "--user=bob"]).code, 12);
+}
+
+#[test]
+fn days_are_those_of_the_time_zone() {
+    let home = Home::new();
+    let file = home.path().join("loci.toml");
+    std::fs::write(&file, "[retrieval]\ntime_zone = \"Pacific/Auckland\"\n").unwrap();
+    let home = home.set("LOCI_CONFIG", file.display().to_string());
+    let mut talk = Talk::start(&home, &["mcp", "--user=ann"]);
+    talk.greet("2025-06-18");
+    talk.call("remember_fact", json!({ "fact": "Ann opened the shop in Wellington", "event_time": "2026-06-15" }));
+    let found = talk.call("search_memory", json!({ "query": "shop in Wellington" }));
+    let told = &found["structuredContent"]["data"][0];
+    assert_eq!(told["event_time"], "2026-06-15T00:00:00+12:00", "{found}");
+    assert!(found["content"][0]["text"].as_str().unwrap().contains("(2026-06-15, id "), "{found}");
+    talk.hang_up();
+}
+
+#[test]
 fn it_ends_when_asked_and_when_nobody_spoke() {
     let home = Home::new();
     assert_eq!(Talk::start(&home, &["mcp"]).hang_up(), "");
@@ -248,15 +309,15 @@ fn the_scope_of_the_streams_is_that_of_the_flags() {
     let kept = ann.call("remember_fact", json!({ "fact": "Ann keeps bees" }));
     let id = kept["structuredContent"]["id"].clone();
     let own = ann.call("memory_query", json!({ "query": "bees", "agent": "planner" }));
-    assert_eq!(own["structuredContent"]["results"][0]["id"], id, "{own}");
+    assert_eq!(own["structuredContent"]["data"][0]["id"], id, "{own}");
     let refused = ann.call("memory_query", json!({ "query": "bees", "agent": "spy" }));
     assert_eq!((&refused["isError"], &refused["structuredContent"]["code"]), (&json!(true), &json!("UNAUTHORIZED")));
     ann.hang_up();
     let mut bob = Talk::start(&home, &["mcp", "--user=bob", "--agent=planner"]);
     bob.greet("2025-06-18");
     let found = bob.call("search_memory", json!({ "query": "bees" }));
-    assert_eq!(found["structuredContent"]["memories"], json!([]));
-    assert_eq!(bob.call("explain_fact", json!({ "fact_id": id }))["structuredContent"]["code"], "MEMORY_NOT_FOUND");
+    assert_eq!(found["structuredContent"]["data"], json!([]));
+    assert_eq!(bob.call("explain_fact", json!({ "memory_id": id }))["structuredContent"]["code"], "MEMORY_NOT_FOUND");
     bob.hang_up();
     assert_eq!(home.json(&["list", "--user=ann", "--agent=planner"])["totalCount"], 1);
 }

@@ -18,7 +18,9 @@ fn the_examples_of_http_run() {
     let server = Server::start(&home);
     let mut blocks = blocks("docs/http.md");
     assert!(blocks.len() >= 8, "the page lost its examples");
-    blocks.extend(self::blocks("README.md").into_iter().filter(|block| block.contains("curl")));
+    for page in ["README.md", "docs/concepts.md", "docs/admin.md"] {
+        blocks.extend(self::blocks(page).into_iter().filter(|block| block.contains("curl")));
+    }
     for block in blocks {
         // Whatever is not a success ends the block.
         let script = format!(

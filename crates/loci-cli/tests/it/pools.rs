@@ -8,7 +8,7 @@ use crate::run::Home;
 fn shared() -> (Home, String) {
     let home = Home::new();
     let made = home.json(&["pool", "create", "docs", "--name", "Documents", "--member=researcher", "--member=coder"]);
-    assert_eq!((&made["slug"], made["members"].as_array().map(Vec::len)), (&json!("docs"), Some(2)));
+    assert_eq!((&made["poolId"], made["members"].as_array().map(Vec::len)), (&json!("docs"), Some(2)));
     let text = "WebGPU requires WGSL shaders, not GLSL";
     let receipt = home.json(&["pool", "contribute", "docs", "--agent=researcher", "--kind=fact", text]);
     assert_eq!(receipt["event"], "ADD");

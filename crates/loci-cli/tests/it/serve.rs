@@ -122,7 +122,7 @@ fn with_few_descriptors_it_serves_any_number_of_agents() {
         let content = format!("lantern {number}");
         let body = json!({ "content": content, "layer": "agent", "identifiers": agent(number) });
         let (status, answer) = send("/v1/memories", &body);
-        assert_eq!((status, &answer["memory"]["content"]), (201, &json!(content)), "{number}: {answer}");
+        assert_eq!((status, &answer["data"]["content"]), (201, &json!(content)), "{number}: {answer}");
     }
     for number in 0..60 {
         let (status, answer) = send("/v1/recall", &json!({ "query": "lantern", "identifiers": agent(number) }));

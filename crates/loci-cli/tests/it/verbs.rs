@@ -204,7 +204,7 @@ fn agents_come_and_go() {
     assert_eq!(home.json(&["agent", "create", "helper"])["created"], false);
     home.remember(&["--agent=scout", "--user=ann", "Ann is at sea"]);
     let agents = home.json(&["agent", "list"])["agents"].clone();
-    let names: Vec<_> = agents.as_array().unwrap().iter().map(|agent| agent["slug"].as_str().unwrap()).collect();
+    let names: Vec<_> = agents.as_array().unwrap().iter().map(|agent| agent["agentId"].as_str().unwrap()).collect();
     assert_eq!(names, ["helper", "scout"]);
     assert_eq!(home.run(&["agent", "drop", "scout"]).code, 20);
     assert_eq!(home.export().len(), 1);

@@ -38,7 +38,7 @@ fn what_an_agent_has_before_it_outlives_the_command_in_redis() {
     );
     // Too many tokens: they are kept as turns.
     let told = with(&["append", &"many words to say ".repeat(12)]);
-    assert_eq!((&told["flushed"], &told["messages"]), (&json!(3), &json!(0)));
+    assert_eq!((&told["flushedCount"], &told["messageCount"]), (&json!(3), &json!(0)));
     assert_eq!(home.json(&[&["list"], &whose[..]].concat())["totalCount"], 3);
     assert_eq!(with(&["clear"])["cleared"], true);
     assert_eq!(with(&["get"])["scratchpad"], "");

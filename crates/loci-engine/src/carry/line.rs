@@ -340,6 +340,41 @@ mod tests {
     }
 
     #[test]
+    fn lines_of_format_1_are_still_read() {
+        let (id, at, later) = ("0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50", "2026-06-01T12:00:00Z", "2026-06-02T12:00:00Z");
+        let whose = r#""layer":"user","identifiers":{"userId":"ana"}"#;
+        let entity = r#""canonicalName":"Lisbon","entityType":"place","mentionCount":1"#;
+        for (old, new) in [
+            (
+                format!(r#"{{"type":"agent","slug":"a","config":{{"limit":5}},"createdAt":"{at}"}}"#),
+                format!(r#"{{"type":"agent","agentId":"a","settings":{{"limit":5}},"createdAt":"{at}"}}"#),
+            ),
+            (
+                format!(
+                    r#"{{"type":"entity",{whose},"id":"{id}",{entity},"firstSeen":"{at}","lastUpdated":"{later}"}}"#
+                ),
+                format!(r#"{{"type":"entity",{whose},"id":"{id}",{entity},"createdAt":"{at}","updatedAt":"{later}"}}"#),
+            ),
+            (
+                format!(
+                    r#"{{"type":"session",{whose},"name":"s","threadId":"t","startedAt":"{at}","lastAt":"{later}"}}"#
+                ),
+                format!(
+                    r#"{{"type":"session",{whose},"sessionId":"s","threadId":"t","createdAt":"{at}","updatedAt":"{later}"}}"#
+                ),
+            ),
+        ] {
+            let (old, new) = (read_line(&old).unwrap(), read_line(&new).unwrap());
+            assert_eq!(old, new);
+            let Given::Line(line) = new else { panic!("{new:?}") };
+            let written = serde_json::to_string(&line).unwrap();
+            for name in ["slug", "config", "firstSeen", "lastUpdated", "name\"", "startedAt", "lastAt"] {
+                assert!(!written.contains(&format!("\"{name}")), "{name} in {written}");
+            }
+        }
+    }
+
+    #[test]
     fn a_vector_comes_back_bit_by_bit() {
         let vector =
             Vector { model: "m".into(), values: vec![0.1, -0.25, f32::MIN_POSITIVE], token_states: Some(vec![0, 255]) };

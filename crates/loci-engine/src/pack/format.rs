@@ -24,7 +24,7 @@ const RELATED_CHARACTERS: usize = 160;
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
-    /// Sections with headings: `- 2023-05-07 Ana: text [id]`.
+    /// Sections with headings: `- 2023-05-07 Ana: text [id]`. Ids in text have six digits; `cited` lists them whole.
     #[default]
     Markdown,
     /// A plain list: `- [category] text (id)`.
@@ -189,7 +189,7 @@ fn markdown_block(entry: &Entry<'_>) -> String {
     let mut block = String::new();
     let mut line = |indent: &str, text: String, id: MemoryId| {
         let gap = if text.is_empty() { "" } else { " " };
-        block.push_str(&format!("{indent}- {}{gap}[{id}]\n", inert(text)));
+        block.push_str(&format!("{indent}- {}{gap}[{}]\n", inert(text), id.citation()));
     };
     line("", entry.line(), entry.item.id);
     for related in &entry.related {
@@ -201,10 +201,14 @@ fn markdown_block(entry: &Entry<'_>) -> String {
 
 fn bullets_block(entry: &Entry<'_>) -> String {
     let label = entry.item.category.as_deref().unwrap_or(&entry.item.kind);
-    let mut block = format!("- {} ({})\n", fold(&format!("[{label}] {}", entry.line())), entry.item.id);
+    let mut block = format!("- {} ({})\n", fold(&format!("[{label}] {}", entry.line())), entry.item.id.citation());
     for related in &entry.related {
         let text = cut(&fold(&related.text), RELATED_CHARACTERS);
-        block.push_str(&format!("  - {} ({})\n", fold(&format!("[{}] {text}", related.relation)), related.id));
+        block.push_str(&format!(
+            "  - {} ({})\n",
+            fold(&format!("[{}] {text}", related.relation)),
+            related.id.citation()
+        ));
     }
     block
 }
@@ -310,8 +314,9 @@ mod tests {
         let mut shown: Vec<Entry<'_>> = items.iter().enumerate().map(|(n, item)| Entry::whole(n, item)).collect();
         shown[0].related = items[0].related.iter().collect();
         let page = format.page(header, &shown.iter().collect::<Vec<_>>());
-        // Ids are long to read; here the last figure tells them apart.
-        page.replace("00000000-0000-0000-0000-00000000000", "…")
+        // Ids are long to read; here the last figure tells them apart, and a whole one has two dots.
+        let whole = |page: String, n| page.replace(&id(n).to_string(), &format!("……{n}"));
+        [1, 2, 8].into_iter().fold(page, whole).replace("00000", "…")
     }
 
     #[test]
@@ -340,14 +345,53 @@ mod tests {
                 Format::Json,
                 "Updates:\n- x",
                 "[{\"kind\":\"updates\",\"text\":\"Updates:\\n- x\"},\n\
-                 {\"id\":\"…1\",\"kind\":\"fact\",\"category\":\"profile\",\"text\":\"Preferred name is Ana\",\"score\":0.9124,\
-                 \"related\":[{\"id\":\"…8\",\"relation\":\"related_to\",\"text\":\"Ana is short for Anastasia\"}]},\n\
-                 {\"id\":\"…2\",\"kind\":\"fact\",\"text\":\"I moved to\\n\\\"Porto\\\"\",\"score\":0.5,\
+                 {\"id\":\"……1\",\"kind\":\"fact\",\"category\":\"profile\",\"text\":\"Preferred name is Ana\",\"score\":0.9124,\
+                 \"related\":[{\"id\":\"……8\",\"relation\":\"related_to\",\"text\":\"Ana is short for Anastasia\"}]},\n\
+                 {\"id\":\"……2\",\"kind\":\"fact\",\"text\":\"I moved to\\n\\\"Porto\\\"\",\"score\":0.5,\
                  \"eventTime\":\"2023-05-07T22:30:00Z\",\"actor\":\"Ana\",\"role\":\"user\"}]",
             ),
         ] {
             assert_eq!(page(format, header), expect);
         }
+    }
+
+    /// Facts as people keep them, of 12 to 20 words each.
+    const SENTENCES: [&str; 10] = [
+        "Ana Ferreira moved from Lisbon to Porto in March 2026 and works from home three days a week",
+        "Her flat at Rua das Flores 112 has a lease until 31 August 2027 with three months' notice",
+        "The Aurora project ships its first public beta on 14 October 2026, two weeks later than planned",
+        "Miguel Santos reviews every database migration before it is merged into the main branch of the billing service",
+        "Ana is allergic to peanuts and shellfish and carries an adrenaline pen whenever she travels abroad",
+        "The team decided to replace Kafka with NATS because operating three brokers took too much time each month",
+        "Dr. Okafor's practice moved the yearly check-up to Thursday 12 November 2026 at a quarter past nine",
+        "Weekly planning takes place on Mondays at 10:30 in room B2.14 and lasts at most forty-five minutes",
+        "Ana prefers window seats, vegetarian meals and morning departures whenever the company books her flights",
+        "The staging cluster runs PostgreSQL 17 on four nodes with nightly backups kept for thirty-five days",
+    ];
+
+    #[test]
+    fn ids_take_at_most_a_tenth_of_a_page() {
+        let mut state = 0x9e37_79b9_7f4a_7c15_u128;
+        let mut random = || {
+            state = state.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645).wrapping_add(1);
+            MemoryId(uuid::Uuid::from_u128(state))
+        };
+        let items: Vec<Item> = SENTENCES
+            .iter()
+            .map(|text| {
+                assert!((12..=20).contains(&text.split_whitespace().count()), "{text}");
+                Item { id: random(), ..item(1, Share::Facts, text, 0.5) }
+            })
+            .collect();
+        let entries: Vec<Entry<'_>> = items.iter().enumerate().map(|(n, item)| Entry::whole(n, item)).collect();
+        for format in [Format::Markdown, Format::Bullets, Format::Messages] {
+            let page = format.page("", &entries.iter().collect::<Vec<_>>());
+            let ids: usize = items.iter().map(|item| count_tokens(&item.id.citation())).sum();
+            assert!(items.iter().all(|item| page.contains(&item.id.citation())), "{page}");
+            assert!(ids * 10 <= count_tokens(&page), "{format}: {ids} of {} tokens", count_tokens(&page));
+        }
+        let costs = |id: &MemoryId| count_tokens(&id.citation()) == 2 && count_tokens(&id.short()) == 3;
+        assert_eq!((0..1_000).map(|_| random()).find(|id| !costs(id)), None);
     }
 
     #[test]

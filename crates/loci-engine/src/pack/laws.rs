@@ -12,8 +12,9 @@ use super::line::HEADER;
 use super::tokens::count_tokens;
 use super::{Budget, Format, Item, Related, Share, pack};
 
+/// The id that is cited as this number.
 pub(crate) fn id(n: u128) -> MemoryId {
-    MemoryId(uuid::Uuid::from_u128(n))
+    MemoryId(uuid::Uuid::from_u128((n << 48).div_ceil(1_000_000)))
 }
 
 pub(crate) fn item(n: u128, share: Share, text: &str, score: f64) -> Item {
@@ -119,7 +120,8 @@ proptest! {
             given.sort();
             given.dedup();
             prop_assert_eq!(told, given, "each id is cited or left out, and once");
-            prop_assert!(packed.cited.iter().all(|id| text.contains(&id.to_string())));
+            let shown = |id: &MemoryId| if *format == Format::Json { id.to_string() } else { id.citation() };
+            prop_assert!(packed.cited.iter().all(|id| text.contains(&shown(id))));
             prop_assert!(packed.shortened.iter().all(|id| budget.summarise && packed.cited.contains(id)));
             prop_assert_eq!(&packed, &pack(&items, delta.as_ref(), *format, &budget));
             check_shape(text, *format)?;

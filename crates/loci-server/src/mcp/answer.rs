@@ -1,98 +1,98 @@
-//! How much may a tool say?
+//! The answer of a tool, within a budget of tokens.
 //!
-//! An answer is a value, and a text that is written from it, so that both always say the same.
-//! Together they stay within a budget of tokens: first texts are shortened, then lists are cut, and
-//! the answer says how much was left out and how to ask for less.
+//! An answer is a value and a text that is written from it, so that both say the same. If both together exceed the
+//! budget, first texts are shortened, then lists are cut; the answer says how much was left out and how to ask for
+//! less.
 
 use loci_engine::pack::shorten::shorten;
 use loci_engine::pack::tokens::count_tokens;
 use loci_types::Problem;
 use serde_json::{Map, Value, json};
 
-/// Texts are shortened to so many tokens, one after the other, before anything is left out.
+/// Maximum tokens of each text of an answer, tried one after the other before anything is left out.
 const TEXTS: [usize; 4] = [512, 256, 128, 64];
-/// To so many when lists must be cut as well.
+/// Maximum tokens of each text once lists are cut.
 const LISTED: usize = 128;
-/// Shorter than this no text is made, so that ids stay whole.
+/// Minimum tokens to which a text is shortened, so that ids stay whole.
 const LEAST: usize = 40;
-/// Within a record, lists and objects are not longer than this once anything is cut.
+/// Maximum entries of the lists and objects within a record once anything is cut.
 const INNER: usize = 32;
 
-/// What a tool says before it is measured.
+/// The answer of a tool before it is measured.
 pub(super) struct Answer {
     value: Value,
     write: fn(&Value) -> String,
     /// How to ask for less.
     less: &'static str,
-    /// The texts, where they are measured already.
+    /// The texts, if they have been measured already.
     texts: Option<Vec<String>>,
 }
 
-/// What leaves.
+/// The result of a call as it is sent.
 #[derive(Debug, PartialEq)]
-pub(super) struct Told {
-    /// For the model's eyes; the first block is the answer.
+pub(super) struct ToolOutput {
+    /// The text blocks for the model; the first is the answer.
     pub(super) texts: Vec<String>,
-    /// The same for programs.
+    /// The structured content, which says the same.
     pub(super) value: Value,
-    /// Whether it tells of a failure.
+    /// Whether the call failed.
     pub(super) failed: bool,
 }
 
 impl Answer {
-    /// This value, and what writes it.
+    /// Makes an answer from a value and the function that writes it as text.
     pub(super) fn new(value: Value, write: fn(&Value) -> String) -> Self {
         Self { value, write, less: "ask for fewer with `limit`", texts: None }
     }
 
-    /// The same, with another way to ask for less.
+    /// Sets the advice for asking for less.
     pub(super) fn less(self, less: &'static str) -> Self {
         Self { less, ..self }
     }
 
-    /// This value with these texts, measured already: nothing of it is cut.
+    /// Makes an answer from a value and texts that have been measured already. Nothing of it is cut.
     pub(super) fn whole(value: Value, texts: Vec<String>) -> Self {
         Self { texts: Some(texts), ..Self::new(value, |_| String::new()) }
     }
 
-    /// What fits into so many tokens.
-    pub(super) fn within(self, budget: usize) -> Told {
+    /// Returns what fits into the budget, in tokens.
+    pub(super) fn within(self, budget: usize) -> ToolOutput {
         if let Some(texts) = self.texts {
-            return Told { texts, value: self.value, failed: false };
+            return ToolOutput { texts, value: self.value, failed: false };
         }
         let longest = lists(&self.value).map(|(_, list)| list.len()).max().unwrap_or(0);
-        let whole = self.told(&Cut::default());
+        let whole = self.render(&Cut::default());
         if cost(&whole) <= budget {
             return whole;
         }
         for texts in TEXTS {
-            let told = self.told(&Cut { texts: Some(texts), most: None });
-            if cost(&told) <= budget {
-                return told;
+            let output = self.render(&Cut { texts: Some(texts), most: None });
+            if cost(&output) <= budget {
+                return output;
             }
         }
         for texts in [LISTED, LEAST] {
-            // The most entries that fit, by halves: an answer only grows with its lists.
+            // Binary search for the largest number of entries that fits: an answer only grows with its lists.
             let (mut fits, mut over) = (None, longest + 1);
             let mut least = 0;
             while least < over {
                 let most = usize::midpoint(least, over);
-                let told = self.told(&Cut { texts: Some(texts), most: Some(most) });
-                if most <= longest && cost(&told) <= budget {
-                    (fits, least) = (Some((most, told)), most + 1);
+                let output = self.render(&Cut { texts: Some(texts), most: Some(most) });
+                if most <= longest && cost(&output) <= budget {
+                    (fits, least) = (Some((most, output)), most + 1);
                 } else {
                     over = most;
                 }
             }
-            if let Some((_, told)) = fits.filter(|(most, _)| *most > 0 || longest == 0) {
-                return told;
+            if let Some((_, output)) = fits.filter(|(most, _)| *most > 0 || longest == 0) {
+                return output;
             }
         }
         let note = format!("The answer has more than {budget} tokens and was left out: {}.", self.less);
-        Told { value: json!({ "leftOut": { "answer": 1 }, "note": note }), texts: vec![note], failed: false }
+        ToolOutput { value: json!({ "left_out": { "answer": 1 }, "note": note }), texts: vec![note], failed: false }
     }
 
-    fn told(&self, how: &Cut) -> Told {
+    fn render(&self, how: &Cut) -> ToolOutput {
         let mut value = how.cut(&self.value);
         let mut left = Map::new();
         for ((name, before), (_, after)) in lists(&self.value).zip(lists(&value)) {
@@ -103,26 +103,26 @@ impl Answer {
         let mut text = (self.write)(&value);
         let shortened = how.texts.is_some() && left.is_empty();
         if !left.is_empty() {
-            let told: Vec<String> = left.iter().map(|(name, count)| format!("{count} {name}")).collect();
-            text = format!("{}\n({} left out for length: {}.)", text.trim_end(), told.join(", "), self.less);
+            let counts: Vec<String> = left.iter().map(|(name, count)| format!("{count} {}", named(name))).collect();
+            text = format!("{}\n({} left out for length: {}.)", text.trim_end(), counts.join(", "), self.less);
         } else if shortened {
             text = format!("{}\n(Long texts are shortened.)", text.trim_end());
         }
         if let Value::Object(fields) = &mut value {
             if !left.is_empty() {
-                fields.insert("leftOut".to_owned(), left.into());
+                fields.insert("left_out".to_owned(), left.into());
             }
             if how.texts.is_some() {
                 fields.insert("shortened".to_owned(), true.into());
             }
         }
-        Told { texts: vec![text], value, failed: false }
+        ToolOutput { texts: vec![text], value, failed: false }
     }
 }
 
-impl Told {
-    /// A failure, with the fields that all doors share. Plain: only the sentence, as some clients
-    /// expect it.
+impl ToolOutput {
+    /// Makes the output of a failure with the same fields as over HTTP. If `plainly`, the text is the message alone, as
+    /// clients of the official memory server expect it.
     pub(super) fn failed(problem: &Problem, plainly: bool, budget: usize) -> Self {
         let how = Cut { texts: Some((budget / 4).max(LEAST)), most: None };
         let mut value = how.cut(&serde_json::to_value(problem).unwrap_or_default());
@@ -144,23 +144,28 @@ impl Told {
     }
 }
 
-/// How many tokens an answer has, text and value together.
-fn cost(told: &Told) -> usize {
-    told.texts.iter().map(|text| count_tokens(text)).sum::<usize>() + count_tokens(&told.value.to_string())
+/// Returns the tokens of text and value together.
+fn cost(output: &ToolOutput) -> usize {
+    output.texts.iter().map(|text| count_tokens(text)).sum::<usize>() + count_tokens(&output.value.to_string())
 }
 
-/// The lists that an answer is made of.
+/// Returns the lists of an answer.
 fn lists(value: &Value) -> impl Iterator<Item = (&String, &Vec<Value>)> {
     let fields = value.as_object().into_iter().flatten();
     fields.filter_map(|(name, value)| value.as_array().map(|list| (name, list)))
 }
 
+/// The entries of a list, as a text calls them.
+fn named(list: &str) -> &str {
+    if list == "data" { "results" } else { list }
+}
+
 /// How an answer is made shorter.
 #[derive(Debug, Default)]
 struct Cut {
-    /// Texts to so many tokens.
+    /// Maximum tokens of each text.
     texts: Option<usize>,
-    /// Lists to so many entries.
+    /// Maximum entries of each list.
     most: Option<usize>,
 }
 
@@ -189,7 +194,7 @@ fn inner(value: &Value, texts: usize) -> Value {
     }
 }
 
-/// A text in at most so many tokens.
+/// Shortens a text to this many tokens.
 fn short(text: &str, tokens: usize) -> String {
     // No token is shorter than a byte.
     if text.len() <= tokens || count_tokens(text) <= tokens {
@@ -206,7 +211,7 @@ mod tests {
     use super::*;
 
     fn write(value: &Value) -> String {
-        let lines = value["memories"].as_array().into_iter().flatten();
+        let lines = value["data"].as_array().into_iter().flatten();
         lines.map(|memory| format!("- {}\n", memory["content"].as_str().unwrap())).collect()
     }
 
@@ -214,7 +219,7 @@ mod tests {
         let memory =
             |n: usize| json!({ "id": uuid::Uuid::from_u128(n as u128), "content": "tea and cake. ".repeat(words) });
         let memories: Vec<Value> = (0..count).map(memory).collect();
-        Answer::new(json!({ "memories": memories, "total": count }), write)
+        Answer::new(json!({ "data": memories, "total": count }), write)
     }
 
     #[test]
@@ -228,45 +233,45 @@ mod tests {
             (100, 500, 4_000),
             (5_000, 3, 4_000),
         ] {
-            let told = answer(count, words).within(budget);
-            assert!(cost(&told) <= budget, "{count} {words}: {} of {budget}", cost(&told));
-            let kept = told.value["memories"].as_array().unwrap().len();
-            let left = told.value["leftOut"]["memories"].as_u64().unwrap_or(0) as usize;
+            let output = answer(count, words).within(budget);
+            assert!(cost(&output) <= budget, "{count} {words}: {} of {budget}", cost(&output));
+            let kept = output.value["data"].as_array().unwrap().len();
+            let left = output.value["left_out"]["data"].as_u64().unwrap_or(0) as usize;
             assert_eq!(kept + left, count, "{count} {words}");
-            assert_eq!(told.texts[0].contains("left out"), left > 0, "{}", told.texts[0]);
+            assert_eq!(output.texts[0].contains("left out"), left > 0, "{}", output.texts[0]);
             assert!(kept > 0 || count == 0);
             if kept > 0 {
-                assert_eq!(told.value["memories"][0]["id"], uuid::Uuid::nil().to_string(), "ids stay whole");
+                assert_eq!(output.value["data"][0]["id"], uuid::Uuid::nil().to_string(), "ids stay whole");
             }
         }
     }
 
     #[test]
     fn what_fits_is_untouched() {
-        let told = answer(2, 2).within(4_000);
-        assert_eq!(told.value, answer(2, 2).value);
-        assert_eq!(told.texts, ["- tea and cake. tea and cake. \n- tea and cake. tea and cake. \n"]);
+        let output = answer(2, 2).within(4_000);
+        assert_eq!(output.value, answer(2, 2).value);
+        assert_eq!(output.texts, ["- tea and cake. tea and cake. \n- tea and cake. tea and cake. \n"]);
     }
 
     #[test]
     fn nothing_at_all_still_says_so() {
         let wide: Map<String, Value> = (0..2_000).map(|n| (format!("field{n}"), n.into())).collect();
-        let told = Answer::new(wide.into(), |_| String::new()).within(256);
-        assert!(cost(&told) <= 256);
-        assert_eq!(told.value["leftOut"]["answer"], 1);
+        let output = Answer::new(wide.into(), |_| String::new()).within(256);
+        assert!(cost(&output) <= 256);
+        assert_eq!(output.value["left_out"]["answer"], 1);
     }
 
     #[test]
     fn failures_are_told_in_full() {
         let problem = loci_types::Error::invalid("limit", "limit is 0").hint("use 5").problem("search");
-        let told = Told::failed(&problem, false, 4_000);
-        assert_eq!(told.texts, ["INVALID_INPUT: limit is 0\nHint: use 5"]);
+        let output = ToolOutput::failed(&problem, false, 4_000);
+        assert_eq!(output.texts, ["INVALID_INPUT: limit is 0\nHint: use 5"]);
         assert_eq!(
-            told.value,
+            output.value,
             json!({ "code": "INVALID_INPUT", "message": "limit is 0", "operation": "search",
                     "details": { "field": "limit" }, "retryable": false, "hint": "use 5" })
         );
-        assert!(told.failed);
-        assert_eq!(Told::failed(&problem, true, 4_000).texts, ["limit is 0"]);
+        assert!(output.failed);
+        assert_eq!(ToolOutput::failed(&problem, true, 4_000).texts, ["limit is 0"]);
     }
 }

@@ -1,8 +1,7 @@
-//! How is the protocol spoken?
+//! Translates between the types of the protocol and those of this module.
 //!
-//! Translates between the protocol's types and ours, and decides nothing: tools, resources and
-//! prompts are asked for what they say. A failed call is an answer; only a request that is no
-//! request at all is a fault of the protocol.
+//! It decides nothing: tools, resources and prompts answer. A failed call is an answer; only a malformed request is an
+//! error of the protocol.
 
 use std::sync::Arc;
 
@@ -19,10 +18,11 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
 
-use super::answer::Told;
-use super::asked::{Asked, House};
+use super::answer::ToolOutput;
+use super::call::{Call, PendingApp};
 use super::profile::Profile;
-use super::{prompts, resources, tool};
+use super::tool::Effect;
+use super::{prompts, resources, schema, tool};
 use crate::extract::params;
 use crate::failure::Failure;
 use crate::guard::Who;
@@ -31,7 +31,7 @@ use crate::{App, Options};
 /// Serves one profile.
 #[derive(Clone)]
 pub(super) struct Handler {
-    house: House,
+    app: PendingApp,
     profile: Profile,
     over: Over,
     budget: usize,
@@ -48,14 +48,14 @@ enum Over {
 
 impl Handler {
     pub(super) fn over_http(app: Arc<App>, profile: Profile) -> Self {
-        Self { budget: app.options.mcp.budget_tokens, house: House::open(app), profile, over: Over::Http }
+        Self { budget: app.options.mcp.budget_tokens, app: PendingApp::ready(app), profile, over: Over::Http }
     }
 
-    pub(super) fn on_streams(house: House, profile: Profile, scope: Identifiers, options: &Options) -> Self {
-        Self { house, profile, over: Over::Streams(scope), budget: options.mcp.budget_tokens }
+    pub(super) fn on_streams(app: PendingApp, profile: Profile, scope: Identifiers, options: &Options) -> Self {
+        Self { app, profile, over: Over::Streams(scope), budget: options.mcp.budget_tokens }
     }
 
-    /// Who asks, and of whose memories.
+    /// Returns the credential and the scope of a request.
     fn who(&self, context: &RequestContext<RoleServer>) -> Result<(Who, Identifiers), Failure> {
         match &self.over {
             Over::Streams(scope) => Ok((Who::operator(), scope.clone())),
@@ -69,19 +69,33 @@ impl Handler {
         }
     }
 
-    async fn asked(&self, context: &RequestContext<RoleServer>) -> Result<Asked, Failure> {
+    async fn call(&self, context: &RequestContext<RoleServer>) -> Result<Call, Failure> {
         let (who, scope) = self.who(context)?;
-        Ok(Asked { app: self.house.app().await?, who, scope })
+        Ok(Call { app: self.app.app().await?, who, scope, operation: "mcp" })
     }
 
-    fn speaks_memory(&self) -> bool {
+    fn is_memory(&self) -> bool {
         self.profile != Profile::Graph
+    }
+
+    /// Describes a tool to clients. Every token of the default profile is paid in every conversation, so there rare
+    /// arguments and bounds are left out.
+    fn described(&self, tool: &tool::Tool) -> Tool {
+        let input = match self.profile {
+            Profile::Default => schema::brief((tool.input)(), tool.rare),
+            Profile::Full | Profile::Graph => (tool.input)(),
+        };
+        let mut described = Tool::new(tool.name, tool.description, object(input))
+            .with_title(tool.title)
+            .with_annotations(annotations(tool.effect));
+        described.output_schema = tool.output.map(|output| object(output()));
+        described
     }
 }
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = match self.speaks_memory() {
+        let capabilities = match self.is_memory() {
             true => ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts().build(),
             false => ServerCapabilities::builder().enable_tools().enable_resources().build(),
         };
@@ -96,7 +110,7 @@ impl ServerHandler for Handler {
     ) -> Result<ListToolsResult, ErrorData> {
         let (who, _) = self.who(&context).map_err(|failure| fault(&failure))?;
         let allowed = self.profile.tools().filter(|tool| who.role() >= tool.role);
-        Ok(ListToolsResult::with_all_items(allowed.map(described).collect()))
+        Ok(ListToolsResult::with_all_items(allowed.map(|tool| self.described(tool)).collect()))
     }
 
     async fn call_tool(
@@ -105,13 +119,13 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let told = match self.asked(&context).await {
-            Ok(asked) => tool::call(&asked, self.profile, &request.name, arguments).await,
-            Err(failure) => Told::failed(failure.problem(), !self.speaks_memory(), self.budget),
+        let output = match self.call(&context).await {
+            Ok(mut call) => tool::run(&mut call, self.profile, &request.name, arguments).await,
+            Err(failure) => ToolOutput::failed(failure.problem(), !self.is_memory(), self.budget),
         };
-        let blocks = told.texts.into_iter().map(ContentBlock::text).collect();
-        let mut result = if told.failed { CallToolResult::error(blocks) } else { CallToolResult::success(blocks) };
-        result.structured_content = Some(told.value);
+        let blocks = output.texts.into_iter().map(ContentBlock::text).collect();
+        let mut result = if output.failed { CallToolResult::error(blocks) } else { CallToolResult::success(blocks) };
+        result.structured_content = Some(output.value);
         Ok(result.into())
     }
 
@@ -148,9 +162,9 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let asked = self.asked(&context).await.map_err(|failure| fault(&failure))?;
-        let read = resources::read(&asked, self.profile, &request.uri).await;
-        let read = read.inspect_err(|failure| tool::audit(&asked, "read a resource", failure));
+        let mut call = self.call(&context).await.map_err(|failure| fault(&failure))?;
+        let read = resources::read(&mut call, self.profile, &request.uri).await;
+        let read = read.inspect_err(|failure| tool::audit(&call, failure));
         let Some((mime, text)) = read.map_err(|failure| fault(&failure))? else {
             let uri: String = request.uri.chars().take(200).collect();
             return Err(ErrorData::resource_not_found(format!("there is no resource `{uri}`"), None));
@@ -164,7 +178,7 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let listed = prompts::PROMPTS.iter().filter(|_| self.speaks_memory()).map(|prompt| {
+        let listed = prompts::PROMPTS.iter().filter(|_| self.is_memory()).map(|prompt| {
             let (name, about, required) = prompt.argument;
             let argument = PromptArgument::new(name).with_description(about).with_required(required);
             Prompt::new(prompt.name, Some(prompt.description), Some(vec![argument])).with_title(prompt.title)
@@ -177,41 +191,40 @@ impl ServerHandler for Handler {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let prompt = prompts::PROMPTS.iter().filter(|_| self.speaks_memory()).find(|one| one.name == request.name);
+        let prompt = prompts::PROMPTS.iter().filter(|_| self.is_memory()).find(|one| one.name == request.name);
         let Some(prompt) = prompt else {
             let name: String = request.name.chars().take(64).collect();
             return Err(ErrorData::invalid_params(format!("there is no prompt `{name}`"), None));
         };
-        let asked = self.asked(&context).await.map_err(|failure| fault(&failure))?;
-        let text = prompts::write(&asked, prompt, &request.arguments.unwrap_or_default()).await;
-        let text = text.inspect_err(|failure| tool::audit(&asked, "get a prompt", failure));
+        let mut call = self.call(&context).await.map_err(|failure| fault(&failure))?;
+        let text = prompts::write(&mut call, prompt, &request.arguments.unwrap_or_default()).await;
+        let text = text.inspect_err(|failure| tool::audit(&call, failure));
         let text = text.map_err(|failure| fault(&failure))?;
         let message = PromptMessage::new_text(Role::User, text);
         Ok(GetPromptResult::new(vec![message]).with_description(prompt.description).into())
     }
 }
 
-/// A tool as clients are told of it.
-fn described(tool: &tool::Tool) -> Tool {
-    let object = |value: Value| -> Arc<JsonObject> {
-        match value {
-            Value::Object(fields) => Arc::new(fields),
-            _ => Arc::default(),
-        }
-    };
-    let (reads, destroys, repeats) = tool.effect.hints();
-    let hints = ToolAnnotations::with_title(tool.title)
-        .read_only(reads)
-        .destructive(destroys)
-        .idempotent(repeats)
-        .open_world(false);
-    let mut told =
-        Tool::new(tool.name, tool.description, object((tool.input)())).with_title(tool.title).with_annotations(hints);
-    told.output_schema = tool.output.map(|output| object(output()));
-    told
+/// What a tool does, for clients. Hints that equal their default in the protocol are left out.
+fn annotations(effect: Effect) -> ToolAnnotations {
+    let hints = ToolAnnotations::new().open_world(false);
+    match effect {
+        Effect::Reads => hints.read_only(true),
+        Effect::Adds => hints.destructive(false),
+        Effect::Sets => hints.destructive(false).idempotent(true),
+        Effect::Replaces => hints,
+        Effect::Removes => hints.idempotent(true),
+    }
 }
 
-/// A failure where the protocol has no place for one but its own.
+fn object(value: Value) -> Arc<JsonObject> {
+    match value {
+        Value::Object(fields) => Arc::new(fields),
+        _ => Arc::default(),
+    }
+}
+
+/// Turns a failure into an error of the protocol, where the protocol has no other place for it.
 fn fault(failure: &Failure) -> ErrorData {
     let problem: &Problem = failure.problem();
     let data = serde_json::to_value(problem).ok();

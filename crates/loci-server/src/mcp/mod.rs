@@ -1,12 +1,11 @@
-//! How do models ask?
+//! The Model Context Protocol, over the standard streams of a process and over HTTP at `/mcp`.
 //!
-//! The Model Context Protocol, over the standard streams of a process and over HTTP at `/mcp`. A
-//! table says which tools there are, what each needs and what it does; a profile is a part of the
-//! table. Whose memories are meant comes from the credential, the address or the command line,
-//! never from the model alone. The protocol's own types stay in this file and in `handler`.
+//! A table defines the tools, the role that each requires and what it does; a profile is a part of the table. The
+//! scope comes from the credential, the address or the command line, never from the model alone. The types of the
+//! protocol are used only in this file and in `handler`.
 
 mod answer;
-mod asked;
+mod call;
 mod handler;
 mod profile;
 mod prompts;
@@ -33,7 +32,7 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::sync::watch;
 
-use self::asked::House;
+use self::call::PendingApp;
 use self::handler::Handler;
 pub use self::profile::Profile;
 use crate::failure::Failure;
@@ -106,15 +105,15 @@ pub struct Stdio {
 
 impl Stdio {
     /// Serves until the client hangs up or `closing` is done. Clients are greeted at once; their
-    /// first call waits until the house is open.
+    /// first call waits until the store is open.
     pub async fn serve(
         self,
         opening: impl Future<Output = Result<Arc<Engine>, Problem>>,
         closing: impl Future<Output = ()>,
     ) -> Result<(), Error> {
-        let (opened, house) = House::opening();
+        let (opened, app) = PendingApp::starting();
         let (close, closed) = watch::channel(false);
-        let handler = Handler::on_streams(house, self.profile, self.identifiers, &self.options);
+        let handler = Handler::on_streams(app, self.profile, self.identifiers, &self.options);
         let mut serving = tokio::spawn(on_streams(handler));
         let mut closing = std::pin::pin!(closing);
         let engine = tokio::select! {

@@ -1,4 +1,4 @@
-//! What can be read without asking a question?
+//! Resources: what can be read without a question.
 
 use loci_engine::pack::Format;
 use loci_engine::{QueryRequest, RecallRequest, Strategy};
@@ -6,21 +6,20 @@ use loci_types::Layer;
 use serde_json::json;
 
 use super::answer::Answer;
-use super::asked::Asked;
+use super::call::Call;
 use super::profile::Profile;
-use super::tool::verb;
 use super::tools::{changes, graph, stats};
 use crate::failure::{self, Failure};
 
 const JSON: &str = "application/json";
 const MARKDOWN: &str = "text/markdown";
-/// So many changes are told.
+/// Maximum number of changes of the resource.
 const CHANGES: usize = 50;
-/// So many memories are looked at for what matters now.
+/// Maximum number of memories of the context.
 const MATTERS: usize = 30;
 
-/// Something to read.
-pub(super) struct Listed {
+/// A resource, or a template of resources.
+pub(super) struct ResourceSpec {
     pub(super) uri: &'static str,
     pub(super) name: &'static str,
     pub(super) title: &'static str,
@@ -28,39 +27,39 @@ pub(super) struct Listed {
     pub(super) mime: &'static str,
 }
 
-const MEMORY: &[Listed] = &[
-    Listed {
+const MEMORY: &[ResourceSpec] = &[
+    ResourceSpec {
         uri: "loci://context",
         name: "context",
         title: "What matters now",
-        description: "The most important of what is remembered, ready to be put before a conversation",
+        description: "The most important memories, as text to begin a conversation with",
         mime: MARKDOWN,
     },
-    Listed {
+    ResourceSpec {
         uri: "loci://changes",
         name: "changes",
-        title: "What changed",
-        description: "The latest changes to what is remembered, newest first",
+        title: "Recent changes",
+        description: "The latest changes of memories, newest first",
         mime: JSON,
     },
-    Listed {
+    ResourceSpec {
         uri: "loci://stats",
         name: "stats",
-        title: "What there is",
-        description: "How many memories, edges and entities there are, by sort",
+        title: "Statistics",
+        description: "Numbers of memories, links and entities",
         mime: JSON,
     },
 ];
 
-const TEMPLATES: &[Listed] = &[Listed {
+const TEMPLATES: &[ResourceSpec] = &[ResourceSpec {
     uri: "loci://changes/{layer}",
     name: "changes-of-a-layer",
-    title: "What changed in a layer",
+    title: "Recent changes of a layer",
     description: "The latest changes in one layer: agent, user, session, project, team, org, company or pool",
     mime: JSON,
 }];
 
-const GRAPH: &[Listed] = &[Listed {
+const GRAPH: &[ResourceSpec] = &[ResourceSpec {
     uri: "memory://knowledge-graph",
     name: "knowledge-graph",
     title: "Knowledge graph",
@@ -68,49 +67,56 @@ const GRAPH: &[Listed] = &[Listed {
     mime: JSON,
 }];
 
-/// What a profile lists.
-pub(super) fn listed(profile: Profile) -> &'static [Listed] {
+/// The resources of a profile.
+pub(super) fn listed(profile: Profile) -> &'static [ResourceSpec] {
     match profile {
         Profile::Graph => GRAPH,
         Profile::Default | Profile::Full => MEMORY,
     }
 }
 
-/// What a profile lists with a part to be filled in.
-pub(super) fn templates(profile: Profile) -> &'static [Listed] {
+/// The templates of a profile.
+pub(super) fn templates(profile: Profile) -> &'static [ResourceSpec] {
     match profile {
         Profile::Graph => &[],
         Profile::Default | Profile::Full => TEMPLATES,
     }
 }
 
-/// What stands there, and in what form; none: there is nothing.
+/// Reads a resource: its media type and its text. None if there is no such resource.
 pub(super) async fn read(
-    asked: &Asked,
+    call: &mut Call,
     profile: Profile,
     uri: &str,
 ) -> Result<Option<(&'static str, String)>, Failure> {
     let layer = uri.strip_prefix("loci://changes/");
+    call.operation = match uri {
+        "loci://context" => "recall",
+        "loci://stats" => "stats",
+        "memory://knowledge-graph" => "graph",
+        _ => "followEvents",
+    };
+    let call = &*call;
     match (profile, uri, layer) {
-        (Profile::Graph, "memory://knowledge-graph", _) => Ok(Some((JSON, graph::whole(asked).await?))),
+        (Profile::Graph, "memory://knowledge-graph", _) => Ok(Some((JSON, graph::whole(call).await?))),
         (Profile::Graph, ..) => Ok(None),
-        (_, "loci://context", _) => Ok(Some((MARKDOWN, context(asked).await?))),
-        (_, "loci://changes", _) => Ok(Some((JSON, latest(asked, None).await?))),
+        (_, "loci://context", _) => Ok(Some((MARKDOWN, context(call).await?))),
+        (_, "loci://changes", _) => Ok(Some((JSON, latest(call, None).await?))),
         (_, "loci://stats", _) => {
-            let told = stats::count(asked).await?;
-            Ok(Some((JSON, told.within(asked.budget()).value.to_string())))
+            let counts = stats::count(call).await?;
+            Ok(Some((JSON, counts.within(call.budget()).value.to_string())))
         }
         (.., Some(layer)) => {
-            let layer = layer.parse::<Layer>().map_err(|error| failure::word(&error, "changes"))?;
-            Ok(Some((JSON, latest(asked, Some(layer)).await?)))
+            let layer = layer.parse::<Layer>().map_err(|error| failure::word(&error, call.operation))?;
+            Ok(Some((JSON, latest(call, Some(layer)).await?)))
         }
         _ => Ok(None),
     }
 }
 
-/// What matters most of all that is known, within the budget.
-async fn context(asked: &Asked) -> Result<String, Failure> {
-    let caller = asked.caller("context")?;
+/// The most important memories, within the budget.
+async fn context(call: &Call) -> Result<String, Failure> {
+    let caller = call.caller()?;
     let request = QueryRequest {
         recall: RecallRequest {
             query: "what matters most".to_owned(),
@@ -120,19 +126,19 @@ async fn context(asked: &Asked) -> Result<String, Failure> {
             ..RecallRequest::default()
         },
         format: Format::Markdown,
-        budget_tokens: Some(asked.budget()),
+        budget_tokens: Some(call.budget()),
         ..QueryRequest::default()
     };
-    let answer = verb(asked, "query", asked.app.engine.query(&caller, request)).await?;
+    let answer = call.verb(call.app.engine.query(&caller, request)).await?;
     match answer.text.trim().is_empty() {
-        true => Ok("Nothing is remembered yet.".to_owned()),
+        true => Ok("Nothing is stored yet.".to_owned()),
         false => Ok(answer.text),
     }
 }
 
-async fn latest(asked: &Asked, layer: Option<Layer>) -> Result<String, Failure> {
-    let told = changes::latest(asked, layer, CHANGES).await?;
-    // Only the value is read here, so it alone is measured.
-    let bare = Answer::new(json!({ "changes": told }), |_| String::new());
-    Ok(bare.within(asked.budget()).value.to_string())
+async fn latest(call: &Call, layer: Option<Layer>) -> Result<String, Failure> {
+    let latest = changes::latest(call, layer, CHANGES).await?;
+    // Only the value is returned here, so it alone is measured.
+    let bare = Answer::new(json!({ "data": latest }), |_| String::new());
+    Ok(bare.within(call.budget()).value.to_string())
 }

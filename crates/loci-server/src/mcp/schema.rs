@@ -1,7 +1,7 @@
-//! What shape do arguments have?
+//! JSON Schemas of arguments.
 //!
-//! Made from the types that read them, so that what is described is what is read; in plain words,
-//! because models read it: no `null` beside an optional value, no formats that only compilers know.
+//! They are made from the types that read the arguments, and contain no `null` beside optional values and no formats
+//! of numbers, because models pay for every token of them.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -19,6 +19,47 @@ pub(super) fn of<T: JsonSchema>() -> Value {
         schema.entry("properties").or_insert_with(|| Map::new().into());
     }
     value
+}
+
+/// Returns the schema without rare arguments, bounds and the words that say what is refused. All of them are still
+/// checked when the arguments are read.
+pub(super) fn brief(mut schema: Value, rare: &[&str]) -> Value {
+    for path in rare {
+        remove(&mut schema, path);
+    }
+    strip(&mut schema);
+    schema
+}
+
+/// Removes an argument by its path: `turns.at` is the field `at` of the entries of `turns`.
+fn remove(schema: &mut Value, path: &str) {
+    let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
+    let Some(Value::Object(properties)) = schema.get_mut("properties") else { return };
+    match (rest, properties.get_mut(first)) {
+        (Some(rest), Some(inner)) => match inner.get_mut("items") {
+            Some(items) => remove(items, rest),
+            None => remove(inner, rest),
+        },
+        (None, _) => drop(properties.remove(first)),
+        (Some(_), None) => {}
+    }
+}
+
+fn strip(value: &mut Value) {
+    match value {
+        Value::Object(schema) => {
+            let is_schema = schema.contains_key("type");
+            for word in ["additionalProperties", "minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems"]
+            {
+                if is_schema {
+                    schema.remove(word);
+                }
+            }
+            schema.values_mut().for_each(strip);
+        }
+        Value::Array(parts) => parts.iter_mut().for_each(strip),
+        _ => {}
+    }
 }
 
 /// Takes out what only compilers need.
@@ -95,6 +136,20 @@ mod tests {
     enum Which {
         One,
         Other,
+    }
+
+    #[test]
+    fn a_brief_schema_has_no_bounds_and_no_rare_arguments() {
+        let expect = json!({
+            "type": "object",
+            "properties": { "text": { "type": "string", "description": "The text." },
+                            "count": { "type": "integer", "description": "So many." } },
+            "required": ["text"],
+        });
+        assert_eq!(brief(of::<Sample>(), &["which"]), expect);
+        let nested = json!({ "properties": { "turns": { "items": { "properties": { "at": {}, "role": {} } } } } });
+        let expect = json!({ "properties": { "turns": { "items": { "properties": { "role": {} } } } } });
+        assert_eq!(brief(nested, &["turns.at", "absent", "turns.absent.at"]), expect);
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! What is a tool, and how is one called?
+//! The table of tools, and how a tool is called.
 //!
-//! Every call goes through [`call`]: the role is asked for there and nowhere else, what is refused
-//! is written down there, and no answer leaves it that is longer than its budget.
+//! Every call goes through [`run`]. Roles are checked only here, denials are logged here, and no answer leaves it that
+//! is longer than its budget.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
@@ -11,132 +11,128 @@ use loci_types::{ErrorKind, Role};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::answer::{Answer, Told};
-use super::asked::Asked;
+use super::answer::{Answer, ToolOutput};
+use super::call::Call;
 use super::profile::Profile;
 use crate::extract;
 use crate::failure::Failure;
 use crate::guard;
 
-/// An answer that is being made.
+/// The future of an answer.
 pub(super) type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answer, Failure>> + Send + 'a>>;
 
-/// One line of the table.
+/// One tool.
 pub(super) struct Tool {
-    /// What it is called by.
+    /// Its name.
     pub(super) name: &'static str,
-    /// What people see.
+    /// Its title for people.
     pub(super) title: &'static str,
     /// When to use it and what it returns, for models.
     pub(super) description: &'static str,
-    /// The shape of its arguments.
+    /// The schema of its arguments.
     pub(super) input: fn() -> Value,
-    /// The shape of its answer, where clients count on one.
+    /// Arguments that the default profile accepts without describing them, as paths: `reason`, `turns.at`.
+    pub(super) rare: &'static [&'static str],
+    /// The schema of its answer, where clients rely on one.
     pub(super) output: Option<fn() -> Value>,
     /// What it does to memories.
     pub(super) effect: Effect,
-    /// Who may call it.
+    /// The role that it requires.
     pub(super) role: Role,
-    /// What it does.
-    pub(super) run: for<'a> fn(&'a Asked, Value) -> Answering<'a>,
+    /// The `operationId` of the HTTP operation that does the same.
+    pub(super) operation: &'static str,
+    /// Runs it.
+    pub(super) run: for<'a> fn(&'a Call, Value) -> Answering<'a>,
 }
 
-/// What a tool does to memories, as clients are told.
+/// What a tool does to memories, for the annotations that clients read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// It looks.
+    /// Reads only.
     Reads,
-    /// It adds; the same again adds nothing or something equal.
+    /// Adds memories.
     Adds,
-    /// It sets something so; the same again changes nothing.
+    /// Sets a property; a repetition changes nothing.
     Sets,
-    /// It puts something in the place of what was there.
+    /// Replaces what was there.
     Replaces,
-    /// It takes away; the same again changes nothing.
+    /// Removes; a repetition changes nothing.
     Removes,
 }
 
-impl Effect {
-    /// Read-only, destructive, idempotent.
-    pub(super) fn hints(self) -> (bool, bool, bool) {
-        match self {
-            Effect::Reads => (true, false, true),
-            Effect::Adds => (false, false, false),
-            Effect::Sets => (false, false, true),
-            Effect::Replaces => (false, true, false),
-            Effect::Removes => (false, true, true),
-        }
-    }
-}
-
-/// One line of the table: what reads the arguments, and the function that has them read.
+/// Defines a tool from the type of its arguments and the function that takes them.
 macro_rules! tool {
-    ($name:literal, $title:literal, $role:ident, $effect:ident, $input:ty => $run:path, $description:literal) => {
+    ($name:literal, $title:literal, $role:ident, $effect:ident, $operation:literal, $input:ty => $run:path,
+     $description:literal $(, rare: $rare:expr)?) => {
         $crate::mcp::tool::Tool {
             name: $name,
             title: $title,
             description: $description,
             input: $crate::mcp::schema::of::<$input>,
+            rare: $crate::mcp::tool::rare!($($rare)?),
             output: None,
             effect: $crate::mcp::tool::Effect::$effect,
             role: loci_types::Role::$role,
-            run: |asked, arguments| {
-                Box::pin(async move { $run(asked, $crate::mcp::tool::read::<$input>(arguments)?).await })
+            operation: $operation,
+            run: |call, arguments| {
+                Box::pin(async move { $run(call, $crate::mcp::tool::read::<$input>(arguments)?).await })
             },
         }
     };
 }
 pub(super) use tool;
 
-/// The arguments, or which of them does not fit.
+/// The list of rare arguments, or none.
+macro_rules! rare {
+    () => {
+        &[]
+    };
+    ($rare:expr) => {
+        &$rare
+    };
+}
+pub(super) use rare;
+
+/// Reads the arguments, or says which of them is wrong.
 pub(super) fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, Failure> {
     serde_path_to_error::deserialize(arguments)
         .map_err(|error| extract::told(error.path().to_string(), &error.inner().to_string()))
 }
 
-/// Calls a tool of a profile. Whatever goes wrong is an answer too.
-pub(super) async fn call(asked: &Asked, profile: Profile, name: &str, arguments: Value) -> Told {
-    let attempt = AssertUnwindSafe(attempt(asked, profile, name, arguments)).catch_unwind().await;
-    // A defect of ours must not leave the client without an answer.
-    let outcome = attempt.unwrap_or_else(|_| Err(Failure::new(ErrorKind::Internal, "something in Loci broke", name)));
-    match outcome {
-        Ok(answer) => answer.within(asked.budget()),
+/// Calls a tool of a profile. A failure is an answer too.
+pub(super) async fn run(call: &mut Call, profile: Profile, name: &str, arguments: Value) -> ToolOutput {
+    let tool = profile.tools().find(|tool| tool.name == name);
+    call.operation = tool.map_or("mcp", |tool| tool.operation);
+    let call = &*call;
+    let attempt = async {
+        let tool = tool.ok_or_else(|| unknown(profile, name))?;
+        call.who.may(tool.role, tool.operation)?;
+        (tool.run)(call, arguments).await
+    };
+    // A defect must not leave the client without an answer.
+    let outcome = AssertUnwindSafe(attempt).catch_unwind().await;
+    let defect = |_| Err(Failure::new(ErrorKind::Internal, "internal error", call.operation));
+    match outcome.unwrap_or_else(defect) {
+        Ok(answer) => answer.within(call.budget()),
         Err(failure) => {
-            audit(asked, name, &failure);
-            Told::failed(failure.problem(), profile == Profile::Graph, asked.budget())
+            audit(call, &failure);
+            ToolOutput::failed(failure.problem(), profile == Profile::Graph, call.budget())
         }
     }
 }
 
-/// Writes down that someone was refused.
-pub(super) fn audit(asked: &Asked, operation: &str, failure: &Failure) {
+/// Logs that a call was denied.
+pub(super) fn audit(call: &Call, failure: &Failure) {
     let code = &failure.problem().code;
     if *code == ErrorKind::Unauthorized.code() {
-        guard::denied(&asked.app, asked.who.name(), asked.who.request(), operation, code);
+        guard::denied(&call.app, call.who.name(), call.who.request(), call.operation, code);
     }
-}
-
-async fn attempt(asked: &Asked, profile: Profile, name: &str, arguments: Value) -> Result<Answer, Failure> {
-    let Some(tool) = profile.tools().find(|tool| tool.name == name) else {
-        return Err(unknown(profile, name));
-    };
-    asked.who.may(tool.role, name)?;
-    (tool.run)(asked, arguments).await
 }
 
 fn unknown(profile: Profile, name: &str) -> Failure {
     let names: Vec<&str> = profile.tools().map(|tool| tool.name).collect();
     let name: String = name.chars().take(64).collect();
-    Failure::new(ErrorKind::InvalidInput, format!("there is no tool `{name}`"), "call a tool")
+    Failure::new(ErrorKind::InvalidInput, format!("there is no tool `{name}`"), "mcp")
         .field("name")
         .hint(format!("the tools are {}", names.join(", ")))
-}
-
-/// An engine verb, counted.
-pub(super) async fn verb<T>(
-    asked: &Asked,
-    operation: &'static str,
-    work: impl Future<Output = loci_engine::Result<T>>,
-) -> Result<T, Failure> {
-    asked.app.verb(operation, work).await
 }

@@ -193,7 +193,12 @@ struct Selection {
 
 impl Selection {
     /// Does the work for each match, unless it is a dry run.
-    async fn for_each<W>(self, app: &App, caller: &Caller, work: impl Fn(MemoryId) -> W) -> Result<FilterResult, Failure>
+    async fn for_each<W>(
+        self,
+        app: &App,
+        caller: &Caller,
+        work: impl Fn(MemoryId) -> W,
+    ) -> Result<FilterResult, Failure>
     where
         W: Future<Output = loci_engine::Result<Receipt>>,
     {

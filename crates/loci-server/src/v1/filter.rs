@@ -32,84 +32,84 @@ use crate::failure::Failure;
 pub(crate) struct MemoryFilter {
     /// Any of these ids.
     #[serde(deserialize_with = "some")]
-    #[schema(value_type = Vec<uuid::Uuid>, min_items = 1, max_items = 1000)]
-    #[param(value_type = Vec<uuid::Uuid>, style = Form, explode = false, required = false, min_items = 1, max_items = 1000)]
-    id: Vec<MemoryId>,
+    #[schema(value_type = Option<Vec<uuid::Uuid>>, min_items = 1, max_items = 1000)]
+    #[param(value_type = Option<Vec<uuid::Uuid>>, style = Form, explode = false, nullable = false, min_items = 1, max_items = 1000)]
+    id: Option<Vec<MemoryId>>,
     /// Any of these layers.
     #[serde(deserialize_with = "some")]
     #[schema(min_items = 1)]
-    #[param(style = Form, explode = false, required = false, min_items = 1)]
-    layer: Vec<Layer>,
+    #[param(style = Form, explode = false, nullable = false, min_items = 1)]
+    layer: Option<Vec<Layer>>,
     /// Any of these kinds.
     #[serde(deserialize_with = "some")]
     #[schema(min_items = 1, max_items = 256)]
-    #[param(style = Form, explode = false, required = false, min_items = 1, max_items = 256)]
-    kind: Vec<String>,
+    #[param(style = Form, explode = false, nullable = false, min_items = 1, max_items = 256)]
+    kind: Option<Vec<String>>,
     /// Any of these categories.
     #[serde(deserialize_with = "some")]
     #[schema(min_items = 1, max_items = 256)]
-    #[param(style = Form, explode = false, required = false, min_items = 1, max_items = 256)]
-    category: Vec<String>,
+    #[param(style = Form, explode = false, nullable = false, min_items = 1, max_items = 256)]
+    category: Option<Vec<String>>,
     /// At least one of these tags.
     #[serde(deserialize_with = "some")]
     #[schema(min_items = 1, max_items = 256)]
-    #[param(style = Form, explode = false, required = false, min_items = 1, max_items = 256)]
-    tags: Vec<String>,
+    #[param(style = Form, explode = false, nullable = false, min_items = 1, max_items = 256)]
+    tags: Option<Vec<String>>,
     /// Any of these states. Default: `active` and `decayed`.
     #[serde(deserialize_with = "some")]
     #[schema(min_items = 1)]
-    #[param(style = Form, explode = false, required = false, min_items = 1)]
-    state: Vec<State>,
+    #[param(style = Form, explode = false, nullable = false, min_items = 1)]
+    state: Option<Vec<State>>,
     /// Any of these conversations.
     #[serde(deserialize_with = "some")]
     #[schema(min_items = 1, max_items = 256)]
-    #[param(style = Form, explode = false, required = false, min_items = 1, max_items = 256)]
-    thread_id: Vec<String>,
+    #[param(style = Form, explode = false, nullable = false, min_items = 1, max_items = 256)]
+    thread_id: Option<Vec<String>>,
     /// Any of these agent runs.
     #[serde(deserialize_with = "some")]
     #[schema(min_items = 1, max_items = 256)]
-    #[param(style = Form, explode = false, required = false, min_items = 1, max_items = 256)]
-    run_id: Vec<String>,
+    #[param(style = Form, explode = false, nullable = false, min_items = 1, max_items = 256)]
+    run_id: Option<Vec<String>>,
     /// Any of these speakers or writers.
     #[serde(deserialize_with = "some")]
     #[schema(min_items = 1, max_items = 256)]
-    #[param(style = Form, explode = false, required = false, min_items = 1, max_items = 256)]
-    actor_id: Vec<String>,
+    #[param(style = Form, explode = false, nullable = false, min_items = 1, max_items = 256)]
+    actor_id: Option<Vec<String>>,
     /// Any of these roles of the speaker.
     #[serde(deserialize_with = "some")]
     #[schema(min_items = 1, max_items = 256)]
-    #[param(style = Form, explode = false, required = false, min_items = 1, max_items = 256)]
-    role: Vec<String>,
+    #[param(style = Form, explode = false, nullable = false, min_items = 1, max_items = 256)]
+    role: Option<Vec<String>>,
     /// Any of these users among the identifiers of the memory.
     #[serde(deserialize_with = "some")]
     #[schema(min_items = 1, max_items = 256)]
-    #[param(rename = "filter.userId", style = Form, explode = false, required = false, min_items = 1, max_items = 256)]
-    user_id: Vec<String>,
+    #[param(rename = "filter.userId", style = Form, explode = false, nullable = false, min_items = 1, max_items = 256)]
+    user_id: Option<Vec<String>>,
     /// Any of these agents among the identifiers of the memory.
     #[serde(deserialize_with = "some")]
     #[schema(min_items = 1, max_items = 256)]
-    #[param(rename = "filter.agentId", style = Form, explode = false, required = false, min_items = 1, max_items = 256)]
-    agent_id: Vec<String>,
+    #[param(rename = "filter.agentId", style = Form, explode = false, nullable = false, min_items = 1, max_items = 256)]
+    agent_id: Option<Vec<String>>,
     /// Any of these sessions among the identifiers of the memory.
     #[serde(deserialize_with = "some")]
     #[schema(min_items = 1, max_items = 256)]
-    #[param(rename = "filter.sessionId", style = Form, explode = false, required = false, min_items = 1, max_items = 256)]
-    session_id: Vec<String>,
+    #[param(rename = "filter.sessionId", style = Form, explode = false, nullable = false, min_items = 1, max_items = 256)]
+    session_id: Option<Vec<String>>,
     /// Any of these types of the source, for example `conversation`.
     #[serde(deserialize_with = "some")]
     #[schema(min_items = 1, max_items = 256)]
-    #[param(style = Form, explode = false, required = false, min_items = 1, max_items = 256)]
-    source_type: Vec<String>,
+    #[param(style = Form, explode = false, nullable = false, min_items = 1, max_items = 256)]
+    source_type: Option<Vec<String>>,
     /// Any of these roles of the source.
     #[serde(deserialize_with = "some")]
     #[schema(min_items = 1, max_items = 256)]
-    #[param(style = Form, explode = false, required = false, min_items = 1, max_items = 256)]
-    source_role: Vec<String>,
+    #[param(style = Form, explode = false, nullable = false, min_items = 1, max_items = 256)]
+    source_role: Option<Vec<String>>,
     /// Any of these access policies.
     #[serde(deserialize_with = "some")]
     #[schema(min_items = 1)]
-    #[param(style = Form, explode = false, required = false, min_items = 1)]
-    access_policy: Vec<AccessPolicy>,
+    #[param(style = Form, explode = false, nullable = false, min_items = 1)]
+    access_policy: Option<Vec<AccessPolicy>>,
     /// Whether it is pinned.
     #[param(nullable = false)]
     pinned: Option<bool>,
@@ -175,22 +175,22 @@ impl MemoryFilter {
         let open = Filter::at(now);
         let range = |from, until| TimeRange { from, until };
         Filter {
-            ids: self.id,
-            layers: self.layer,
-            kinds: self.kind,
-            categories: self.category,
-            tags: self.tags,
-            states: if self.state.is_empty() { open.states.clone() } else { self.state },
-            threads: self.thread_id,
-            runs: self.run_id,
-            actors: self.actor_id,
-            roles: self.role,
-            users: self.user_id,
-            agents: self.agent_id,
-            sessions: self.session_id,
-            source_types: self.source_type,
-            source_roles: self.source_role,
-            access_policies: self.access_policy,
+            ids: self.id.unwrap_or_default(),
+            layers: self.layer.unwrap_or_default(),
+            kinds: self.kind.unwrap_or_default(),
+            categories: self.category.unwrap_or_default(),
+            tags: self.tags.unwrap_or_default(),
+            states: self.state.unwrap_or_else(|| open.states.clone()),
+            threads: self.thread_id.unwrap_or_default(),
+            runs: self.run_id.unwrap_or_default(),
+            actors: self.actor_id.unwrap_or_default(),
+            roles: self.role.unwrap_or_default(),
+            users: self.user_id.unwrap_or_default(),
+            agents: self.agent_id.unwrap_or_default(),
+            sessions: self.session_id.unwrap_or_default(),
+            source_types: self.source_type.unwrap_or_default(),
+            source_roles: self.source_role.unwrap_or_default(),
+            access_policies: self.access_policy.unwrap_or_default(),
             pinned: self.pinned,
             has_knowledge_pointer: self.has_knowledge_pointer,
             metadata: self.metadata,
@@ -280,9 +280,9 @@ fn forms() -> &'static BTreeMap<String, Form> {
 }
 
 /// Reads a list, which must not be empty: "none of them" would otherwise be read as "no condition".
-fn some<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
-    let list = Vec::deserialize(deserializer)?;
-    match list.is_empty() {
+fn some<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<Vec<T>>, D::Error> {
+    let list = Option::<Vec<T>>::deserialize(deserializer)?;
+    match list.as_ref().is_some_and(Vec::is_empty) {
         true => Err(D::Error::custom("the list is empty; leave it out for no condition")),
         false => Ok(list),
     }
@@ -314,8 +314,7 @@ impl<S: Send + Sync> FromRequestParts<S> for FilterPageParams {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        let (page, rest) =
-            split(parts.uri.query().unwrap_or_default(), |name| matches!(name, "limit" | "cursor"));
+        let (page, rest) = split(parts.uri.query().unwrap_or_default(), |name| matches!(name, "limit" | "cursor"));
         let (identifiers, rest) = split(&rest, is_identifier);
         Ok(Self {
             identifiers: parameters(&identifiers)?,
@@ -339,7 +338,10 @@ mod tests {
             ("", "{}"),
             ("kind=fact, preference&tags=a", r#"{"kind":["fact","preference"],"tags":["a"]}"#),
             ("filter.userId=ann,ben", r#"{"userId":["ann","ben"]}"#),
-            ("pinned=true&importanceMin=0.5&superseded=true", r#"{"pinned":true,"importanceMin":0.5,"superseded":true}"#),
+            (
+                "pinned=true&importanceMin=0.5&superseded=true",
+                r#"{"pinned":true,"importanceMin":0.5,"superseded":true}"#,
+            ),
             ("createdAfter=2026-01-31", r#"{"createdAfter":"2026-01-31T00:00:00Z"}"#),
             ("metadata=%7B%22room%22%3A7%7D&layer=user", r#"{"metadata":{"room":7},"layer":["user"]}"#),
             ("threadId=7&role=true", r#"{"threadId":["7"],"role":["true"]}"#),
@@ -369,7 +371,7 @@ mod tests {
         for (body, open) in [
             ("{}", true),
             (r#"{"superseded":true,"asOf":"2026-01-31"}"#, true),
-            (r#"{"metadata":{}}"#, true),
+            (r#"{"metadata":{},"kind":null}"#, true),
             (r#"{"kind":["fact"]}"#, false),
             (r#"{"pinned":false}"#, false),
             (r#"{"state":["archived"]}"#, false),
@@ -394,7 +396,8 @@ mod tests {
         );
         let (made, open) = (format!("{:?}", whole.at(now)), format!("{:?}", Filter::at(now)));
         // What a request cannot ask for stays open.
-        for untouched in ["happened: TimeRange { from: None, until: None }", "claim: None", "twin: None", "about: None"] {
+        for untouched in ["happened: TimeRange { from: None, until: None }", "claim: None", "twin: None", "about: None"]
+        {
             assert!(made.contains(untouched) && open.contains(untouched), "{untouched}");
         }
         assert_eq!(made.matches("[]").count(), 0, "{made}");

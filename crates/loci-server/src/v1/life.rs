@@ -272,7 +272,8 @@ async fn undo(
 ) -> Result<Json<Undone>, Failure> {
     let space: Space = space.parse().map_err(|error| failure::word(&error, "undoChange"))?;
     let number = sequence.parse().map_err(|_| {
-        Failure::new(ErrorKind::InvalidInput, "the sequence in the path is not a number", "undoChange").field("sequence")
+        Failure::new(ErrorKind::InvalidInput, "the sequence in the path is not a number", "undoChange")
+            .field("sequence")
     })?;
     let caller = who.caller(identifiers, "undoChange")?;
     app.verb("undoChange", app.engine.undo(&caller, &space, number)).await.map(Json)

@@ -40,7 +40,6 @@ use utoipa_axum::router::OpenApiRouter;
 
 pub(crate) use self::memories::expected;
 pub(crate) use self::page::PageRequest;
-pub(crate) use self::query::step;
 use crate::App;
 
 /// The routes under `/v1`.

@@ -52,6 +52,7 @@ struct QueryBody {
     top_k: Option<usize>,
     /// How much is returned of each memory.
     #[serde(default, rename = "return")]
+    #[schema(default = "bullets")]
     wanted: QueryReturn,
     /// Maximum number of tokens of all results together. Default: 1,000 for a simple question, 3,000 for a complex one.
     #[schema(minimum = 0, maximum = 1_000_000)]
@@ -251,7 +252,7 @@ impl QueryBody {
 }
 
 /// Converts importance from 1..5 to 0..1.
-pub(crate) fn step(field: &'static str, given: Option<f64>) -> Result<Option<f64>, Failure> {
+fn step(field: &'static str, given: Option<f64>) -> Result<Option<f64>, Failure> {
     given.map(|given| from_step(field, given)).transpose().map_err(|error| failure::word(&error, OPERATION))
 }
 

@@ -103,12 +103,7 @@ struct WebhookBody {
 }
 
 /// Reads how a webhook stands.
-async fn described(
-    app: &App,
-    caller: &Caller,
-    webhook: Webhook,
-    count: bool,
-) -> loci_engine::Result<WebhookBody> {
+async fn described(app: &App, caller: &Caller, webhook: Webhook, count: bool) -> loci_engine::Result<WebhookBody> {
     let state = app.engine.webhook_state(&caller.tenant, &webhook).await?;
     let pending = match count {
         true => app.engine.webhook_page(&caller.tenant, &webhook, &state, COUNTED).await.ok(),

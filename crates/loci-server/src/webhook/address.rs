@@ -35,7 +35,8 @@ pub(crate) async fn check(text: &str, allow_private: bool) -> Result<(), Error> 
     if allow_private {
         return Ok(());
     }
-    let private = || wrong("private and loopback addresses are not allowed").hint("see the setting webhooks.allow_private");
+    let private =
+        || wrong("private and loopback addresses are not allowed").hint("see the setting webhooks.allow_private");
     match literal(&url) {
         Some(address) if is_public(address) => Ok(()),
         Some(_) => Err(private()),
@@ -67,8 +68,7 @@ impl Resolve for PublicOnly {
         let allow_private = self.allow_private;
         Box::pin(async move {
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let allowed: Vec<SocketAddr> =
-                found.filter(|address| allow_private || is_public(address.ip())).collect();
+            let allowed: Vec<SocketAddr> = found.filter(|address| allow_private || is_public(address.ip())).collect();
             if allowed.is_empty() {
                 return Err("the name leads to no public address".into());
             }
@@ -93,7 +93,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
             | (100, 64..=127, _)         // carrier-grade NAT
             | (192, 0, 0)                // protocol assignments
             | (192, 88, 99)              // 6to4 relay
-            | (198, 18..=19, _)          // benchmarks
+            | (198, 18..=19, _) // benchmarks
     );
     !special
         && !address.is_private()

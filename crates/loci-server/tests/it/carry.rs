@@ -29,7 +29,8 @@ async fn what_leaves_comes_in_elsewhere() {
     assert_eq!(there[1..], lines(&whole.text)[1..]);
     let wrong = answer(copy.request("POST", "/v1/import").body("{\"content\":\"kept\"}\n{".to_owned())).await;
     assert_eq!(wrong.status, 400, "{}", wrong.text);
-    house.get("/v1/export?layers=dream").await.refused(400, "layers");
+    house.get("/v1/export?layer=dream").await.refused(400, "layer");
+    assert_eq!(lines(&house.get("/v1/export?layer=user,project&userId=ann").await.text).len(), 3);
     house.get("/v1/export?colour=red").await.refused(400, "colour");
 }
 

@@ -64,8 +64,11 @@ fn what_operations_share_is_described_once() {
     let description: Value = serde_json::from_str(&loci_server::description()).unwrap();
     for (path, methods) in description["paths"].as_object().unwrap() {
         for operation in methods.as_object().unwrap().values() {
-            let failures =
-                operation["responses"].as_object().unwrap().iter().filter(|(status, _)| status.as_str() >= "400" && *status != "406");
+            let failures = operation["responses"]
+                .as_object()
+                .unwrap()
+                .iter()
+                .filter(|(status, _)| status.as_str() >= "400" && *status != "406");
             for (status, response) in failures {
                 let place = response["$ref"].as_str().unwrap_or_else(|| panic!("{path} {status}"));
                 assert!(description.pointer(&place[1..]).is_some_and(Value::is_object), "{place}");

@@ -41,7 +41,7 @@ async fn what_happens_is_told_as_it_happens() {
     house.engine.restore(&user("ann"), id).await.unwrap();
     let told = stream.events(4, |data| &data["memoryId"]).await;
     let names: Vec<&str> = told.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["created", "updated", "deleted", "restored"]);
+    assert_eq!(names, ["ADD", "UPDATE", "DELETE", "RESTORE"]);
     assert!(told.iter().all(|(_, about)| *about == id.to_string()), "{told:?}");
     house.close().await;
 }
@@ -55,7 +55,7 @@ async fn who_comes_back_is_told_the_rest_and_nothing_twice() {
             remember(&house, "ann", &format!("Ann's box {number} holds number {number}{number}")).await.to_string(),
         );
     }
-    let mut stream = Stream::open(house.request("GET", "/v1/events?userId=ann&after=all&events=created")).await;
+    let mut stream = Stream::open(house.request("GET", "/v1/events?userId=ann&after=all&event=ADD")).await;
     let (mut told, mut last) = (Vec::new(), None);
     for _ in 0..11 {
         let frame = stream.event().await.unwrap();
@@ -64,7 +64,7 @@ async fn who_comes_back_is_told_the_rest_and_nothing_twice() {
     }
     drop(stream);
     // The header wins over the address that the reader first came with.
-    let again = house.request("GET", "/v1/events?userId=ann&after=all&events=created");
+    let again = house.request("GET", "/v1/events?userId=ann&after=all&event=ADD");
     let mut stream = Stream::open(again.header("Last-Event-ID", last.unwrap())).await;
     for _ in 11..30 {
         told.push(stream.event().await.unwrap().data["memoryId"].as_str().unwrap().to_owned());
@@ -90,15 +90,16 @@ async fn events_are_chosen_by_what_they_are_about() {
         let mut stream = Stream::open(house.request("GET", &format!("/v1/events?after=all&{query}"))).await;
         let told = stream.events(expect.len(), |data| &data["event"]).await;
         assert_eq!(told.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), expect, "{query}");
+        assert!(told.iter().all(|(name, event)| name == event), "the name is the same in both places: {told:?}");
     };
-    check("userId=ann&events=deleted", &["deleted"]).await;
-    check("userId=ann&events=ADD,delete", &["created", "created", "deleted"]).await;
-    check(&format!("memoryId={id}&events=created,deleted"), &["created", "deleted"]).await;
-    check("layers=user&events=created&kinds=fact", &["created", "created"]).await;
+    check("userId=ann&event=DELETE", &["DELETE"]).await;
+    check("userId=ann&event=ADD,DELETE", &["ADD", "ADD", "DELETE"]).await;
+    check(&format!("memoryId={id}&event=ADD,DELETE"), &["ADD", "DELETE"]).await;
+    check("layer=user&event=ADD&kind=fact", &["ADD", "ADD"]).await;
     for (query, field) in [
-        ("events=born", "events"),
-        ("layers=galaxy", "layer"),
-        ("kinds=nonsense", "kinds"),
+        ("event=created", "event"),
+        ("layer=galaxy", "layer"),
+        ("kind=nonsense", "kind"),
         ("after=nowhere", "after"),
         ("memoryId=7", "memoryId"),
         ("color=red", "color"),
@@ -211,20 +212,20 @@ async fn what_was_done_is_counted() {
     remember(&house, "ann", "Ann's flat has 3 rooms").await;
     remember(&house, "ben", "Ben plays chess").await;
     house.engine.forget(&user("ann"), id, None, None).await.unwrap();
-    let counted = house.get("/v1/operations?userId=ann&by=whole&ops=created,delete").await.expect(200);
-    let rows: Vec<_> = counted["counts"].as_array().unwrap().iter().collect();
-    let count = |op: &str| rows.iter().filter(|row| row["op"] == op).map(|row| row["count"].as_u64().unwrap()).sum();
-    let (added, deleted): (u64, u64) = (count("add"), count("delete"));
+    let counted = house.get("/v1/operations?userId=ann&bucket=whole&event=ADD,DELETE").await.expect(200);
+    let rows: Vec<_> = counted["data"].as_array().unwrap().iter().collect();
+    let count = |op: &str| rows.iter().filter(|row| row["event"] == op).map(|row| row["count"].as_u64().unwrap()).sum();
+    let (added, deleted): (u64, u64) = (count("ADD"), count("DELETE"));
     assert_eq!((added, deleted, rows.len()), (2, 1, 2), "{counted}");
-    let nobody = house.get("/v1/operations?userId=ann&nodes=worker").await.expect(200);
-    assert_eq!(nobody["counts"], json!([]));
+    let nobody = house.get("/v1/operations?userId=ann&node=worker,operator").await.expect(200);
+    assert_eq!(nobody["data"], json!([]));
     assert_eq!(nobody["bucket"], "day");
     for (query, field) in [
-        ("by=month", "by"),
-        ("ops=born", "ops"),
-        ("from=yesterday", "from"),
-        ("from=2020-01-01T00:00:00Z&by=hour", "by"),
-        ("from=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z", "from"),
+        ("bucket=month", "bucket"),
+        ("event=add", "event"),
+        ("after=yesterday", "after"),
+        ("after=2020-01-01&bucket=hour", "bucket"),
+        ("after=2026-01-02&before=2026-01-01T00:00:00Z", "after"),
         ("since=now", "since"),
     ] {
         house.get(&format!("/v1/operations?{query}")).await.refused(400, field);

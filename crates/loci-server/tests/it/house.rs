@@ -82,7 +82,8 @@ impl House {
         Self::of(engine, Options::default(), tempfile::tempdir().unwrap()).await
     }
 
-    async fn of(engine: Engine, options: Options, folder: tempfile::TempDir) -> Self {
+    /// A house with this engine, whose data lie in the folder.
+    pub(crate) async fn of(engine: Engine, options: Options, folder: tempfile::TempDir) -> Self {
         let tier = ProcessTier::new(TierOptions::default(), 1 << 20);
         let engine = Arc::new(engine.with_sessions(Arc::new(tier)));
         let door = Door::open("127.0.0.1:0", false).await.unwrap();

@@ -61,6 +61,56 @@ async fn a_request_that_comes_again_is_given_its_answer() {
 }
 
 #[tokio::test]
+async fn a_replayed_write_has_its_headers_and_no_words() {
+    let house = House::open().await;
+    let send = |path: &'static str, key: &'static str, body: Value| {
+        answer(house.request("POST", path).header("Idempotency-Key", key).json(&body))
+    };
+    let body = json!({ "content": "Ann hides sesame", "identifiers": { "userId": "ann" }, "tags": ["sesame"] });
+    let (first, again) = (send("/v1/memories", "m", body.clone()).await, send("/v1/memories", "m", body).await);
+    assert_eq!(
+        (first.status, again.status, &again.headers["idempotent-replayed"]),
+        (201, 201, &"true".parse().unwrap())
+    );
+    for name in ["etag", "location"] {
+        assert_eq!(first.headers[name], again.headers[name], "{name}");
+    }
+    for name in ["id", "event", "version", "redacted", "degraded", "durability"] {
+        assert_eq!(first.body[name], again.body[name], "{name}");
+    }
+    assert_eq!((first.body["data"]["content"].as_str(), &again.body["data"]), (Some("Ann hides sesame"), &Value::Null));
+    assert!(!again.text.contains("sesame"), "{}", again.text);
+
+    let batch = json!({ "identifiers": { "userId": "ann" }, "continueOnError": true, "memories": [
+        { "content": "Ann sells sesame" }, { "content": "Ann buys sesame", "kind": "sesame" }
+    ] });
+    let (first, again) = (
+        send("/v1/memories/batch", "b", batch.clone()).await.expect(200),
+        send("/v1/memories/batch", "b", batch).await.expect(200),
+    );
+    assert_eq!((&again["succeeded"], &again["failed"], &again["data"][0]), (&json!(1), &json!(1), &first["data"][0]));
+    assert!(first.to_string().contains("sesame") && !again.to_string().contains("sesame"), "{again}");
+    assert_eq!(again["data"][1]["error"]["code"], first["data"][1]["error"]["code"]);
+
+    let delete = json!({ "identifiers": { "userId": "ann" }, "filter": { "kind": ["fact"] }, "dryRun": false });
+    let first = send("/v1/memories/delete", "d", delete.clone()).await.expect(200);
+    let again = send("/v1/memories/delete", "d", delete).await;
+    assert_eq!((again.headers.contains_key("idempotent-replayed"), again.expect(200)), (true, first));
+    // What only asks is asked again.
+    let ask = json!({ "query": "sesame", "identifiers": { "userId": "ann" } });
+    for _ in 0..2 {
+        let told = send("/v1/recall", "r", ask.clone()).await;
+        assert_eq!((told.status, told.headers.contains_key("idempotent-replayed")), (200, false));
+    }
+    let path = house.get("/v1/memories?userId=ann&state=soft_deleted").await.expect(200);
+    let gone = format!("/v1/memories/{}/restore", path["data"][0]["id"].as_str().unwrap());
+    let restore = || answer(house.request("POST", &gone).header("Idempotency-Key", "x"));
+    let (first, again) = (restore().await, restore().await);
+    assert_eq!((first.status, &first.headers["etag"]), (200, &again.headers["etag"]));
+    house.close().await;
+}
+
+#[tokio::test]
 async fn what_was_refused_is_not_kept() {
     let house = House::open().await;
     let send = |body: &'static str| {

@@ -234,36 +234,39 @@ pub(crate) fn body(id: &str, memory: MemoryId) -> Option<Value> {
         "recallBatch" => json!({ "queries": [{ "query": "where does the cache of Meridian lie?" }] }),
         "memoryQuery" => json!({ "query": "where does the cache of Meridian lie?" }),
         "supersedeMemory" | "correctMemory" => json!({ "content": "a stranger was here" }),
-        "confirmMemory" | "restoreMemory" | "acceptConsent" | "rejectConsent" | "endSession" | "learnSessionAgain"
+        "confirmMemory" | "restoreMemory" | "acceptConsent" | "rejectConsent" | "endSession" | "learnSession"
         | "retryJob" | "runJobs" => {
             return None;
         }
         "pinMemory" => json!({ "pinned": true }),
         "resolveMemory" => json!({ "other": "0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50", "keep": "newer" }),
         "undo" => json!({ "space": "agent_memory_keeper", "sequence": 1 }),
-        "ingestTurns" => json!({ "turns": [{ "threadId": "t", "content": "a stranger was here" }] }),
+        "ingestTurns" | "ingestThreadTurns" => {
+            json!({ "turns": [{ "threadId": "t", "content": "a stranger was here" }] })
+        }
         "summarise" => json!({ "sessionId": "monday" }),
-        "uniteEntities" => json!({ "into": "Anna Petrova", "from": "Vera" }),
-        "divideEntity" => json!({ "id": memory, "root": "Anna Petrova" }),
+        "mergeEntities" => json!({ "from": "Vera" }),
+        "splitEntity" => json!({ "id": memory }),
         "stateFact" => json!({ "fact": { "subject": "cache", "predicate": "lies in", "object": "the open" } }),
         "putCheckpoint" => json!({ "id": "one", "data": "a stranger was here", "replace": true }),
         "putWrites" => {
             let write = json!({ "taskId": "t", "position": 0, "channel": "c", "data": "a stranger was here" });
-            json!({ "id": "one", "writes": [write] })
+            json!({ "writes": [write] })
         }
-        "maintain" => json!({ "dryRun": true }),
-        "createAgent" => json!({ "slug": "keeper", "config": {} }),
-        "createKey" => json!({ "name": "mine", "grant": { "tenant": "default", "role": "admin" } }),
+        "pruneThread" => json!({ "keep": 1 }),
+        "runMaintenance" => json!({ "dryRun": true }),
+        "createAgent" => json!({ "agentId": "keeper", "settings": {} }),
+        "createKey" => json!({ "name": "mine", "role": "admin" }),
         "rotateKey" => json!({}),
-        "createPool" => json!({ "slug": "physics", "members": ["spy"] }),
-        "joinPool" => json!({ "members": ["spy"] }),
-        "contributeToPool" => json!({ "memory": { "content": "a stranger was here" } }),
+        "createPool" => json!({ "poolId": "physics", "agentIds": ["spy"] }),
+        "addPoolMembers" => json!({ "agentIds": ["spy"] }),
+        "contributeToPool" => json!({ "content": "a stranger was here" }),
         "syncPool" => return None,
-        "appendMessage" => json!({ "message": { "content": "a stranger was here" } }),
-        "putToolResult" => json!({ "result": { "callId": "c", "content": "a stranger was here" } }),
+        "appendMessage" => json!({ "content": "a stranger was here" }),
+        "putToolResult" => json!({ "callId": "c", "content": "a stranger was here" }),
         "setScratchpad" => json!({ "text": "a stranger was here" }),
-        "queryWorking" => json!({ "question": { "query": SECRET } }),
-        "putEntry" => json!({ "entry": { "content": "a stranger was here" } }),
+        "searchWorking" => json!({ "query": SECRET }),
+        "putEntry" => json!({ "content": "a stranger was here" }),
         "openspecQuery" => json!({ "query": "where does the cache of Meridian lie?" }),
         "openspecCreate" => json!({ "entry": { "content": "a stranger was here" } }),
         "openspecUpdate" => json!({ "entry": { "content": "a stranger was here" } }),
@@ -291,12 +294,21 @@ fn name(operation: &Operation, body: &mut Option<Value>) {
 }
 
 fn fill(path: &str, memory: &str) -> String {
-    path.replace("{id}", memory)
-        .replace("{slug}", "keeper")
-        .replace("{agent}", "keeper")
-        .replace("{name}", "Anna%20Petrova")
+    // A job is named by a number, and the checkpoint that is there by its own name.
+    let id = if path.starts_with("/v1/jobs/") {
+        "1"
+    } else if path.contains("/checkpoints/") {
+        "one"
+    } else {
+        memory
+    };
+    path.replace("{id}", id)
+        .replace("{poolId}", "keeper")
+        .replace("{agentId}", "keeper")
+        .replace("{entity}", "Anna%20Petrova")
+        .replace("{sessionId}", "Anna%20Petrova")
         .replace("{space}", "agent_memory_keeper")
-        .replace("{thread}", "monday")
+        .replace("{threadId}", "monday")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -362,7 +374,7 @@ async fn try_route(world: &World, operation: &Operation, stranger: &Stranger, na
         assert!(matches!(status, 400 | 403 | 404), "{told}: {status} {text}");
     }
     // What is not theirs is as good as absent: the same answer as for an id that never was.
-    if operation.path.contains("/memories/{id}") || operation.path.contains("/graph/{id}") {
+    if operation.path.contains("/memories/{id}") {
         let (other, absent) = call(&world.house, stranger, &operation.method, &path(nobody), sent.as_ref()).await;
         // The id of the request differs.
         let plain = |text: &str, id: MemoryId| match serde_json::from_str::<Value>(&text.replace(&id.to_string(), "ID"))
@@ -384,20 +396,18 @@ pub(crate) fn arguments(tool: &str, memory: MemoryId) -> Option<Value> {
     Some(match tool {
         "search_memory" | "memory_query" => json!({ "query": question }),
         "remember_fact" => json!({ "fact": "a stranger was here" }),
-        "correct_fact" => json!({ "fact_id": memory, "correction": "a stranger was here" }),
-        "supersede_fact" => json!({ "fact_id": memory, "fact": "a stranger was here" }),
+        "correct_fact" => json!({ "memory_id": memory, "correction": "a stranger was here" }),
+        "supersede_memory" => json!({ "memory_id": memory, "fact": "a stranger was here" }),
         "update_memory" => json!({ "memory_id": memory, "content": "a stranger was here" }),
-        "confirm_fact" | "explain_fact" => json!({ "fact_id": memory }),
-        "get_memory" | "forget_memory" | "restore_memory" | "memory_history" => json!({ "memory_id": memory }),
-        "pin_memory" => json!({ "memory_id": memory, "pinned": true }),
-        "resolve_contradiction" => json!({ "memory_id": memory, "other_id": memory, "keep": "newer" }),
+        "confirm_fact" | "explain_fact" => json!({ "memory_id": memory }),
+        "get_memory" | "forget_memory" | "restore_memory" | "list_history" => json!({ "memory_id": memory.short() }),
+        "resolve_contradiction" => json!({ "memory_id": memory, "other_memory_id": memory, "keep": "newer" }),
         "get_entity_info" => json!({ "entity_name": "Anna Petrova" }),
-        "memory_stats" | "weak_facts" | "list_memories" | "list_entities" | "list_consents" | "recent_changes"
+        "memory_stats" | "weak_facts" | "list_memories" | "list_entities" | "list_consents" | "list_changes"
         | "read_graph" => json!({}),
         "ingest_turns" => json!({ "thread_id": "t", "turns": [{ "role": "user", "content": "a stranger was here" }] }),
-        "end_session" => json!({ "session": "monday" }),
-        "get_context" => json!({ "input": question }),
-        "decide_consent" => json!({ "proposal_id": memory, "decision": "accept" }),
+        "end_session" => json!({ "session_id": "monday" }),
+        "get_context" => json!({ "query": question }),
         "undo_change" => json!({ "space": "agent_memory_keeper", "sequence": 1 }),
         "search_nodes" => json!({ "query": SECRET }),
         "open_nodes" => json!({ "names": ["Anna Petrova"] }),

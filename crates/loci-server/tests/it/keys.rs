@@ -8,8 +8,14 @@ use crate::house::{House, answer};
 async fn keys_are_made_shown_once_rotated_and_revoked() {
     let house = House::guarded().await;
     let body = json!({ "name": "planner", "role": "writer", "bounds": { "users": ["ann"] }, "categories": ["tasks"] });
-    let made = house.post("/v1/keys", body).await.expect(201);
-    let (id, secret) = (made["key"]["id"].as_str().unwrap(), made["secret"].as_str().unwrap());
+    let made = house.post("/v1/keys", body).await;
+    let place = made.headers["location"].to_str().unwrap().to_owned();
+    let made = made.expect(201);
+    let (id, secret) = (made["id"].as_str().unwrap(), made["data"]["secret"].as_str().unwrap());
+    let mut shown = made["data"].clone();
+    shown.as_object_mut().unwrap().remove("secret");
+    assert_eq!(house.get(&place).await.expect(200), shown, "all but the secret can be read again");
+    assert_eq!((&shown["role"], &shown["active"], &shown["expiresAt"]), (&json!("writer"), &json!(true), &Value::Null));
     let who = answer(house.request_as(secret, "GET", "/v1/whoami")).await.expect(200);
     assert_eq!(
         (&who["role"], &who["bounds"]["users"], &who["categories"], &who["open"]),
@@ -18,15 +24,20 @@ async fn keys_are_made_shown_once_rotated_and_revoked() {
     assert_eq!(who["credential"], format!("key:{id}"));
     let listed = house.get("/v1/keys").await;
     assert!(!listed.text.contains(secret) && !listed.text.contains("hash"));
-    assert_eq!(listed.expect(200)["keys"].as_array().unwrap().len(), 2);
+    assert_eq!(listed.expect(200)["data"].as_array().unwrap().len(), 2);
+    let page = house.get("/v1/keys?limit=1").await.expect(200);
+    let rest =
+        house.get(&format!("/v1/keys?limit=1&cursor={}", page["nextCursor"].as_str().unwrap())).await.expect(200);
+    assert_eq!((&rest["data"][0]["id"], &rest["nextCursor"]), (&json!(id), &Value::Null));
 
     let rotated = house.post(&format!("/v1/keys/{id}/rotate"), json!({ "graceSeconds": 60 })).await.expect(201);
-    let second = rotated["secret"].as_str().unwrap();
+    let second = rotated["data"]["secret"].as_str().unwrap();
     for key in [secret, second] {
         assert_eq!(answer(house.request_as(key, "GET", "/v1/whoami")).await.status, 200);
     }
-    let new = rotated["key"]["id"].as_str().unwrap();
+    let new = rotated["id"].as_str().unwrap();
     assert_eq!(house.delete(&format!("/v1/keys/{new}")).await.status, 204);
+    assert_eq!(house.get(&format!("/v1/keys/{new}")).await.expect(200)["active"], false);
     assert_eq!(answer(house.request_as(second, "GET", "/v1/whoami")).await.status, 401);
     for (path, body, status, field) in [
         ("/v1/keys".to_owned(), json!({ "name": " ", "role": "reader" }), 400, "name"),
@@ -45,6 +56,9 @@ async fn keys_are_made_shown_once_rotated_and_revoked() {
         house.post(&path, body).await.refused(status, field);
     }
     house.delete("/v1/keys/none").await.refused(404, "id");
+    house.get("/v1/keys/none").await.refused(404, "id");
+    let day = json!({ "name": "until a day", "role": "reader", "expiresAt": "2999-01-31" });
+    assert_eq!(house.post("/v1/keys", day).await.expect(201)["data"]["expiresAt"], "2999-01-31T00:00:00Z");
 }
 
 #[tokio::test]
@@ -54,6 +68,6 @@ async fn without_keys_everyone_is_the_operator() {
     assert_eq!((&who["open"], &who["role"], &who["categories"]), (&json!(true), &json!("admin"), &Value::Null));
     let made = house.post("/v1/keys", json!({ "name": "first", "role": "admin" })).await.expect(201);
     assert_eq!(house.get("/v1/whoami").await.status, 401);
-    let secret = made["secret"].as_str().unwrap();
+    let secret = made["data"]["secret"].as_str().unwrap();
     assert_eq!(answer(house.request_as(secret, "GET", "/v1/whoami")).await.expect(200)["role"], "admin");
 }

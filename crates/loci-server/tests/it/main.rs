@@ -1,9 +1,10 @@
 //! The door, from outside: a real port, a real client.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
+mod admin;
 mod bad;
+mod by_filter;
 mod carry;
-mod checkpoints;
 mod contract;
 mod description;
 mod errors;
@@ -14,10 +15,12 @@ mod guard;
 mod hostile;
 mod house;
 mod idempotency;
+mod import;
 mod isolation;
 mod keys;
 mod life;
 mod memories;
+mod memory_vectors;
 mod openspec;
 mod pools;
 mod postgres;
@@ -27,10 +30,13 @@ mod recall;
 mod rules;
 mod sessions;
 mod shared;
+mod short_ids;
 mod sources;
 mod sse;
 mod summaries;
 mod tenants;
+mod threads;
 mod tokens;
 mod upkeep;
+mod webhooks;
 mod working;

@@ -127,9 +127,11 @@ fn path(operation: &Operation, whose: Option<&Value>, memory: MemoryId) -> Strin
     let path = operation
         .path
         .replace("{id}", &memory.to_string())
-        .replace("{slug}", "physics")
-        .replace("{agent}", "owl")
-        .replace("{name}", "Anna%20Petrova")
+        .replace("{poolId}", "physics")
+        .replace("{agentId}", "owl")
+        .replace("{entity}", "Anna%20Petrova")
+        .replace("{sessionId}", "Anna%20Petrova")
+        .replace("{threadId}", "monday")
         .replace("{space}", "pool_physics");
     let mut query: Vec<String> = match operation.id.as_str() {
         "followEvents" => vec!["after=all".into()],
@@ -220,32 +222,64 @@ async fn post(world: &World, who: &Stranger, path: &str, body: Value) -> Answer 
 async fn a_pool_is_made_used_and_left_over_http() {
     let world = World::new().await;
     let (house, member) = (&world.house, &world.member);
-    let new = json!({ "slug": "docs", "name": "Documents", "members": ["owl", "ant"] });
-    let made = house.post("/v1/pools", new.clone()).await.expect(201);
-    assert_eq!((&made["slug"], made["members"].as_array().map(Vec::len)), (&json!("docs"), Some(2)));
-    house.post("/v1/pools", new).await.refused(409, "slug");
-    house.post("/v1/pools", json!({ "slug": "../x" })).await.refused(400, "poolId");
-    assert_eq!(house.get("/v1/pools").await.expect(200)["pools"].as_array().unwrap().len(), 2);
-    assert_eq!(house.post("/v1/pools/docs/members", json!({ "members": ["bee"] })).await.expect(200)["joined"], 1);
-    house.post("/v1/pools/nowhere/members", json!({ "members": ["bee"] })).await.refused(404, "poolId");
+    let new = json!({ "poolId": "docs", "name": "Documents", "agentIds": ["owl", "ant"] });
+    let made = house.post("/v1/pools", new.clone()).await;
+    let place = made.headers["location"].to_str().unwrap().to_owned();
+    let made = made.expect(201);
+    assert_eq!(
+        (&made["id"], &made["data"]["poolId"], made["data"]["members"].as_array().map(Vec::len)),
+        (&json!("docs"), &json!("docs"), Some(2))
+    );
+    assert_eq!(house.get(&place).await.expect(200), made["data"]);
+    house.post("/v1/pools", new).await.refused(409, "poolId");
+    house.post("/v1/pools", json!({ "poolId": "../x" })).await.refused(400, "poolId");
+    assert_eq!(house.get("/v1/pools").await.expect(200)["data"].as_array().unwrap().len(), 2);
+    for event in ["UPDATE", "NONE"] {
+        let joined = house.post("/v1/pools/docs/members", json!({ "agentIds": ["bee"] })).await.expect(200);
+        assert_eq!((&joined["event"], &joined["data"]["members"][1]["agentId"]), (&json!(event), &json!("bee")));
+    }
+    let page = house.get("/v1/pools/docs/members?limit=2").await.expect(200);
+    let next = page["nextCursor"].as_str().unwrap();
+    let rest = house.get(&format!("/v1/pools/docs/members?limit=2&cursor={next}")).await.expect(200);
+    assert_eq!((&rest["data"][0]["agentId"], &rest["nextCursor"]), (&json!("owl"), &Value::Null));
+    assert!(rest["data"][0]["createdAt"].is_string(), "{rest}");
+    house.post("/v1/pools/nowhere/members", json!({ "agentIds": ["bee"] })).await.refused(404, "poolId");
 
     // The member: its key fills in who it is, and reaches one pool of the two.
     let asked = answer(house.request_as(member.key.as_ref().unwrap(), "GET", "/v1/pools/docs")).await;
     asked.refused(403, "poolId");
     let own = answer(house.request_as(member.key.as_ref().unwrap(), "GET", "/v1/pools?agentId=owl")).await.expect(200);
-    assert_eq!(own["pools"].as_array().unwrap().len(), 2);
     let ask = json!({
         "query": "cache of Meridian", "identifiers": { "poolId": "physics" }, "filter": { "layer": ["pool"] }
     });
     let found = post(&world, member, "/v1/recall", ask.clone()).await.expect(200);
     assert!(found["data"].to_string().contains(SECRET), "{found}");
+    assert_eq!(own["data"].as_array().unwrap().len(), 2);
     let sync = post(&world, member, "/v1/pools/physics/sync", json!({})).await.expect(200);
     assert_eq!((&sync["created"], &sync["agentId"], &sync["userId"]), (&json!(2), &json!("owl"), &json!("ana")));
-    let kept = json!({ "memory": { "content": "Neutrons have no charge" } });
+    let kept = json!({ "content": "Neutrons have no charge" });
     let kept = post(&world, member, "/v1/pools/physics/contributions", kept).await.expect(201);
-    assert_eq!((&kept["memory"]["layer"], &kept["memory"]["identifiers"]["agentId"]), (&json!("pool"), &json!("owl")));
-    let both = json!({ "memory": { "content": "x" }, "memoryId": world.memory });
-    post(&world, member, "/v1/pools/physics/contributions", both).await.refused(400, "memory");
+    assert_eq!((&kept["data"]["layer"], &kept["data"]["identifiers"]["agentId"]), (&json!("pool"), &json!("owl")));
+    for (wrong, field) in [
+        (json!({ "content": "x", "memoryId": world.memory }), "memoryId"),
+        (json!({ "memoryId": "7" }), "memoryId"),
+        (json!({ "content": 7 }), "content"),
+        (json!({ "content": "x", "colour": "red" }), "colour"),
+        (json!({}), "content"),
+    ] {
+        post(&world, member, "/v1/pools/physics/contributions", wrong).await.refused(400, field);
+    }
+    let own = house
+        .engine
+        .remember(
+            &Caller { identifiers: Identifiers { pool_id: None, ..owl().identifiers }, ..owl() },
+            NewMemory { content: "Muons decay".into(), ..NewMemory::default() },
+        )
+        .await
+        .unwrap();
+    let copied =
+        post(&world, member, "/v1/pools/physics/contributions", json!({ "memoryId": own.id })).await.expect(201);
+    assert_eq!(copied["data"]["content"], "Muons decay");
 
     // It leaves, keeps what it has synced, and sees the pool no more.
     let leave = |agent: &str| {

@@ -63,7 +63,10 @@ async fn an_agent_asks_in_one_call() {
 #[tokio::test]
 async fn a_category_that_the_agent_may_not_see_is_refused() {
     let house = House::guarded().await;
-    house.post("/v1/agents", json!({ "slug": "planner", "config": { "categories": ["tasks"] } })).await.expect(201);
+    house
+        .post("/v1/agents", json!({ "agentId": "planner", "settings": { "categories": ["tasks"] } }))
+        .await
+        .expect(201);
     let key = house.bounded(loci_types::Role::Reader, json!({ "users": ["ann"], "agents": ["planner"] })).await;
     let ask = |categories: serde_json::Value| {
         let body = json!({ "agent": "planner", "query": "plan", "categories": categories });

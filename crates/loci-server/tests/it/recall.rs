@@ -354,7 +354,9 @@ async fn a_search_goes_layer_by_layer() {
     let second = house.post("/v1/memories/search", page(first["nextCursor"].clone())).await.expect(200);
     assert_eq!((&first["data"][0]["layer"], &second["data"][0]["layer"]), (&json!("user"), &json!("project")));
     assert!(second["nextCursor"].is_null(), "{second}");
-    for (field, value) in [("limit", json!(101)), ("cursor", json!("x")), ("threshold", json!(2)), ("layers", json!([]))] {
+    for (field, value) in
+        [("limit", json!(101)), ("cursor", json!("x")), ("threshold", json!(2)), ("layers", json!([]))]
+    {
         let mut body = page(Value::Null);
         body[field] = value;
         house.post("/v1/memories/search", body).await.refused(400, field);

@@ -9,11 +9,7 @@ use crate::house::House;
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_or_memories_are_summarised() {
     let house = House::open().await;
-    let ids = Identifiers {
-        user_id: Some("ann".into()),
-        session_id: Some("monday".into()),
-        ..Identifiers::default()
-    };
+    let ids = Identifiers { user_id: Some("ann".into()), session_id: Some("monday".into()), ..Identifiers::default() };
     for number in 0..20 {
         let turn = Turn {
             thread_id: "t".into(),
@@ -24,8 +20,7 @@ async fn a_session_or_memories_are_summarised() {
         house.engine.ingest(&Caller::new(ids.clone()), turn).await.unwrap();
     }
     let who = json!({ "userId": "ann" });
-    let session =
-        json!({ "identifiers": who, "sessionId": "monday", "strategy": "map_reduce", "targetTokens": 50 });
+    let session = json!({ "identifiers": who, "sessionId": "monday", "strategy": "map_reduce", "targetTokens": 50 });
     let summary = house.post("/v1/summaries", session).await.expect(200);
     assert!(summary["tokensAfter"].as_u64().unwrap() <= 50 && !summary["text"].as_str().unwrap().is_empty());
     assert_eq!(summary["strategy"], "map_reduce");

@@ -14,18 +14,22 @@ async fn the_store_is_looked_after() {
     let whole = answer(house.request("POST", "/v1/maintenance")).await.expect(200);
     assert_eq!(whole["steps"].as_array().unwrap().len(), 15);
     house.post("/v1/maintenance", json!({ "only": ["dance"] })).await.refused(400, "only[0]");
+    let later = house.post("/v1/maintenance", json!({ "dryRun": true, "now": "2099-01-01" })).await.expect(200);
+    assert_eq!(later["now"], "2099-01-01T00:00:00Z");
+    house.post("/v1/maintenance", json!({ "now": "soon" })).await.refused(400, "now");
 
     // Without a model the vector of the memory waits as a job.
-    let jobs = house.get("/v1/jobs?states=waiting").await.expect(200);
-    let job = &jobs["jobs"][0];
+    let jobs = house.get("/v1/jobs?state=waiting,running").await.expect(200);
+    let job = &jobs["data"][0];
     assert_eq!((&job["kind"], &job["space"]), (&json!("embed"), &json!("users_21")));
     let path = format!("/v1/jobs/users_21/{}", job["id"]);
-    assert_eq!(answer(house.request("POST", &format!("{path}/retry"))).await.status, 204);
+    assert_eq!(answer(house.request("POST", &format!("{path}/retry"))).await.status, 202);
     assert_eq!(house.delete(&path).await.status, 204);
     house.delete(&path).await.refused(404, "job");
-    house.get("/v1/jobs?states=lost").await.refused(400, "states");
+    house.get("/v1/jobs?state=lost").await.refused(400, "state");
+    house.get("/v1/jobs?userId=ann").await.refused(400, "userId");
     house.post("/v1/jobs/run", json!({ "limit": 0 })).await.refused(400, "limit");
-    house.post("/v1/jobs/run", json!({ "kinds": ["dance"] })).await.refused(400, "kinds[0]");
+    house.post("/v1/jobs/run", json!({ "kind": ["dance"] })).await.refused(400, "kind[0]");
 
     let all = house.get("/v1/stats").await.expect(200);
     assert_eq!((&all["memories"], all["learned"].is_object()), (&json!(1), true));
@@ -37,17 +41,26 @@ async fn the_store_is_looked_after() {
 #[tokio::test]
 async fn agents_come_and_go() {
     let house = House::guarded().await;
-    let body = json!({ "slug": "planner", "config": { "limit": 5 } });
-    assert_eq!(house.post("/v1/agents", body.clone()).await.expect(201)["created"], true);
-    assert_eq!(house.post("/v1/agents", body).await.expect(200)["created"], false);
-    let known = house.get("/v1/agents").await.expect(200);
-    assert_eq!((&known["agents"][0]["slug"], &known["agents"][0]["config"]["limit"]), (&json!("planner"), &json!(5)));
+    let body = json!({ "agentId": "planner", "settings": { "limit": 5 } });
+    let made = house.post("/v1/agents", body.clone()).await;
+    let place = made.headers["location"].to_str().unwrap().to_owned();
+    let made = made.expect(201);
+    assert_eq!((&made["event"], &made["data"]["settings"]["limit"]), (&json!("ADD"), &json!(5)));
+    assert_eq!(house.get(&place).await.expect(200), made["data"]);
+    assert_eq!(house.post("/v1/agents", body).await.expect(200)["event"], "UPDATE");
+    house.post("/v1/agents", json!({ "agentId": "writer" })).await.expect(201);
+    let known = house.get("/v1/agents?limit=1").await.expect(200);
+    assert_eq!((&known["data"][0]["agentId"], known["data"].as_array().unwrap().len()), (&json!("planner"), 1));
+    let rest = house.get(&format!("/v1/agents?cursor={}", known["nextCursor"].as_str().unwrap())).await.expect(200);
+    assert_eq!((&rest["data"][0]["agentId"], &rest["nextCursor"]), (&json!("writer"), &json!(null)));
+    house.get("/v1/agents/nobody").await.refused(404, "agentId");
     for (body, field) in [
-        (json!({ "slug": "../x" }), "agentId"),
-        (json!({ "slug": "x", "config": { "limit": 0 } }), "limit"),
-        (json!({ "slug": "x", "config": { "colour": 1 } }), "config"),
-        (json!({ "slug": "x", "config": [] }), "config"),
-        (json!({}), "slug"),
+        (json!({ "agentId": "../x" }), "agentId"),
+        (json!({ "agentId": "x", "settings": { "limit": 0 } }), "limit"),
+        (json!({ "agentId": "x", "settings": { "colour": 1 } }), "settings"),
+        (json!({ "agentId": "x", "settings": [] }), "settings"),
+        (json!({ "slug": "x" }), "slug"),
+        (json!({}), "agentId"),
     ] {
         house.post("/v1/agents", body).await.refused(400, field);
     }

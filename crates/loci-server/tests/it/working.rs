@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::house::{House, answer};
 
 fn who() -> Value {
     json!({ "userId": "ann", "agentId": "tutor" })
@@ -10,20 +10,33 @@ fn who() -> Value {
 
 const WHOSE: &str = "userId=ann&agentId=tutor";
 
-async fn append(house: &House, message: Value) -> Value {
-    house.post("/v1/working/messages", json!({ "identifiers": who(), "message": message })).await.expect(200)
+async fn append(house: &House, mut message: Value) -> Value {
+    message["identifiers"] = who();
+    house.post("/v1/working/messages", message).await.expect(201)
 }
 
 #[tokio::test]
 async fn what_an_agent_has_before_it_is_put_in_read_asked_and_cleared() {
     let house = House::open().await;
     let told = append(&house, json!({ "role": "user", "content": "Which chapter were we at?" })).await;
-    assert_eq!((&told["messages"], &told["flushed"]), (&json!(1), &json!(0)));
+    let data = &told["data"];
+    assert_eq!((&told["event"], &told["id"]), (&json!("ADD"), &data["id"]));
+    assert_eq!((&data["messageCount"], &data["flushedCount"]), (&json!(1), &json!(0)));
+    assert!(data["createdAt"].is_string() && data["content"] == "Which chapter were we at?", "{told}");
     append(&house, json!({ "role": "assistant", "content": "The third one.", "metadata": { "model": "m" } })).await;
-    let result = json!({ "callId": "c1", "tool": "weather", "content": { "celsius": 21 } });
-    house.post("/v1/working/tools", json!({ "identifiers": who(), "result": result })).await.expect(200);
+    for (celsius, status, event) in [(20, 201, "ADD"), (21, 200, "UPDATE")] {
+        let result = json!({
+            "identifiers": who(), "callId": "c1", "tool": "weather", "content": { "celsius": celsius }
+        });
+        let put = house.post("/v1/working/tool-results", result).await.expect(status);
+        assert_eq!((&put["event"], &put["data"]["content"]["celsius"]), (&json!(event), &json!(celsius)));
+    }
     let notes = json!({ "identifiers": who(), "text": "proof first" });
-    house.put("/v1/working/scratchpad", notes).await.expect(200);
+    let set = house.put("/v1/working/scratchpad", notes.clone()).await.expect(200);
+    assert_eq!((&set["event"], &set["data"]["text"]), (&json!("UPDATE"), &json!("proof first")));
+    let minimal = house.request("PUT", "/v1/working/scratchpad").header("Prefer", "return=minimal").json(&notes);
+    let minimal = answer(minimal).await.expect(200);
+    assert_eq!((&minimal["event"], &minimal["data"]), (&json!("NONE"), &json!(null)));
     let view = house.get(&format!("/v1/working?{WHOSE}")).await.expect(200);
     assert_eq!(view["messages"][0]["content"], "Which chapter were we at?");
     assert_eq!(view["messages"][1]["metadata"], json!({ "model": "m" }));
@@ -32,22 +45,30 @@ async fn what_an_agent_has_before_it_is_put_in_read_asked_and_cleared() {
         (&json!(21), &json!("proof first"))
     );
     assert_eq!(view["tokens"], 10);
-    let asked = json!({ "identifiers": who(), "question": { "query": "chapter", "limit": 5 } });
-    let hits = house.post("/v1/working/query", asked).await.expect(200);
-    assert_eq!((hits["hits"].as_array().unwrap().len(), &hits["hits"][0]["foundBy"]), (1, &json!("words")));
+    let search = async |body: Value| house.post("/v1/working/search", body).await.expect(200);
+    let hits = search(json!({ "identifiers": who(), "query": "chapter", "limit": 5 })).await;
+    assert_eq!((hits["data"].as_array().unwrap().len(), &hits["data"][0]["foundBy"]), (1, &json!("words")));
+    let first = search(json!({ "identifiers": who(), "query": "chapter third", "limit": 1 })).await;
+    let next = json!({ "identifiers": who(), "query": "chapter third", "limit": 1, "cursor": first["nextCursor"] });
+    let second = search(next).await;
+    assert!(second["nextCursor"].is_null(), "{second}");
+    assert_ne!(first["data"][0]["message"]["id"], second["data"][0]["message"]["id"]);
     let flushed = house.post("/v1/working/flush", json!({ "identifiers": who() })).await.expect(200);
-    assert_eq!(flushed["flushed"], 2);
-    assert_eq!(house.get(&format!("/v1/memories?{WHOSE}")).await.expect(200)["totalCount"], 2);
+    assert_eq!(flushed["flushedCount"], 2);
+    assert_eq!(house.get(&format!("/v1/memories/count?{WHOSE}")).await.expect(200)["count"], 2);
     append(&house, json!({ "content": "forget this" })).await;
-    house.delete(&format!("/v1/working?{WHOSE}")).await.expect(200);
+    house.delete(&format!("/v1/working?{WHOSE}")).await.expect(204);
     let view = house.get(&format!("/v1/working?{WHOSE}")).await.expect(200);
     assert_eq!((&view["messages"], &view["scratchpad"]), (&json!([]), &json!("")));
     for (path, body, field) in [
-        ("/v1/working/messages", json!({ "message": { "content": "" } }), "content"),
-        ("/v1/working/messages", json!({ "message": { "content": "x", "role": "king" } }), "role"),
-        ("/v1/working/messages", json!({ "message": { "text": "x" } }), "message.text"),
-        ("/v1/working/tools", json!({ "result": { "content": 1 } }), "callId"),
-        ("/v1/working/query", json!({ "question": { "query": "x", "limit": 0 } }), "limit"),
+        ("/v1/working/messages", json!({ "content": "" }), "content"),
+        ("/v1/working/messages", json!({ "content": "x", "role": "king" }), "role"),
+        ("/v1/working/messages", json!({ "text": "x" }), "text"),
+        ("/v1/working/messages", json!({ "message": { "content": "x" } }), "message"),
+        ("/v1/working/tool-results", json!({ "content": 1 }), "callId"),
+        ("/v1/working/search", json!({ "query": "x", "limit": 0 }), "limit"),
+        ("/v1/working/search", json!({ "query": "x", "cursor": "x" }), "cursor"),
+        ("/v1/working/search", json!({ "limit": 1 }), "query"),
     ] {
         let mut body = body;
         body["identifiers"] = who();
@@ -61,24 +82,38 @@ async fn entries_of_a_session_are_put_read_and_promoted() {
     let house = House::open().await;
     let ann = json!({ "userId": "ann" });
     for (content, importance) in [("Ann likes long walks by the river", 0.9), ("Ann sneezed", 0.1)] {
-        let entry = json!({ "content": content, "importance": importance, "ttlSeconds": 600 });
-        let put = house.post("/v1/sessions/monday/entries", json!({ "identifiers": ann, "entry": entry })).await;
-        assert_eq!(put.expect(200)["entry"]["importance"], importance);
+        let entry = json!({ "identifiers": ann, "content": content, "importance": importance, "ttlSeconds": 600 });
+        let put = house.post("/v1/sessions/monday/entries", entry).await;
+        let place = put.headers["location"].to_str().unwrap().to_owned();
+        let put = put.expect(201);
+        assert_eq!(put["data"]["importance"], importance);
+        assert_eq!(house.get(&format!("{place}?userId=ann")).await.expect(200), put["data"]);
     }
+    for (status, event) in [(201, "ADD"), (200, "UPDATE")] {
+        let entry = json!({ "identifiers": ann, "id": "e/1", "content": "Ann is here", "importance": 0.1 });
+        let put = house.post("/v1/sessions/tuesday/entries", entry).await.expect(status);
+        assert_eq!((&put["event"], &put["id"]), (&json!(event), &json!("e/1")));
+    }
+    house.get("/v1/sessions/tuesday/entries/e%2F1?userId=ann").await.expect(200);
+    house.get("/v1/sessions/tuesday/entries/e%2F1?userId=bob").await.refused(404, "id");
     let entries = house.get("/v1/sessions/monday/entries?userId=ann&limit=1").await.expect(200);
+    assert_eq!((entries["data"].as_array().unwrap().len(), &entries["data"][0]["content"]), (1, &json!("Ann sneezed")));
+    let next = entries["nextCursor"].as_str().unwrap();
+    let rest = house.get(&format!("/v1/sessions/monday/entries?userId=ann&limit=1&cursor={next}")).await.expect(200);
     assert_eq!(
-        (entries["entries"].as_array().unwrap().len(), &entries["entries"][0]["content"]),
-        (1, &json!("Ann sneezed"))
+        (&rest["data"][0]["content"], &rest["nextCursor"]),
+        (&json!("Ann likes long walks by the river"), &json!(null))
     );
     let found = house.get("/v1/sessions/monday/entries?userId=ann&query=river").await.expect(200);
-    assert_eq!(found["entries"][0]["foundBy"], "words");
-    assert_eq!(house.get("/v1/sessions/monday/entries?userId=bob").await.expect(200)["entries"], json!([]));
+    assert_eq!(found["data"][0]["foundBy"], "words");
+    assert_eq!(house.get("/v1/sessions/monday/entries?userId=bob").await.expect(200)["data"], json!([]));
     house.get("/v1/sessions/monday/entries?userId=ann&limit=0").await.refused(400, "limit");
     let end = json!({ "identifiers": ann });
-    assert_eq!(house.post("/v1/sessions/monday/end", end.clone()).await.expect(200)["ended"], true);
+    let ended = house.post("/v1/sessions/monday/end", end.clone()).await.expect(200);
+    assert_eq!((&ended["event"], &ended["data"]), (&json!("UPDATE"), &json!(null)));
     let known = house.get("/v1/memories?userId=ann").await.expect(200);
-    assert_eq!((&known["totalCount"], &known["memories"][0]["layer"]), (&json!(1), &json!("user")));
-    house.post("/v1/sessions/monday/end", end).await.refused(404, "session");
+    assert_eq!((known["data"].as_array().unwrap().len(), &known["data"][0]["layer"]), (1, &json!("user")));
+    house.post("/v1/sessions/monday/end", end).await.refused(404, "sessionId");
 }
 
 #[tokio::test]
@@ -86,10 +121,10 @@ async fn a_batched_write_is_told_as_one_and_flush_makes_it_durable() {
     let house = House::open().await;
     let add = |content: &str, durability: &str| json!({ "identifiers": { "userId": "ann" }, "content": content, "durability": durability });
     let taken = house.post("/v1/memories", add("Ann prefers tea in the morning.", "batched")).await.expect(202);
-    assert_eq!((&taken["durability"], taken.get("memory")), (&json!("batched"), None));
+    assert_eq!((&taken["durability"], &taken["data"]), (&json!("batched"), &json!(null)));
     let durable = house.post("/v1/memories", add("Ann lives in Graz.", "durable")).await.expect(201);
     assert_eq!(durable["durability"], "durable");
-    assert_eq!(house.post("/v1/flush", json!({})).await.expect(200)["flushed"], true);
+    answer(house.request("POST", "/v1/memories/flush")).await.expect(204);
     let id = taken["id"].as_str().unwrap();
     house.get(&format!("/v1/memories/{id}?userId=ann")).await.expect(200);
     house.post("/v1/memories", add(" ", "batched")).await.refused(400, "content");

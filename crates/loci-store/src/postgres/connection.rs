@@ -19,6 +19,7 @@ type BoxedError = Box<dyn std::error::Error + Send + Sync>;
 static DIALECT: Dialect = Dialect {
     integers: "unnest(?::bigint[]) j(value)",
     ids: "unnest(?::uuid[]) j(value)",
+    last_block: "substr(uuid_send(m.id), 11, 6)",
     texts: "(SELECT unnest(?::text[]))",
     metadata: "(m.metadata -> ?::text)::text = (?::json)::text",
     put_vector: "INSERT INTO vectors (memory, model, vector, token_states, scope) \

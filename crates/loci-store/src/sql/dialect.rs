@@ -9,6 +9,8 @@ pub(crate) struct Dialect {
     pub(crate) integers: &'static str,
     /// A table `j` of ids with one column `value`, from one [`super::Value::Ids`].
     pub(crate) ids: &'static str,
+    /// The last six bytes of the id of a memory `m`.
+    pub(crate) last_block: &'static str,
     /// The texts of one [`super::Value::Texts`], for use after `IN`.
     pub(crate) texts: &'static str,
     /// The condition that a metadata field of `m` has a value. Parameters: the name and the JSON value.

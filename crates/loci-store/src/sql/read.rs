@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use loci_types::{Edge, Filter, LedgerEntry, Memory, MemoryId, Reach, Relation, Scope, Space, Vector, Visible};
+use loci_types::{
+    Edge, Filter, IdRange, LedgerEntry, Memory, MemoryId, Reach, Relation, Scope, Space, Vector, Visible,
+};
 
 use super::clause::{self, Clause};
 use super::{Connection, Dialect, Floats, OptionalExtension, Row, Value, params, params_from_iter};
@@ -41,6 +43,36 @@ pub(crate) fn wanted(ids: &[MemoryId]) -> Value {
     ids.sort_unstable();
     ids.dedup();
     Value::Ids(ids)
+}
+
+/// The ids that match the clause and lie in one of the ranges, oldest first. Reads the index of ids of each visible
+/// scope, and a row only where the id fits.
+pub(crate) fn ids_within(
+    connection: &dyn Connection,
+    clause: &Clause,
+    ranges: &[IdRange],
+    limit: usize,
+) -> sql::Result<Vec<MemoryId>> {
+    let last_block = connection.dialect().last_block;
+    let mut found = Vec::new();
+    for range in ranges {
+        let (column, first, last) = match range {
+            IdRange::Whole(first, last) => ("m.id", first.as_bytes().to_vec(), last.as_bytes().to_vec()),
+            IdRange::LastBlock(first, last) => (last_block, first.to_vec(), last.to_vec()),
+        };
+        let sql = format!(
+            "SELECT m.id FROM memories m WHERE {column} BETWEEN ? AND ? AND {} ORDER BY m.id LIMIT ?",
+            clause.sql
+        );
+        let mut values = vec![Value::Blob(first), Value::Blob(last)];
+        values.extend(clause.values.iter().cloned());
+        values.push(clause::limit(limit));
+        let ids: Vec<MemoryId> = connection.query_map(&sql, values, |row| row.get(0))?;
+        found.extend(ids);
+    }
+    found.sort_unstable();
+    found.dedup();
+    Ok(found)
 }
 
 /// Up to one memory more than the page asks for, newest first, and the total number of matches.

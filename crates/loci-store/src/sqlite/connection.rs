@@ -10,6 +10,7 @@ use crate::terms::encode;
 static DIALECT: Dialect = Dialect {
     integers: "json_each(?) j",
     ids: "(SELECT unhex(value) AS value FROM json_each(?)) j",
+    last_block: "substr(m.id, 11, 6)",
     texts: "(SELECT value FROM json_each(?))",
     // Compared as JSON text: `->` gives the canonical form of the field.
     metadata: "(m.metadata -> ('$.' || json_quote(?))) = json(?)",

@@ -6,8 +6,8 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 use loci_types::{
-    Batch, Checkpoint, CheckpointFilter, CheckpointThread, Edge, Entity, EntityId, Fact, FactFilter, Filter, Memory,
-    MemoryId, Outcome, PendingWrite, Relation, Scope, Session, SessionFilter, Space, Vector, Visible,
+    Batch, Checkpoint, CheckpointFilter, CheckpointThread, Edge, Entity, EntityId, Fact, FactFilter, Filter, IdRange,
+    Memory, MemoryId, Outcome, PendingWrite, Relation, Scope, Session, SessionFilter, Space, Vector, Visible,
 };
 
 use super::Hit;
@@ -22,6 +22,9 @@ pub trait Records: Send + Sync {
 
     /// The visible memories with these ids, in the order of the ids, in any state.
     async fn fetch(&self, visible: &Visible, ids: &[MemoryId]) -> Result<Vec<Memory>>;
+
+    /// The ids of the visible memories, in any state, that lie in one of these ranges, oldest first.
+    async fn ids_within(&self, visible: &Visible, ranges: &[IdRange], limit: usize) -> Result<Vec<MemoryId>>;
 
     /// One page of the visible memories that match the filter, newest first.
     async fn scan(&self, visible: &Visible, filter: &Filter, page: Page) -> Result<Listing>;

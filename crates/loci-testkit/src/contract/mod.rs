@@ -30,6 +30,7 @@ pub mod records;
 pub mod removal;
 pub mod sessions;
 pub mod shards;
+pub mod short_ids;
 pub mod states;
 pub mod tier;
 pub mod top_by;
@@ -97,6 +98,10 @@ macro_rules! store_contract {
                 a_touch_counts_and_is_not_history
                 fading_changes_state_and_scores
                 history_tells_who_and_why_in_order
+            }
+            short_ids {
+                a_part_of_an_id_finds_its_memories
+                a_part_of_an_id_keeps_to_what_is_seen
             }
             removal {
                 what_is_forgotten_is_hidden_and_comes_back

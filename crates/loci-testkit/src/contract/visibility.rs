@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use loci_store::{EntityFilter, EntityQuery, LedgerQuery, Page, Store};
 use loci_types::{
-    AccessPolicy, Action, Batch, Bookkeeping, Entity, EntityId, Kind, Layer, Memory, MemoryId, NoteValue, Reach,
-    Relation, Scope, SessionFilter, Source, Space, Tenant, Visible,
+    AccessPolicy, Action, Batch, Bookkeeping, Entity, EntityId, IdRange, Kind, Layer, Memory, MemoryId, NoteValue,
+    Reach, Relation, Scope, SessionFilter, Source, Space, Tenant, Visible,
 };
 
 use crate::driver::{Driver, good, name_in};
@@ -24,6 +24,8 @@ async fn reads_keep_to(driver: &Driver<'_>, visible: &Visible, plain: &[Memory])
 
     let fetched: Vec<_> = good(store.fetch(visible, &ids).await).into_iter().map(|memory| memory.id).collect();
     assert_eq!(fetched, expect, "fetch, in the order asked");
+    let all = [IdRange::Whole(id(0), MemoryId(uuid::Uuid::max()))];
+    assert_eq!(good(store.ids_within(visible, &all, usize::MAX).await), Vec::from_iter(seen.iter().copied()), "ids");
     driver.sees(visible, "lantern", &expect).await;
     let vectors: BTreeSet<_> = good(store.vectors(visible, MODEL, &ids).await).into_iter().map(|(id, _)| id).collect();
     assert_eq!(vectors, seen, "vectors");

@@ -1,110 +1,106 @@
-//! Whom and what is spoken of?
+//! People and things that memories mention.
 
 use loci_types::Entity;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::record::{brief, limit, lines, list, seconds, text};
+use super::record::{briefs, limit, lines, list, text};
 use crate::failure::Failure;
 use crate::mcp::answer::Answer;
-use crate::mcp::asked::Asked;
-use crate::mcp::tool::{Tool, tool, verb};
+use crate::mcp::call::Call;
+use crate::mcp::tool::{Tool, tool};
 
-/// One of them.
+/// The tool that shows one entity.
 pub(super) const PROFILE: &[Tool] = &[tool!(
     "get_entity_info",
     "Get entity info",
     Reader,
     Reads,
+    "getEntity",
     Named => profile,
-    "Get what is known of one person, project, place, organisation, tool or idea. Use it when a name comes up that \
-     you should know. Returns the `entity` with its `summary` and other names, and `memories`, the timeline of what \
-     is remembered about it, newest first. Example: {\"entity_name\": \"Ann\"}"
+    "Get what is known about one person, project, place, organisation or tool. Use it when a name comes up. Returns the \
+     `entity` with its summary, and its memories as `data`, newest first."
 )];
 
-/// All of them.
+/// The tool that lists entities.
 pub(super) const LIST: &[Tool] = &[tool!(
     "list_entities",
     "List entities",
     Reader,
     Reads,
+    "listEntities",
     Listed => entities,
-    "List the people and things that memories speak of, most often named first. Use it to see whom and what you \
-     know. Returns `entities` with `name`, `entityType`, `aliases` and `mentionCount`. Example: {\"limit\": 10}"
+    "List people and things that memories mention, the most often mentioned first. Use it to see whom and what you know. \
+     Returns `data` with `name`, `entity_type`, `aliases` and `mention_count`. Example: {\"limit\": 10}"
 )];
 
-/// Which.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Named {
-    /// Its name, another name of it, or its id.
+    /// Its name or an alias.
     #[schemars(length(min = 1))]
     entity_name: String,
 }
 
-/// How many.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Listed {
-    /// So many at most; 50 if left out.
+    /// Maximum number of entities. Default: 50.
     #[schemars(range(min = 1, max = 500))]
     limit: Option<usize>,
 }
 
-fn told(entity: &Entity) -> Value {
-    let mut told = json!({
-        "id": entity.id,
+fn record(call: &Call, entity: &Entity) -> Value {
+    let mut record = json!({
         "name": entity.canonical_name,
-        "entityType": entity.entity_type,
-        "mentionCount": entity.mention_count,
-        "firstSeen": seconds(entity.created_at),
-        "lastUpdated": seconds(entity.updated_at),
+        "entity_type": entity.entity_type,
+        "mention_count": entity.mention_count,
+        "created_at": call.instant(entity.created_at),
+        "updated_at": call.instant(entity.updated_at),
     });
     if !entity.aliases.is_empty() {
-        told["aliases"] = json!(entity.aliases);
+        record["aliases"] = json!(entity.aliases);
     }
     if let Some(summary) = &entity.summary {
-        told["summary"] = json!(summary);
+        record["summary"] = json!(summary);
     }
-    told
+    record
 }
 
-async fn profile(asked: &Asked, given: Named) -> Result<Answer, Failure> {
-    let caller = asked.caller("entity")?;
-    let work = asked.app.engine.entity(&caller, given.entity_name.trim());
-    let found = verb(asked, "entity", work).await.map_err(|failure| {
-        failure.field("entity_name").hint("search_memory finds what was said without naming anyone")
-    })?;
-    let memories: Vec<Value> = found.memories.iter().map(brief).collect();
-    let value = json!({ "entity": told(&found.entity), "memories": memories });
-    Ok(Answer::new(value, write).less("search_memory with `entity_name` finds what matters of it"))
+async fn profile(call: &Call, given: Named) -> Result<Answer, Failure> {
+    let caller = call.caller()?;
+    let found = call.verb(call.app.engine.entity(&caller, given.entity_name.trim())).await;
+    let found =
+        found.map_err(|failure| failure.field("entity_name").hint("search_memory finds statements without a name"))?;
+    let value = json!({ "entity": record(call, &found.entity), "data": briefs(call, &found.memories) });
+    Ok(Answer::new(value, write).less("search_memory with `entity_name` finds what is asked about it"))
 }
 
 fn write(value: &Value) -> String {
     let entity = value.get("entity").unwrap_or(&Value::Null);
-    let mut said = format!("{} ({})", text(entity, "name"), text(entity, "entityType"));
+    let mut written = format!("{} ({})", text(entity, "name"), text(entity, "entity_type"));
     let names: Vec<&str> = list(entity, "aliases").filter_map(Value::as_str).collect();
     if !names.is_empty() {
-        said.push_str(&format!(", also called {}", names.join(", ")));
+        written.push_str(&format!(", also called {}", names.join(", ")));
     }
-    said.push('\n');
+    written.push('\n');
     match text(entity, "summary") {
         "" => {}
-        summary => said.push_str(&format!("{summary}\n")),
+        summary => written.push_str(&format!("{summary}\n")),
     }
-    said.push_str(&lines("What is remembered, newest first:", value, "memories"));
-    said
+    written.push_str(&lines("Memories, newest first:", value, "data"));
+    written
 }
 
-async fn entities(asked: &Asked, given: Listed) -> Result<Answer, Failure> {
-    let (caller, limit) = (asked.caller("entities")?, limit(given.limit, 50, 500)?);
-    let found = verb(asked, "entities", asked.app.engine.entities(&caller, 0, limit)).await?;
-    let value = json!({ "entities": found.iter().map(told).collect::<Vec<_>>() });
+async fn entities(call: &Call, given: Listed) -> Result<Answer, Failure> {
+    let (caller, limit) = (call.caller()?, limit(call, given.limit, 50, 500)?);
+    let found = call.verb(call.app.engine.entities(&caller, 0, limit)).await?;
+    let value = json!({ "data": found.iter().map(|entity| record(call, entity)).collect::<Vec<_>>() });
     let write = |value: &Value| {
-        let line = |entity: &Value| format!("- {} ({})\n", text(entity, "name"), text(entity, "entityType"));
-        let lines: String = list(value, "entities").map(line).collect();
-        if lines.is_empty() { "Nobody and nothing is spoken of yet.".to_owned() } else { lines }
+        let line = |entity: &Value| format!("- {} ({})\n", text(entity, "name"), text(entity, "entity_type"));
+        let lines: String = list(value, "data").map(line).collect();
+        if lines.is_empty() { "No entity is known yet.".to_owned() } else { lines }
     };
     Ok(Answer::new(value, write))
 }

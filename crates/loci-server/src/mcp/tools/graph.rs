@@ -1,8 +1,7 @@
-//! How do clients of the official memory server feel at home?
+//! The nine tools of the official memory server.
 //!
-//! Its nine tools by their names, with its arguments and its answers: indented JSON as text, and
-//! the same as structured content. Unlike it, an answer has an end: beyond [`MOST`] tokens whole
-//! entities are left out, and a second text says so.
+//! Names, arguments and answers are those of that server: indented JSON as text, and the same as structured content.
+//! Unlike there, an answer is limited: beyond [`MOST`] tokens whole entities are left out, and a second text says so.
 
 use loci_engine::pack::tokens::count_tokens;
 use loci_engine::{AddedObservations, Graph, GraphEntity, GraphRelation, Observed};
@@ -13,9 +12,9 @@ use serde_json::json;
 
 use crate::failure::Failure;
 use crate::mcp::answer::Answer;
-use crate::mcp::asked::Asked;
+use crate::mcp::call::Call;
 use crate::mcp::schema;
-use crate::mcp::tool::{Effect, Tool, read, verb};
+use crate::mcp::tool::{Effect, Tool, read};
 
 /// The most tokens of an answer's text.
 const MOST: usize = 25_000;
@@ -29,10 +28,12 @@ macro_rules! graph_tool {
             title: $title,
             description: $description,
             input: schema::of::<$input>,
+            rare: &[],
             output: Some(schema::of::<$output>),
             effect: Effect::$effect,
             role: Role::$role,
-            run: |asked, arguments| Box::pin(async move { $run(asked, read::<$input>(arguments)?).await }),
+            operation: "graph",
+            run: |call, arguments| Box::pin(async move { $run(call, read::<$input>(arguments)?).await }),
         }
     };
 }
@@ -213,67 +214,67 @@ fn relations(given: Relations) -> Vec<GraphRelation> {
     given.relations.into_iter().map(GraphRelation::from).collect()
 }
 
-async fn create_entities(asked: &Asked, given: Entities) -> Result<Answer, Failure> {
-    let caller = asked.caller("graph")?;
+async fn create_entities(call: &Call, given: Entities) -> Result<Answer, Failure> {
+    let caller = call.caller()?;
     let entities = given.entities.into_iter().map(GraphEntity::from).collect();
-    let made = verb(asked, "graph", asked.app.engine.graph_create_entities(&caller, entities)).await?;
+    let made = call.verb(call.app.engine.graph_create_entities(&caller, entities)).await?;
     Ok(listed("entities", &made))
 }
 
-async fn create_relations(asked: &Asked, given: Relations) -> Result<Answer, Failure> {
-    let caller = asked.caller("graph")?;
-    let made = verb(asked, "graph", asked.app.engine.graph_create_relations(&caller, relations(given))).await?;
+async fn create_relations(call: &Call, given: Relations) -> Result<Answer, Failure> {
+    let caller = call.caller()?;
+    let made = call.verb(call.app.engine.graph_create_relations(&caller, relations(given))).await?;
     Ok(listed("relations", &made))
 }
 
-async fn add_observations(asked: &Asked, given: Observations) -> Result<Answer, Failure> {
-    let caller = asked.caller("graph")?;
+async fn add_observations(call: &Call, given: Observations) -> Result<Answer, Failure> {
+    let caller = call.caller()?;
     let said = |one: Observing| Observed { entity_name: one.entity_name, contents: one.contents };
     let observed = given.observations.into_iter().map(said).collect();
-    let work = asked.app.engine.graph_add_observations(&caller, observed);
-    let added: Vec<AddedObservations> = verb(asked, "graph", work).await?;
+    let work = call.app.engine.graph_add_observations(&caller, observed);
+    let added: Vec<AddedObservations> = call.verb(work).await?;
     Ok(listed("results", &added))
 }
 
-async fn delete_entities(asked: &Asked, given: Names) -> Result<Answer, Failure> {
-    let caller = asked.caller("graph")?;
-    verb(asked, "graph", asked.app.engine.graph_delete_entities(&caller, &given.entity_names)).await?;
+async fn delete_entities(call: &Call, given: Names) -> Result<Answer, Failure> {
+    let caller = call.caller()?;
+    call.verb(call.app.engine.graph_delete_entities(&caller, &given.entity_names)).await?;
     Ok(done("The entities and their relations are deleted."))
 }
 
-async fn delete_observations(asked: &Asked, given: Deletions) -> Result<Answer, Failure> {
-    let caller = asked.caller("graph")?;
+async fn delete_observations(call: &Call, given: Deletions) -> Result<Answer, Failure> {
+    let caller = call.caller()?;
     let said = |one: Deleting| Observed { entity_name: one.entity_name, contents: one.observations };
     let deletions: Vec<Observed> = given.deletions.into_iter().map(said).collect();
-    verb(asked, "graph", asked.app.engine.graph_delete_observations(&caller, &deletions)).await?;
+    call.verb(call.app.engine.graph_delete_observations(&caller, &deletions)).await?;
     Ok(done("The observations are deleted."))
 }
 
-async fn delete_relations(asked: &Asked, given: Relations) -> Result<Answer, Failure> {
-    let caller = asked.caller("graph")?;
-    verb(asked, "graph", asked.app.engine.graph_delete_relations(&caller, &relations(given))).await?;
+async fn delete_relations(call: &Call, given: Relations) -> Result<Answer, Failure> {
+    let caller = call.caller()?;
+    call.verb(call.app.engine.graph_delete_relations(&caller, &relations(given))).await?;
     Ok(done("The relations are deleted."))
 }
 
-async fn read_graph(asked: &Asked, _: Nothing) -> Result<Answer, Failure> {
-    let caller = asked.caller("graph")?;
-    Ok(shown(verb(asked, "graph", asked.app.engine.graph_read(&caller)).await?))
+async fn read_graph(call: &Call, _: Nothing) -> Result<Answer, Failure> {
+    let caller = call.caller()?;
+    Ok(shown(call.verb(call.app.engine.graph_read(&caller)).await?))
 }
 
-async fn search_nodes(asked: &Asked, given: Query) -> Result<Answer, Failure> {
-    let caller = asked.caller("graph")?;
-    Ok(shown(verb(asked, "graph", asked.app.engine.graph_search(&caller, &given.query)).await?))
+async fn search_nodes(call: &Call, given: Query) -> Result<Answer, Failure> {
+    let caller = call.caller()?;
+    Ok(shown(call.verb(call.app.engine.graph_search(&caller, &given.query)).await?))
 }
 
-async fn open_nodes(asked: &Asked, given: Opened) -> Result<Answer, Failure> {
-    let caller = asked.caller("graph")?;
-    Ok(shown(verb(asked, "graph", asked.app.engine.graph_open(&caller, &given.names)).await?))
+async fn open_nodes(call: &Call, given: Opened) -> Result<Answer, Failure> {
+    let caller = call.caller()?;
+    Ok(shown(call.verb(call.app.engine.graph_open(&caller, &given.names)).await?))
 }
 
 /// The whole graph, as the resource shows it.
-pub(in crate::mcp) async fn whole(asked: &Asked) -> Result<String, Failure> {
-    let caller = asked.caller("graph")?;
-    let (graph, _) = fitting(verb(asked, "graph", asked.app.engine.graph_read(&caller)).await?, MOST);
+pub(in crate::mcp) async fn whole(call: &Call) -> Result<String, Failure> {
+    let caller = call.caller()?;
+    let (graph, _) = fitting(call.verb(call.app.engine.graph_read(&caller)).await?, MOST);
     Ok(indented(&graph))
 }
 

@@ -1,37 +1,48 @@
-//! Which tools are there?
+//! The table of tools, one file per subject.
 //!
-//! The table, in parts: each file holds the tools about one sort of thing. Arguments are read
-//! strictly and named in snake case; answers have the names that HTTP has.
+//! Arguments are read strictly. Arguments and answers are in snake case; a list of results is always `data`.
 
 pub(super) mod changes;
-mod consent;
+mod consents;
 mod entities;
 mod facts;
 pub(super) mod graph;
+mod memories;
 mod query;
 mod record;
-mod records;
 mod search;
+mod sessions;
 pub(super) mod stats;
-mod talk;
 
 use super::tool::Tool;
 
 /// What most agents need.
-pub(super) const DEFAULT: &[&[Tool]] = &[search::TOOLS, query::TOOLS, facts::TOOLS, entities::PROFILE, stats::TOOLS];
+pub(super) const DEFAULT: &[&[Tool]] = &[
+    search::TOOLS,
+    query::TOOLS,
+    facts::TOOLS,
+    memories::FORGET,
+    facts::REVIEW,
+    entities::PROFILE,
+    stats::TOOLS,
+    sessions::INGEST,
+];
 
 /// Everything that an agent may do with memories.
 pub(super) const FULL: &[&[Tool]] = &[
     search::TOOLS,
     query::TOOLS,
     facts::TOOLS,
+    memories::FORGET,
+    facts::REVIEW,
     entities::PROFILE,
     stats::TOOLS,
+    sessions::INGEST,
     query::CONTEXT,
-    records::TOOLS,
-    talk::TOOLS,
+    memories::TOOLS,
+    sessions::END,
     entities::LIST,
-    consent::TOOLS,
+    consents::TOOLS,
     changes::TOOLS,
 ];
 

@@ -1,33 +1,33 @@
-//! How does an agent ask in one call, within a budget?
+//! Memories as ready context within a budget of tokens.
 
 use jiff::Timestamp;
 use loci_engine::pack::Format;
 use loci_engine::{QueryRequest, QueryResponse, RecallRequest};
-use loci_types::{Filter, TimeRange};
+use loci_types::{Filter, MemoryId, TimeRange, from_step, to_step};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::record::{text, zone};
+use super::record::{list, short, text, wrong};
 use super::search::scored;
 use crate::failure::Failure;
 use crate::mcp::answer::Answer;
-use crate::mcp::asked::Asked;
+use crate::mcp::call::Call;
 use crate::mcp::times;
-use crate::mcp::tool::{Tool, tool, verb};
-use crate::v1::step;
+use crate::mcp::tool::{Tool, tool};
 
-/// The one call.
+/// The single tool of S3.
 pub(super) const TOOLS: &[Tool] = &[tool!(
     "memory_query",
     "Query memory",
     Reader,
     Reads,
+    "memoryQuery",
     Query => query,
-    "Ask memory for a few bullets that fit a budget of tokens, with filters. Use it when you need short, ready \
-     context; use search_memory when you want to look around. Returns `results`: with `return` = `bullets` (the \
-     usual) {id, category, text}, with `full` the whole records, and `tokens`, `revision` and `withoutRoom`, how many did not fit. \
-     Example: {\"query\": \"deployment plan\", \"categories\": [\"tasks\"], \"top_k\": 3, \"budget_tokens\": 256}"
+    "Get a few memories as short bullets within a token budget. Use it for ready context; use search_memory to look \
+     around. Returns `data` of {id, category, text}, with `return` = `full` whole records, and `without_room`, the number \
+     that did not fit.",
+    rare: ["agent", "filters", "threshold"]
 )];
 
 /// Context for a prompt.
@@ -36,40 +36,34 @@ pub(super) const CONTEXT: &[Tool] = &[tool!(
     "Get context",
     Reader,
     Reads,
+    "recall",
     Context => context,
-    "Get what matters to an input as text that is ready for a prompt, in sections, within a budget. Use it at the \
-     beginning of a task; give `since` the `revision` of the last answer to be told what changed since. Returns \
-     `text`, `tokens`, the ids `cited` and `revision`. Example: {\"input\": \"plan the trip to Porto\"}"
+    "Get what is known about a task as text for a prompt, in sections, within a token budget. Use it at the beginning of \
+     a task; with `since` = the `revision` of the last answer it also tells what changed. Returns `text`, `tokens`, the \
+     ids `cited` and `revision`. Example: {\"query\": \"plan the trip to Porto\"}"
 )];
 
-/// A question with filters and a budget.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Query {
-    /// The agent that asks; only one that this client is set up for.
+    /// The agent that asks; only one that this client is configured for.
     agent: Option<String>,
-    /// The question.
     #[schemars(length(min = 1))]
     query: String,
-    /// Only these categories.
     categories: Option<Vec<String>>,
-    /// Which memories may answer.
+    /// Restricts which memories may answer.
     filters: Option<Filters>,
-    /// So many at most.
     #[schemars(range(min = 1, max = 100))]
     top_k: Option<usize>,
-    /// What each result holds.
     #[serde(rename = "return")]
     returns: Option<Returns>,
-    /// The most tokens of the results.
     #[schemars(range(min = 1))]
     budget_tokens: Option<usize>,
-    /// Likeness below which meaning does not count, 0 to 1.
+    /// Minimum similarity of a match by meaning, 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     threshold: Option<f64>,
 }
 
-/// Narrows what may answer; it never widens.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Filters {
@@ -79,21 +73,21 @@ struct Filters {
     agent_id: Option<String>,
     /// Only from this run.
     run_id: Option<String>,
-    /// Only what this one said.
+    /// Only what this actor said.
     actor_id: Option<String>,
     /// Only what was said in this role.
     role: Option<String>,
     /// Only pinned ones, or only others.
     pinned: Option<bool>,
-    /// At least this important, 1 to 5.
+    /// Minimum importance, 1 to 5.
     #[schemars(range(min = 1, max = 5))]
     importance_min: Option<f64>,
-    /// At most this important, 1 to 5.
+    /// Maximum importance, 1 to 5.
     #[schemars(range(min = 1, max = 5))]
     importance_max: Option<f64>,
-    /// Only what changed after this: a day as YYYY-MM-DD, `last_week` or `last_month`.
+    /// Only changed after this: YYYY-MM-DD, `last_week` or `last_month`.
     updated_after: Option<String>,
-    /// Only what changed before this.
+    /// Only changed before this.
     updated_before: Option<String>,
 }
 
@@ -105,26 +99,25 @@ enum Returns {
     Full,
 }
 
-/// What context is wanted for.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Context {
-    /// What was said last, or what the task is.
+    /// The task, or what was said last.
     #[schemars(length(min = 1))]
-    input: String,
-    /// The most tokens of the text.
+    query: String,
+    /// Maximum number of tokens of the text.
     #[schemars(range(min = 1))]
     budget_tokens: Option<usize>,
     /// Also tell what changed since this revision.
     since: Option<i64>,
-    /// The conversation that is told; it does not learn this anew.
+    /// The conversation that receives the text. Its own turns are not told to it as news.
     thread_id: Option<String>,
 }
 
-async fn query(asked: &Asked, query: Query) -> Result<Answer, Failure> {
-    let caller = asked.caller_as(query.agent.as_deref(), "query")?;
-    let now = asked.app.engine.now();
-    let mut filter = filter(asked, query.filters.unwrap_or_default(), now)?;
+async fn query(call: &Call, query: Query) -> Result<Answer, Failure> {
+    let caller = call.caller_as(query.agent.as_deref())?;
+    let now = call.app.engine.now();
+    let mut filter = filter(call, query.filters.unwrap_or_default(), now)?;
     filter.categories = query.categories.unwrap_or_default();
     let request = QueryRequest {
         recall: RecallRequest {
@@ -136,25 +129,28 @@ async fn query(asked: &Asked, query: Query) -> Result<Answer, Failure> {
             ..RecallRequest::default()
         },
         format: Format::Bullets,
-        budget_tokens: query.budget_tokens.map(|budget| budget.min(asked.budget())),
+        budget_tokens: query.budget_tokens.map(|budget| budget.min(call.budget())),
         summarise: true,
         ..QueryRequest::default()
     };
-    let answer = verb(asked, "query", asked.app.engine.query(&caller, request)).await?;
-    asked.app.metrics.found(answer.hits.len());
-    let value = told(&answer, query.returns.unwrap_or_default());
+    let answer = call.verb(call.app.engine.query(&caller, request)).await?;
+    call.app.metrics.found(answer.hits.len());
+    let value = results(call, &answer, query.returns.unwrap_or_default());
     Ok(Answer::new(value, bullets).less("ask for fewer with `top_k`, or set `budget_tokens`"))
 }
 
-/// The filter that these words mean. Importance has five steps here, and lies in 0..1 inside.
-fn filter(asked: &Asked, given: Filters, now: Timestamp) -> Result<Filter, Failure> {
-    let zone = zone(asked);
+/// Translates the filters of S3. Their importance has five steps, the engine's lies between 0 and 1.
+fn filter(call: &Call, given: Filters, now: Timestamp) -> Result<Filter, Failure> {
+    let zone = call.zone();
     let point = |field: &str, text: &Option<String>| {
         text.as_deref().map(|text| times::moment(field, text, now, &zone)).transpose()
     };
     let updated = TimeRange {
         from: point("filters.updated_after", &given.updated_after)?,
         until: point("filters.updated_before", &given.updated_before)?,
+    };
+    let step = |field: &'static str, given: Option<f64>| {
+        given.map(|given| from_step(field, given)).transpose().map_err(|error| wrong(call, field, &error))
     };
     let many = |one: Option<String>| one.into_iter().collect::<Vec<_>>();
     Ok(Filter {
@@ -171,26 +167,28 @@ fn filter(asked: &Asked, given: Filters, now: Timestamp) -> Result<Filter, Failu
     })
 }
 
-fn told(answer: &QueryResponse, returns: Returns) -> Value {
+fn results(call: &Call, answer: &QueryResponse, returns: Returns) -> Value {
     let cited = answer.hits.iter().filter(|hit| answer.cited.contains(&hit.memory.id));
     let results: Vec<Value> = cited
         .map(|hit| {
-            if returns == Returns::Full {
-                return scored(hit);
-            }
             let memory = &hit.memory;
-            // One that was shortened is told as it stands in the packed text.
-            let cut = answer.shortened.contains(&memory.id).then(|| shown(&answer.text, &memory.id.to_string()));
-            let said = cut.flatten().unwrap_or_else(|| hit.bullet());
-            json!({ "id": memory.id, "category": memory.category, "text": said })
+            if returns == Returns::Full {
+                let mut record = scored(call, hit);
+                record["importance"] = json!(to_step(memory.importance));
+                return record;
+            }
+            // A shortened memory is returned as it is in the packed text.
+            let cut = answer.shortened.contains(&memory.id).then(|| packed_text(&answer.text, memory.id));
+            let text = cut.flatten().unwrap_or_else(|| hit.bullet());
+            json!({ "id": short(memory.id), "category": memory.category, "text": text })
         })
         .collect();
     let mut value = json!({
-        "results": results,
+        "data": results,
         "tokens": answer.tokens,
-        "budgetTokens": answer.budget_tokens,
+        "budget_tokens": answer.budget_tokens,
         "revision": answer.revision,
-        "withoutRoom": answer.left_out.len(),
+        "without_room": answer.left_out.len(),
     });
     if !answer.degraded.is_empty() {
         value["degraded"] = json!(answer.degraded);
@@ -198,45 +196,46 @@ fn told(answer: &QueryResponse, returns: Returns) -> Value {
     value
 }
 
-/// What stands of a shortened memory in the packed text: its bullet without its id.
-fn shown(packed: &str, id: &str) -> Option<String> {
-    let line = packed.lines().find(|line| line.contains(id))?;
-    Some(line.trim_start_matches("- ").split(&format!("({id}")).next()?.trim().to_owned())
+/// The bullet of a memory in the packed text, without its id.
+fn packed_text(packed: &str, id: MemoryId) -> Option<String> {
+    let citation = format!("({})", id.citation());
+    let line = packed.lines().find_map(|line| line.strip_suffix(&citation))?;
+    Some(line.trim_start_matches("- ").trim().to_owned())
 }
 
 fn bullets(value: &Value) -> String {
-    let lines: String = super::record::list(value, "results")
+    let lines: String = list(value, "data")
         .map(|one| {
-            let said = one.get("text").or_else(|| one.get("content")).and_then(Value::as_str).unwrap_or_default();
-            format!("- {said} ({})\n", text(one, "id"))
+            let content = one.get("text").or_else(|| one.get("content")).and_then(Value::as_str).unwrap_or_default();
+            format!("- {content} ({})\n", text(one, "id"))
         })
         .collect();
-    if lines.is_empty() { "Nothing is remembered about that.".to_owned() } else { lines }
+    if lines.is_empty() { "Nothing is known about that.".to_owned() } else { lines }
 }
 
-async fn context(asked: &Asked, context: Context) -> Result<Answer, Failure> {
-    let caller = asked.caller("query")?;
-    // Text and value both carry it.
-    let most = asked.budget() * 2 / 5;
+async fn context(call: &Call, context: Context) -> Result<Answer, Failure> {
+    let caller = call.caller()?;
+    // Both the text and the structured content hold it.
+    let most = call.budget() * 2 / 5;
     let request = QueryRequest {
-        recall: RecallRequest { query: context.input, ..RecallRequest::default() },
+        recall: RecallRequest { query: context.query, ..RecallRequest::default() },
         format: Format::Markdown,
         budget_tokens: Some(context.budget_tokens.map_or(most, |budget| budget.min(most))),
         summarise: true,
         since: context.since,
         thread_id: context.thread_id,
     };
-    let answer = verb(asked, "query", asked.app.engine.query(&caller, request)).await?;
+    let answer = call.verb(call.app.engine.query(&caller, request)).await?;
     let value = json!({
         "text": answer.text,
         "tokens": answer.tokens,
-        "cited": answer.cited,
-        "withoutRoom": answer.left_out.len(),
+        "cited": answer.cited.iter().map(MemoryId::short).collect::<Vec<_>>(),
+        "without_room": answer.left_out.len(),
         "revision": answer.revision,
     });
     let write = |value: &Value| match text(value, "text").trim() {
-        "" => "Nothing is remembered that matters here.".to_owned(),
-        said => said.to_owned(),
+        "" => "Nothing is known about that.".to_owned(),
+        packed => packed.to_owned(),
     };
     Ok(Answer::new(value, write).less("set a smaller `budget_tokens`"))
 }

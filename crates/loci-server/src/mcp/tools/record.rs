@@ -1,80 +1,103 @@
-//! How is a memory told to a model?
+//! How memories are written for models.
 //!
-//! With what it needs to judge and to come back to it, and no more: the id, the text, what sort it
-//! is, how sure and how old it is. `get_memory` shows the rest.
+//! An answer holds what a model needs to judge a memory and to name it again: id, text, kind, confidence and dates.
+//! `get_memory` returns the rest. All names are in snake case, and all ids of memories are short ones.
 
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
-use loci_types::{Class, Error, ErrorKind, Memory, MemoryId, Receipt, State};
+use loci_types::{Class, Error, Memory, MemoryId, Receipt, State};
 use serde_json::{Map, Value, json};
 
 use crate::failure::{self, Failure};
-use crate::mcp::asked::Asked;
+use crate::mcp::call::Call;
 
-/// A memory in brief.
-pub(super) fn brief(memory: &Memory) -> Value {
-    let mut told = Map::new();
-    let mut tell = |name: &str, value: Value| {
-        told.insert(name.to_owned(), value);
+/// Writes a memory in brief.
+pub(super) fn brief(call: &Call, memory: &Memory) -> Value {
+    let mut record = Map::new();
+    let mut put = |name: &str, value: Value| {
+        record.insert(name.to_owned(), value);
     };
-    tell("id", json!(memory.id));
-    tell("content", json!(loci_engine::reported(memory)));
-    tell("kind", json!(memory.kind));
-    tell("layer", json!(memory.layer));
-    tell("confidence", rounded(memory.confidence));
-    tell("importance", rounded(memory.importance));
-    tell("createdAt", seconds(memory.created_at).into());
+    put("id", short(memory.id));
+    put("content", json!(loci_engine::reported(memory)));
+    put("kind", json!(memory.kind));
+    put("layer", json!(memory.layer));
+    put("confidence", rounded(memory.confidence));
+    put("importance", rounded(memory.importance));
+    put("created_at", call.instant(memory.created_at).into());
+    let instant = |at| call.instant(at);
     let optional = [
         ("category", memory.category.clone()),
-        ("eventTime", memory.event_time.map(seconds)),
-        ("saidAt", memory.said_at.map(seconds)),
-        ("validUntil", memory.valid_until.map(seconds)),
+        ("event_time", memory.event_time.map(instant)),
+        ("said_at", memory.said_at.map(instant)),
+        ("valid_until", memory.valid_until.map(instant)),
+        ("expires_at", memory.expires_at.map(instant)),
         ("role", memory.role.clone()),
-        ("actorId", memory.actor_id.clone()),
-        ("threadId", memory.thread_id.clone()),
-        ("supersededById", memory.superseded_by_id.map(|id| id.to_string())),
+        ("actor_id", memory.actor_id.clone()),
+        ("thread_id", memory.thread_id.clone()),
+        ("superseded_by_id", memory.superseded_by_id.map(|id| id.short())),
         ("state", (memory.state != State::Active).then(|| memory.state.name().to_owned())),
     ];
     for (name, value) in optional {
         if let Some(value) = value {
-            tell(name, value.into());
+            put(name, value.into());
         }
     }
     if !memory.tags.is_empty() {
-        tell("tags", json!(memory.tags));
+        put("tags", json!(memory.tags));
     }
     if memory.pinned {
-        tell("pinned", true.into());
+        put("pinned", true.into());
     }
-    told.into()
+    record.into()
 }
 
-/// A number as people read it.
+/// Writes several memories in brief.
+pub(super) fn briefs<'a>(call: &Call, memories: impl IntoIterator<Item = &'a Memory>) -> Vec<Value> {
+    memories.into_iter().map(|memory| brief(call, memory)).collect()
+}
+
+/// The short id of a memory.
+pub(super) fn short(id: MemoryId) -> Value {
+    id.short().into()
+}
+
+/// Renames the fields of an object from camel case to snake case.
+pub(in crate::mcp) fn snake_case(value: Value) -> Value {
+    let Value::Object(fields) = value else { return value };
+    fields.into_iter().map(|(name, value)| (snake(&name), value)).collect()
+}
+
+fn snake(name: &str) -> String {
+    let mut snake = String::with_capacity(name.len() + 4);
+    for character in name.chars() {
+        if character.is_ascii_uppercase() {
+            snake.push('_');
+        }
+        snake.push(character.to_ascii_lowercase());
+    }
+    snake
+}
+
+/// A number with three decimals.
 pub(super) fn rounded(value: f64) -> Value {
     json!((value * 1_000.0).round() / 1_000.0)
 }
 
-/// A time to the second.
-pub(super) fn seconds(at: Timestamp) -> String {
-    at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
-}
-
-/// A text of a record.
+/// A text field of a record.
 pub(super) fn text<'a>(record: &'a Value, name: &str) -> &'a str {
     record.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The entries of a list of a record.
+/// The entries of a list field of a record.
 pub(super) fn list<'a>(record: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
     record.get(name).and_then(Value::as_array).into_iter().flatten()
 }
 
-/// A memory in one line: `- [fact] text (2026-05-01, id …)`.
+/// A memory in one line: `- [fact] text (2026-05-01, id 418413891)`.
 pub(super) fn line(record: &Value) -> String {
-    let when = record.get("eventTime").or_else(|| record.get("createdAt")).and_then(Value::as_str).unwrap_or_default();
+    let when =
+        record.get("event_time").or_else(|| record.get("created_at")).and_then(Value::as_str).unwrap_or_default();
     let day = when.get(..10).unwrap_or(when);
     let kind = record.get("category").or_else(|| record.get("kind")).and_then(Value::as_str).unwrap_or("memory");
-    let said = text(record, "content").split_whitespace().collect::<Vec<_>>().join(" ");
+    let content = text(record, "content").split_whitespace().collect::<Vec<_>>().join(" ");
     let who = match text(record, "role") {
         "" => String::new(),
         role => format!("{role}: "),
@@ -83,57 +106,41 @@ pub(super) fn line(record: &Value) -> String {
         "" => String::new(),
         state => format!(", {state}"),
     };
-    format!("- [{kind}] {who}{said} ({day}{state}, id {})\n", text(record, "id"))
+    format!("- [{kind}] {who}{content} ({day}{state}, id {})\n", text(record, "id"))
 }
 
-/// Memories, a line each, under a heading.
-pub(super) fn lines(head: &str, record: &Value, name: &str) -> String {
+/// Memories, one per line, under a heading; empty if there are none.
+pub(super) fn lines(heading: &str, record: &Value, name: &str) -> String {
     let lines: String = list(record, name).map(line).collect();
-    if lines.is_empty() { String::new() } else { format!("{head}\n{lines}") }
+    if lines.is_empty() { String::new() } else { format!("{heading}\n{lines}") }
 }
 
-/// What a write did, as models are told.
+/// The receipt of a write.
 pub(super) fn receipt(receipt: &Receipt) -> Value {
-    let mut told = json!({
-        "id": receipt.id, "event": receipt.event, "version": receipt.version, "durability": receipt.durability,
-    });
+    let mut record = json!({ "id": short(receipt.id), "event": receipt.event, "version": receipt.version });
     if !receipt.redacted.is_empty() {
-        told["redacted"] = json!(receipt.redacted);
+        record["redacted"] = json!(receipt.redacted);
     }
-    told
+    record
 }
 
-/// What a write did, in a sentence.
-pub(super) fn told(value: &Value) -> String {
-    let said = match text(value, "event") {
-        "ADD" => "Remembered",
-        "NONE" => "Known already; nothing was changed",
+/// The receipt of a write as a sentence.
+pub(super) fn receipt_sentence(value: &Value) -> String {
+    let done = match text(value, "event") {
+        "ADD" => "Stored",
+        "NONE" => "Already known; nothing was changed",
         "UPDATE" => "Changed",
-        "MERGE" => "Merged into what was known",
-        "SUPERSEDE" => "It took the place of what was known",
-        "DELETE" => "Forgotten; restore_memory brings it back",
-        "RESTORE" => "It is back",
+        "MERGE" => "Merged into a memory that says the same",
+        "SUPERSEDE" => "Stored; it replaces an older memory",
+        "DELETE" => "Forgotten; it can be restored",
+        "RESTORE" => "Restored",
         other => other,
     };
-    format!("{said} (id {}).", text(value, "id"))
+    format!("{done} (id {}).", text(value, "id"))
 }
 
-/// The id that an argument names.
-pub(super) fn id(field: &str, given: &str) -> Result<MemoryId, Failure> {
-    given.trim().parse().map_err(|_| {
-        let shown: String = given.chars().take(64).collect();
-        Failure::new(
-            ErrorKind::InvalidInput,
-            format!("{field}: `{shown}` is not the id of a memory"),
-            "read the request",
-        )
-        .field(field)
-        .hint("ids are UUIDs; search_memory shows one behind each memory")
-    })
-}
-
-/// The kinds that a type means: a class with all its kinds, or one kind.
-pub(super) fn kinds(asked: &Asked, given: Option<&str>) -> Result<Vec<String>, Failure> {
+/// The kinds that an argument names: all kinds of a class, or one kind.
+pub(super) fn kinds(call: &Call, given: Option<&str>) -> Result<Vec<String>, Failure> {
     let Some(name) = given else { return Ok(Vec::new()) };
     let class = match name {
         "episodic" => Some(Class::Episodic),
@@ -142,29 +149,24 @@ pub(super) fn kinds(asked: &Asked, given: Option<&str>) -> Result<Vec<String>, F
         "opinion" => Some(Class::Opinion),
         _ => None,
     };
-    let known = asked.app.engine.kinds();
+    let known = call.app.engine.kinds();
     match class {
         Some(class) => Ok(known.iter().filter(|kind| kind.class == class).map(|kind| kind.name.clone()).collect()),
-        None => known.parse(name).map(|kind| vec![kind.name().to_owned()]).map_err(|error| wrong("type", &error)),
+        None => known.parse(name).map(|kind| vec![kind.name().to_owned()]).map_err(|error| wrong(call, "kind", &error)),
     }
 }
 
-/// A word that does not fit, at the argument that it came with.
-pub(super) fn wrong(field: &str, error: &Error) -> Failure {
-    failure::word(error, "read the request").field(field)
-}
-
-/// The zone in which days are counted.
-pub(super) fn zone(asked: &Asked) -> TimeZone {
-    TimeZone::get(&asked.app.engine.config().retrieval.time_zone).unwrap_or(TimeZone::UTC)
+/// The failure for an argument with a wrong value.
+pub(super) fn wrong(call: &Call, field: &str, error: &Error) -> Failure {
+    failure::word(error, call.operation).field(field)
 }
 
 /// A limit within its bounds.
-pub(super) fn limit(given: Option<usize>, usual: usize, most: usize) -> Result<usize, Failure> {
-    let limit = given.unwrap_or(usual);
+pub(super) fn limit(call: &Call, given: Option<usize>, default: usize, most: usize) -> Result<usize, Failure> {
+    let limit = given.unwrap_or(default);
     if (1..=most).contains(&limit) {
         return Ok(limit);
     }
     let error = Error::invalid("limit", format!("limit is {limit}, but must lie between 1 and {most}"));
-    Err(failure::word(&error, "read the request"))
+    Err(wrong(call, "limit", &error))
 }

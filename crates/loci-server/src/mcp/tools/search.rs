@@ -1,4 +1,4 @@
-//! How does a model find what it once knew?
+//! Search over everything that is remembered.
 
 use loci_engine::{FindRequest, RecallHit, RecallRequest};
 use loci_types::Filter;
@@ -6,53 +6,50 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::record::{brief, kinds, lines, list, rounded, zone};
+use super::record::{brief, kinds, lines, list, rounded, short};
 use crate::failure::Failure;
 use crate::mcp::answer::Answer;
-use crate::mcp::asked::Asked;
+use crate::mcp::call::Call;
 use crate::mcp::times;
-use crate::mcp::tool::{Tool, tool, verb};
+use crate::mcp::tool::{Tool, tool};
 
-/// The tools that find.
+/// The search tool.
 pub(super) const TOOLS: &[Tool] = &[tool!(
     "search_memory",
     "Search memory",
     Reader,
     Reads,
+    "recall",
     Search => search,
-    "Find what is remembered about a question, by meaning, words, time and the people or things it names. Use it \
-     before you answer anything that may hang on earlier conversations. Returns `memories`, best first, each with \
-     `id`, `content`, `kind`, `confidence`, dates and a `score`; an empty list means that nothing is known. \
-     Example: {\"query\": \"where does Ann live\", \"after\": \"last_month\"}"
+    "Search long-term memory by meaning, words, names and time. Use it before answering anything that may depend on \
+     earlier conversations. Returns `data`, best first, each with `id`, `content`, `kind`, `confidence` and dates; empty \
+     if nothing is known. Example: {\"query\": \"where does Ann live\", \"after\": \"last_month\"}"
 )];
 
-/// What is looked for.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Search {
-    /// The question, in plain words.
     #[schemars(length(min = 1))]
     query: String,
-    /// Only this type: `semantic`, `episodic`, `procedural`, `opinion`, or a kind such as `preference` or `decision`.
-    #[serde(rename = "type")]
-    sort: Option<String>,
-    /// Only what speaks of this person or thing, by name.
+    /// `semantic`, `episodic`, `procedural`, `opinion`, or one kind such as `preference`.
+    // S1 calls this filter `type`.
+    #[serde(alias = "type")]
+    kind: Option<String>,
+    /// Only about this person or thing.
     entity_name: Option<String>,
-    /// Only what happened after this: `last_week`, `last_month`, or a day as YYYY-MM-DD.
+    /// `last_week`, `last_month` or YYYY-MM-DD.
     after: Option<String>,
-    /// Only what happened before this, in the same forms.
     before: Option<String>,
-    /// So many at most.
     #[schemars(range(min = 1, max = 100))]
     limit: Option<usize>,
 }
 
-async fn search(asked: &Asked, search: Search) -> Result<Answer, Failure> {
-    let caller = asked.caller("recall")?;
-    let engine = &asked.app.engine;
+async fn search(call: &Call, search: Search) -> Result<Answer, Failure> {
+    let caller = call.caller()?;
+    let engine = &call.app.engine;
     let now = engine.now();
-    let when = times::range(search.after.as_deref(), search.before.as_deref(), now, &zone(asked))?;
-    let filter = Filter { kinds: kinds(asked, search.sort.as_deref())?, ..Filter::at(now) };
+    let when = times::range(search.after.as_deref(), search.before.as_deref(), now, &call.zone())?;
+    let filter = Filter { kinds: kinds(call, search.kind.as_deref())?, ..Filter::at(now) };
     let recall = RecallRequest {
         query: search.query,
         limit: search.limit,
@@ -61,39 +58,37 @@ async fn search(asked: &Asked, search: Search) -> Result<Answer, Failure> {
         ..RecallRequest::default()
     };
     let request = FindRequest { recall, entity: search.entity_name, when };
-    let found = verb(asked, "recall", engine.find(&caller, request)).await?;
-    asked.app.metrics.found(found.hits.len());
-    let memories: Vec<Value> = found.hits.iter().map(scored).collect();
-    let mut value = json!({
-        "memories": memories, "intent": found.intent, "answered": found.answered, "confidence": rounded(found.confidence),
-    });
+    let found = call.verb(engine.find(&caller, request)).await?;
+    call.app.metrics.found(found.hits.len());
+    let hits: Vec<Value> = found.hits.iter().map(|hit| scored(call, hit)).collect();
+    let mut value = json!({ "data": hits, "answered": found.answered, "confidence": rounded(found.confidence) });
     if !found.degraded.is_empty() {
         value["degraded"] = json!(found.degraded);
     }
     Ok(Answer::new(value, write).less("ask more narrowly, or for fewer with `limit`"))
 }
 
-/// A hit in brief.
-pub(super) fn scored(hit: &RecallHit) -> Value {
-    let mut told = brief(&hit.memory);
+/// A hit in brief, with its score and the newer statement that may contradict it.
+pub(super) fn scored(call: &Call, hit: &RecallHit) -> Value {
+    let mut record = brief(call, &hit.memory);
     if let Some(newer) = &hit.newer {
-        told["newer"] =
-            json!({ "id": newer.id, "content": newer.text, "saidAt": super::record::seconds(newer.said_at) });
+        record["newer"] =
+            json!({ "id": short(newer.id), "content": newer.text, "said_at": call.instant(newer.said_at) });
     }
-    told["score"] = rounded(hit.score);
-    told
+    record["score"] = rounded(hit.score);
+    record
 }
 
 fn write(value: &Value) -> String {
-    let mut said = lines("What is remembered, best first:", value, "memories");
-    if said.is_empty() {
-        said.push_str("Nothing is remembered about that.\n");
+    let mut written = lines("Memories, best first:", value, "data");
+    if written.is_empty() {
+        written.push_str("Nothing is known about that.\n");
     }
     if value["answered"] == "unsure" {
-        said.push_str("(These are about it, but may not answer it.)\n");
+        written.push_str("(These are related, but may not answer the question.)\n");
     }
     if list(value, "degraded").any(|part| part == "vector") {
-        said.push_str("(Only words were compared; without a model other wordings are missed.)\n");
+        written.push_str("(Only words were compared, not meaning: other wordings may be missed.)\n");
     }
-    said
+    written
 }

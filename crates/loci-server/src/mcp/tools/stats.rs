@@ -1,13 +1,14 @@
-//! How much is remembered?
+//! Counts of what is stored.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::record::snake_case;
 use crate::failure::Failure;
 use crate::mcp::answer::Answer;
-use crate::mcp::asked::Asked;
-use crate::mcp::tool::{Tool, tool, verb};
+use crate::mcp::call::Call;
+use crate::mcp::tool::{Tool, tool};
 
 /// The tool that counts.
 pub(super) const TOOLS: &[Tool] = &[tool!(
@@ -15,30 +16,28 @@ pub(super) const TOOLS: &[Tool] = &[tool!(
     "Memory statistics",
     Reader,
     Reads,
-    Nothing => stats,
-    "Count what is remembered. Use it when someone asks how much you know or whether memory works. Returns \
-     `memories` in all and by layer, kind and state, `edges` by relation, `entities`, and how many memories still \
-     wait for a vector. Example: {}"
+    "stats",
+    NoArguments => stats,
+    "Count what is stored, by kind, layer and state. Use it when asked how much you know. Returns the counts."
 )];
 
-/// Nothing is asked for.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Nothing {}
+struct NoArguments {}
 
-async fn stats(asked: &Asked, _: Nothing) -> Result<Answer, Failure> {
-    count(asked).await
+async fn stats(call: &Call, _: NoArguments) -> Result<Answer, Failure> {
+    count(call).await
 }
 
-/// What there is, counted.
-pub(in crate::mcp) async fn count(asked: &Asked) -> Result<Answer, Failure> {
-    let caller = asked.caller("stats")?;
-    let engine = &asked.app.engine;
-    let stats = verb(asked, "stats", engine.stats(&caller)).await?;
-    let mut value = serde_json::to_value(stats).unwrap_or_default();
+/// Counts what the caller may see.
+pub(in crate::mcp) async fn count(call: &Call) -> Result<Answer, Failure> {
+    let caller = call.caller()?;
+    let engine = &call.app.engine;
+    let stats = call.verb(engine.stats(&caller)).await?;
+    let mut value = snake_case(serde_json::to_value(stats).unwrap_or_default());
     value["model"] = json!(engine.model().map(|model| &model.name));
     if let Value::Object(counts) = &mut value {
-        // These are counted only for those who see the whole tenant.
+        // These are counted only for callers who see the whole tenant.
         counts.retain(|name, count| !matches!(name.as_str(), "bytes" | "ledger") || *count != json!(0));
     }
     Ok(Answer::new(value, write))
@@ -50,17 +49,21 @@ fn write(value: &Value) -> String {
         let counts = value.get(name).and_then(Value::as_object).into_iter().flatten();
         counts.map(|(name, count)| format!("{name} {count}")).collect::<Vec<_>>().join(", ")
     };
-    let mut said = format!("{} memories, {} entities.\n", number("memories"), number("entities"));
-    for (title, name) in
-        [("By kind", "byKind"), ("By state", "byState"), ("By layer", "byLayer"), ("Edges", "edges"), ("Jobs", "jobs")]
-    {
-        let told = parts(name);
-        if !told.is_empty() {
-            said.push_str(&format!("{title}: {told}\n"));
+    let mut written = format!("{} memories, {} entities.\n", number("memories"), number("entities"));
+    for (title, name) in [
+        ("By kind", "by_kind"),
+        ("By state", "by_state"),
+        ("By layer", "by_layer"),
+        ("Links", "edges"),
+        ("Jobs", "jobs"),
+    ] {
+        let counts = parts(name);
+        if !counts.is_empty() {
+            written.push_str(&format!("{title}: {counts}\n"));
         }
     }
-    if number("withoutVector") > 0 {
-        said.push_str(&format!("{} wait for a vector.\n", number("withoutVector")));
+    if number("without_vector") > 0 {
+        written.push_str(&format!("{} wait for a vector.\n", number("without_vector")));
     }
-    said
+    written
 }

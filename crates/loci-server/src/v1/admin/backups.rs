@@ -100,7 +100,12 @@ async fn create(
     let wrong = |error: loci_types::Error| word(&error, OPERATION);
     let part = BackupPart {
         tenant: request.tenant.as_deref().map(Tenant::new).transpose().map_err(wrong)?,
-        space: request.space.as_deref().map(str::parse::<Space>).transpose().map_err(|error| wrong(error).field("space"))?,
+        space: request
+            .space
+            .as_deref()
+            .map(str::parse::<Space>)
+            .transpose()
+            .map_err(|error| wrong(error).field("space"))?,
     };
     // What the caller may not do is refused now and not by the task.
     app.verb(OPERATION, async { loci_engine::BackupPart::for_caller(&caller, part.clone()).map(drop) }).await?;

@@ -72,9 +72,8 @@ impl Incoming {
             }
             whole.extend_from_slice(&piece);
         }
-        String::from_utf8(whole).map_err(|_| {
-            Failure::new(ErrorKind::InvalidInput, "the body is not valid UTF-8", OPERATION).field("body")
-        })
+        String::from_utf8(whole)
+            .map_err(|_| Failure::new(ErrorKind::InvalidInput, "the body is not valid UTF-8", OPERATION).field("body"))
     }
 
     /// Gives the pieces to a reader on another thread, as far as it wants them.

@@ -53,7 +53,9 @@ impl Lines {
         self.number += 1;
         let text = match std::str::from_utf8(bytes) {
             Ok(text) => text,
-            Err(_) => return Err(self.stop(import, &Error::invalid("body", "the line is not valid UTF-8").into()).await),
+            Err(_) => {
+                return Err(self.stop(import, &Error::invalid("body", "the line is not valid UTF-8").into()).await);
+            }
         };
         let text = if self.number == 1 { text.trim_start_matches('\u{feff}') } else { text };
         if text.trim().is_empty() {

@@ -47,16 +47,7 @@ struct ImportProblem {
 
 impl ImportReport {
     pub(super) fn new(format: ImportFormat, dry_run: bool) -> Self {
-        Self {
-            format,
-            dry_run,
-            imported: 0,
-            replaced: 0,
-            skipped: 0,
-            refused: 0,
-            conflicts: 0,
-            problems: Vec::new(),
-        }
+        Self { format, dry_run, imported: 0, replaced: 0, skipped: 0, refused: 0, conflicts: 0, problems: Vec::new() }
     }
 
     /// Counts what became of a record.

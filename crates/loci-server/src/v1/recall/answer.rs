@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use loci_engine::pack::Packed;
 use loci_engine::pack::context::{Budgets, Context, ContextTokens, Message};
-use loci_engine::{Answered, ContextResponse, Explanation, QueryResponse, Recall, RecallHit};
+use loci_engine::{Answered, ContextResponse, Explanation, Newer, QueryResponse, Recall, RecallHit};
 use loci_types::{Memory, MemoryId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -44,6 +44,9 @@ pub(super) struct RecallResult {
     memory: RecalledMemory,
     /// The score by which the results are ordered.
     score: f64,
+    /// What was said later and may contradict the memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    newer: Option<Newer>,
     /// How the score is made up, if `explain` was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     explain: Option<Explanation>,
@@ -95,6 +98,7 @@ impl RecallAnswer {
         let result = |hit: RecallHit| RecallResult {
             memory: RecalledMemory::new(hit.memory, fields.as_ref()),
             score: hit.score,
+            newer: hit.newer,
             explain: explain.then_some(hit.explain),
         };
         let data = hits.into_iter().map(result).collect();
@@ -155,8 +159,9 @@ impl PartialSchema for RecalledMemory {
         let mut schema = Memory::schema();
         if let RefOr::T(Schema::Object(object)) = &mut schema {
             object.required = vec!["id".to_owned()];
-            object.description =
-                Some("A memory. Only `id` is always there: `fields` chooses which of the others are returned.".to_owned());
+            object.description = Some(
+                "A memory. Only `id` is always there: `fields` chooses which of the others are returned.".to_owned(),
+            );
         }
         schema
     }

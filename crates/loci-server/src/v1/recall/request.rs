@@ -21,11 +21,11 @@ use crate::v1::filter::MemoryFilter;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct RecallBody {
     /// The question, in plain words. At most 8,192 characters.
-    pub(super) query: String,
+    query: String,
     /// Maximum number of memories. Default: the limit of the agent's settings, else 10. With `pack` and without such a
     /// setting: 5 for a simple question and 20 for a complex one; with `window` 10 and 20.
-    #[schema(minimum = 1, maximum = 100, default = 10)]
-    pub(super) limit: Option<usize>,
+    #[schema(minimum = 1, maximum = 100)]
+    limit: Option<usize>,
     /// Where the page starts: `nextCursor` of the page before. Default: the first page. The other fields must be the
     /// same for all pages. The pages of one question return at most 1,000 memories. Not with `pack` or `window`.
     cursor: Option<String>,
@@ -42,11 +42,13 @@ pub(super) struct RecallBody {
     now: Option<Timestamp>,
     /// Which searches are combined, and what decides the order.
     #[serde(default)]
+    #[schema(default = "hybrid")]
     strategy: Strategy,
     /// The conversation that receives the answer. What it repeats of the answer is not learned from it again.
     thread_id: Option<String>,
     /// Whether each result has `explain`, which says how its score is made up.
     #[serde(default)]
+    #[schema(default = false)]
     pub(super) explain: bool,
     /// The fields of each memory that are returned; `id` always is. Default: all.
     #[schema(min_items = 1)]
@@ -58,10 +60,10 @@ pub(super) struct RecallBody {
     /// The conversation whose changes are listed. Default: the changes of all.
     since_thread_id: Option<String>,
     /// Also return the memories as one text within a budget of tokens. Not with `window`.
-    pub(super) pack: Option<PackOptions>,
+    pack: Option<PackOptions>,
     /// Also return messages that fill a model's window: system prompt, memories, conversation and question. Not with
     /// `pack`.
-    pub(super) window: Option<WindowOptions>,
+    window: Option<WindowOptions>,
 }
 
 /// How memories are packed into a text.
@@ -169,14 +171,9 @@ impl RecallBody {
         };
         let (since, thread_id) = (self.since, self.since_thread_id.take());
         Ok(match (self.pack.take(), self.window.take()) {
-            (Some(PackOptions { budget_tokens, format, summarise }), _) => Question::Pack(Box::new(QueryRequest {
-                recall,
-                format,
-                budget_tokens,
-                summarise,
-                since,
-                thread_id,
-            })),
+            (Some(PackOptions { budget_tokens, format, summarise }), _) => {
+                Question::Pack(Box::new(QueryRequest { recall, format, budget_tokens, summarise, since, thread_id }))
+            }
             (None, Some(window)) => Question::Window(Box::new(window.request(recall, since, thread_id))),
             (None, None) => Question::Recall(Box::new(recall)),
         })

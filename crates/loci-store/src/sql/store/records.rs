@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use loci_types::{
     Action, Batch, Change, CheckpointFilter, CheckpointThread, Edge, Entity, EntityId, Fact, FactFilter, Filter,
-    Memory, MemoryId, Relation, Scope, Session, SessionFilter, Space, Vector, Visible,
+    IdRange, Memory, MemoryId, Relation, Scope, Session, SessionFilter, Space, Vector, Visible,
 };
 
 use super::SqlStore;
@@ -98,6 +98,16 @@ impl<B: Backend> Records for SqlStore<B> {
         let mut found: HashMap<MemoryId, Memory> =
             found.into_iter().flatten().map(|memory| (memory.id, memory)).collect();
         Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
+    }
+
+    async fn ids_within(&self, visible: &Visible, ranges: &[IdRange], limit: usize) -> Result<Vec<MemoryId>> {
+        let ranges = ranges.to_vec();
+        let mut found = self
+            .visible_in_each(visible, move |connection, _, clause| read::ids_within(connection, clause, &ranges, limit))
+            .await?;
+        found.sort_unstable();
+        found.truncate(limit);
+        Ok(found)
     }
 
     async fn scan(&self, visible: &Visible, filter: &Filter, page: Page) -> Result<Listing> {

@@ -1,0 +1,75 @@
+//! Short ids in paths: they name the memories of the caller's scope, and nothing else.
+
+use std::sync::Arc;
+
+use loci_store::prelude::*;
+use loci_store::{SqliteOptions, SqliteStore};
+use loci_testkit::driver::good;
+use loci_testkit::samples::{add, batch, memory, user};
+use loci_types::{Memory, MemoryId, Role};
+use serde_json::json;
+
+use crate::house::{House, answer};
+
+#[tokio::test]
+async fn a_short_id_does_what_a_whole_one_does() {
+    let house = House::open().await;
+    let ann = json!({ "userId": "ann" });
+    let body = json!({ "content": "Ann drinks green tea", "identifiers": ann });
+    let whole = house.post("/v1/memories", body).await.expect(201)["id"].as_str().unwrap().to_owned();
+    let id: MemoryId = whole.parse().unwrap();
+    for short in [id.short(), id.citation(), whole[24..32].to_owned(), whole[24..].to_uppercase()] {
+        let path = format!("/v1/memories/{short}");
+        assert_eq!(house.get(&format!("{path}?userId=ann")).await.expect(200)["id"], whole, "{short}");
+        house.patch(&path, json!({ "identifiers": ann, "tags": [short] })).await.expect(200);
+        assert_eq!(house.get(&format!("{path}/history?userId=ann")).await.status, 200, "{short}");
+        assert!((200..300).contains(&house.delete(&format!("{path}?userId=ann")).await.status), "{short}");
+        house.post(&format!("{path}/restore"), json!({ "identifiers": ann })).await.expect(200);
+    }
+}
+
+#[tokio::test]
+async fn a_short_id_names_nothing_outside_the_scope() {
+    let house = House::guarded().await;
+    let ann = house.bounded(Role::Writer, json!({ "users": ["ann"] })).await;
+    let bob = house.bounded(Role::Writer, json!({ "users": ["bob"] })).await;
+    let added = house.request_as(&ann, "POST", "/v1/memories").json(&json!({ "content": "Ann drinks green tea" }));
+    let id: MemoryId = answer(added).await.expect(201)["id"].as_str().unwrap().parse().unwrap();
+    let path = format!("/v1/memories/{}", id.short());
+    assert_eq!(answer(house.request_as(&ann, "GET", &path)).await.status, 200);
+    let absent = answer(house.request_as(&bob, "GET", "/v1/memories/123456789")).await;
+    let hidden = answer(house.request_as(&bob, "GET", &path)).await;
+    assert_eq!((hidden.status, &hidden.body["code"]), (404, &json!("MEMORY_NOT_FOUND")));
+    let detail = |text: &str, id: &str| text.replace(id, "ID");
+    assert_eq!(
+        detail(hidden.body["detail"].as_str().unwrap(), &id.short()),
+        detail(absent.body["detail"].as_str().unwrap(), "123456789")
+    );
+    let restore = house.request_as(&bob, "POST", &format!("{path}/restore")).json(&json!({}));
+    assert_eq!(answer(restore).await.status, 404);
+    // Naming the other's scope does not help.
+    let named =
+        house.request_as(&bob, "POST", &format!("{path}/restore")).json(&json!({ "identifiers": { "userId": "ann" } }));
+    assert_eq!(answer(named).await.status, 403);
+}
+
+#[tokio::test]
+async fn an_id_of_several_memories_lists_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = good(SqliteStore::open(folder.path(), SqliteOptions::default()));
+    let scope = user("ann");
+    let id = |n: u128| MemoryId(uuid::Uuid::from_u128(0x0194_0000_0000_7000_8000_6b1d_2c00_0000 + n));
+    let new = |n: u128| add(Memory { id: id(n), ..memory(n as u64, &scope, &format!("memory number {n}")) });
+    good(store.apply(batch(&scope.space(), (1..=7).map(new).collect())).await);
+    let house = House::on(Arc::new(store)).await;
+    let several = house.get("/v1/memories/6b1d2c?userId=ann").await;
+    several.refused(400, "id");
+    let detail = several.body["detail"].as_str().unwrap();
+    for n in 1..=7 {
+        assert_eq!(detail.contains(&id(n).to_string()), n <= 5, "at most five are listed: {detail}");
+    }
+    assert!(several.body["hint"].as_str().unwrap().contains("more digits"), "{}", several.text);
+    assert_eq!(house.get("/v1/memories/6b1d2c000003?userId=ann").await.expect(200)["id"], id(3).to_string());
+    house.get("/v1/memories/6b1d2?userId=ann").await.refused(400, "id");
+    house.get("/v1/memories/nonsense?userId=ann").await.refused(400, "id");
+}
