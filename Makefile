@@ -17,7 +17,7 @@ TEST_TOOLS = LOCI_TEST_PYTHON=$(abspath $(TARGET))/test-tools/python/bin/python 
 TEST_SERVERS = $(abspath $(TARGET))/test-servers
 
 .PHONY: help run build model test test-tools test-servers stop-test-servers check format lint documentation guard guard-update eval \
-  bench bench-loci bench-test openapi fuzz-http clean
+  bench bench-loci bench-test openapi clients fuzz-http fuzz-http-briefly clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -48,7 +48,7 @@ test-tools: ## Fetch the clients that tests talk to (once)
 	@scripts/test-tools.sh $(abspath $(TARGET))/test-tools
 
 check: export LOCI_TEST_REQUIRE = 1
-check: format lint test guard bench-test documentation ## What CI runs; here a server that cannot be brought up is a failure
+check: format lint test guard clients fuzz-http-briefly bench-test documentation ## What CI runs; here a server that cannot be brought up is a failure
 
 format:
 	cargo fmt --all --check
@@ -86,6 +86,15 @@ eval: model build ## Recall measured on CORPUS and QUESTIONS, written to RUN
 
 openapi: ## Renew docs/openapi.json
 	UPDATE=1 cargo test --locked --package loci-server --test it -- the_description_is_committed
+
+# Both ask the very binary that the tests have built.
+clients: ## Generate a Python and a TypeScript client, compile them strictly, and remember and recall through them
+	cargo build --locked --workspace --bin loci
+	scripts/clients.sh
+
+fuzz-http-briefly: ## The same as fuzz-http with few examples and a fixed seed, in minutes
+	cargo build --locked --workspace --bin loci
+	scripts/fuzz-http.sh --briefly
 
 fuzz-http: ## Ask the server everything its description allows, and much that it does not
 	cargo build --locked --workspace --bin loci

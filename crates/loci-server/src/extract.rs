@@ -167,15 +167,6 @@ impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for MaybeScop
 #[serde(deny_unknown_fields)]
 pub(crate) struct NoFields {}
 
-/// An optional body that has no fields beside `identifiers`, for the published description; [`MaybeScoped`] reads it.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "only described")]
-pub(crate) struct ScopeRequest {
-    /// The scope of the request. Identifiers that are left out are taken from the credential where it has only one value.
-    #[schema(required = false)]
-    identifiers: Identifiers,
-}
-
 /// The members of a JSON object, unread. A name that occurs twice is refused.
 struct Members(Vec<(String, Box<RawValue>)>);
 

@@ -217,6 +217,7 @@ fn outcome_of(body: Value) -> Value {
         let value = match value {
             Value::Null | Value::Bool(_) | Value::Number(_) => value,
             Value::Object(_) if name == "data" => Value::Null,
+            Value::Object(problem) if name == "error" => problem_without_words(problem),
             Value::Object(_) if LISTS.contains(&name.as_str()) => outcome_of(value),
             Value::Array(entries) if LISTS.contains(&name.as_str()) => {
                 entries.into_iter().filter_map(outcome_in_list).collect()
@@ -227,6 +228,19 @@ fn outcome_of(body: Value) -> Value {
         Some((name, value))
     });
     Value::Object(kept.collect())
+}
+
+/// A failure in an answer, with the words of its title in the place of its own, which may quote what was sent.
+fn problem_without_words(mut problem: serde_json::Map<String, Value>) -> Value {
+    problem.retain(|name, _| !matches!(name.as_str(), "hint" | "instance"));
+    for (name, plain) in
+        [("detail", problem.get("title").cloned().unwrap_or_default()), ("details", serde_json::json!({}))]
+    {
+        if problem.contains_key(name) {
+            problem.insert(name.to_owned(), plain);
+        }
+    }
+    Value::Object(problem)
 }
 
 /// An entry of a list of outcomes: an outcome, or an id.

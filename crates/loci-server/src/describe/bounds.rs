@@ -26,8 +26,8 @@ fn bounds() -> Vec<(&'static [&'static str], &'static str, Value)> {
     let day = json!({ "anyOf": [
         { "type": "string", "format": "date-time" }, { "type": "string", "format": "date" }, { "type": "null" }
     ] });
-    const NEW: &[&str] = &["NewMemory"];
-    const ANY: &[&str] = &["NewMemory", "MemoryChanges"];
+    const NEW: &[&str] = &["NewMemory", "Contribution"];
+    const ANY: &[&str] = &["NewMemory", "MemoryChanges", "Contribution"];
     const ASK: &[&str] = &["Recall", "Search", "SearchRequest", "MemoryQueryRequest"];
     vec![
         (&["NewMemory", "MemoryChanges", "Correction"], "content", content),
@@ -43,6 +43,7 @@ fn bounds() -> Vec<(&'static [&'static str], &'static str, Value)> {
             json!({ "maxItems": 64, "items": { "type": "string", "minLength": 1, "maxLength": 256, "pattern": TEXT } }),
         ),
         (ANY, "importance", unit.clone()),
+        (&["NewEntry"], "importance", unit.clone()),
         (ANY, "confidence", unit.clone()),
         (NEW, "decayRate", unit),
         (&["Source"], "type", short(256)),

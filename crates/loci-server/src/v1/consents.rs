@@ -63,7 +63,11 @@ async fn get(
     post, path = "/v1/consents/{id}/accept", operation_id = "acceptConsent", tag = "consents",
     params(("id" = uuid::Uuid, Path, description = "The id of the proposal"), PreferHeader),
     request_body(content = Scoped<NoFields>, description = "Optional"),
-    responses((status = 200, description = "The memory is active", body = Write<Memory>), Failures),
+    responses(
+        (status = 200, description = "The memory is active", body = Write<Memory>),
+        (status = 201, description = "The memory is active and supersedes another", body = Write<Memory>),
+        Failures
+    ),
     security(("key" = ["writer"]))
 )]
 async fn accept(

@@ -18,7 +18,7 @@ use super::page::{Page, PageParams};
 use super::write::{Prefer, PreferHeader, Write};
 use super::{IdentifierParams, NoParams};
 use crate::App;
-use crate::extract::{Id, ListParams, MaybeScoped, NoFields, PathPair, ScopeRequest, Scoped, ScopedParams, words};
+use crate::extract::{Id, ListParams, MaybeScoped, NoFields, PathPair, Scoped, ScopedParams, words};
 use crate::failure::{self, Failure, Failures};
 use crate::guard::Who;
 
@@ -203,7 +203,7 @@ async fn correct(
 #[utoipa::path(
     post, path = "/v1/memories/{id}/confirm", operation_id = "confirmMemory", tag = "life",
     params(("id" = uuid::Uuid, Path, description = "The id of the memory"), PreferHeader),
-    request_body = Option<ScopeRequest>,
+    request_body(content = Scoped<NoFields>, description = "Optional"),
     responses((status = 200, description = "The memory is confirmed", body = Write<Memory>), Failures),
     security(("key" = ["writer"]))
 )]
@@ -260,7 +260,7 @@ async fn resolve(
         ("space" = String, Path, description = "The space of the entry, as the history names it"),
         ("sequence" = i64, Path, minimum = 1, description = "The sequence number of the entry, as the history names it")
     ),
-    request_body = Option<ScopeRequest>,
+    request_body(content = Scoped<NoFields>, description = "Optional"),
     responses((status = 200, description = "What was undone", body = Undone), Failures),
     security(("key" = ["writer"]))
 )]

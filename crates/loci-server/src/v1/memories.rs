@@ -18,7 +18,7 @@ use utoipa_axum::routes;
 use super::write::{Prefer, PreferHeader, Write};
 use super::{IdentifierParams, NoParams};
 use crate::App;
-use crate::extract::{Id, MaybeScoped, NoFields, ScopeRequest, Scoped, ScopedParams};
+use crate::extract::{Id, MaybeScoped, NoFields, Scoped, ScopedParams};
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 
@@ -179,7 +179,7 @@ async fn delete(
 #[utoipa::path(
     post, path = "/v1/memories/{id}/restore", operation_id = "restoreMemory", tag = "memories",
     params(("id" = uuid::Uuid, Path, description = "The id of the memory"), PreferHeader),
-    request_body = Option<ScopeRequest>,
+    request_body(content = Scoped<NoFields>, description = "Optional"),
     responses((status = 200, description = "The memory is restored", body = Write<Memory>), Failures),
     security(("key" = ["writer"]))
 )]

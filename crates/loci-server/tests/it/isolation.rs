@@ -269,6 +269,7 @@ pub(crate) fn body(id: &str, memory: MemoryId) -> Option<Value> {
         "setScratchpad" => json!({ "text": "a stranger was here" }),
         "searchWorking" => json!({ "query": SECRET }),
         "putEntry" => json!({ "content": "a stranger was here" }),
+        "callMcp" | "callMcpProfile" => json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {} }),
         "openspecQuery" => json!({ "query": "where does the cache of Meridian lie?" }),
         "openspecCreate" => json!({ "entry": { "content": "a stranger was here" } }),
         "openspecUpdate" => json!({ "entry": { "content": "a stranger was here" } }),
