@@ -17,6 +17,11 @@ fn shown(home: &Home, args: &[&str]) -> String {
     run.out
 }
 
+/// The short form of an id, as lists show it.
+fn short(id: &str) -> String {
+    id.parse::<loci_types::MemoryId>().unwrap().short()
+}
+
 /// All of these words are there.
 fn says(text: &str, words: &[&str]) {
     for word in words {
@@ -166,7 +171,7 @@ fn what_is_sensitive_waits_for_consent() {
     let proposals = home.json(&["consent", "list", "--user=ann"])["proposals"].clone();
     assert_eq!((&proposals[0]["field"], &proposals[0]["sensitive"]), (&json!("city"), &json!(true)), "{proposals}");
     let id = text(&proposals[0]["memory"]["id"]).to_owned();
-    says(&shown(&home, &["consent", "list"]), &["city", "Porto", &id]);
+    says(&shown(&home, &["consent", "list"]), &["city", "Porto", &short(&id)]);
     assert_eq!(facts(&home).len(), 1);
     assert_eq!(home.json(&["consent", "accept", &id])["id"], *id);
     assert_eq!(facts(&home).len(), 2);
@@ -198,7 +203,7 @@ fn a_memory_is_replaced_corrected_confirmed_and_pinned() {
     let third = text(&third["id"]);
     let chain = home.json(&["chain", &first]);
     assert_eq!((chain["versions"].as_array().unwrap().len(), &chain["head"]), (3, &json!(third)));
-    says(&shown(&home, &["chain", third]), &["→ 3", "Porto", "Lisbon", "Faro", "2026-03-01", &first]);
+    says(&shown(&home, &["chain", third]), &["→ 3", "Porto", "Lisbon", "Faro", "2026-03-01", &short(&first)]);
 
     assert_eq!(home.json(&["confirm", third])["event"], "UPDATE");
     assert_eq!(home.json(&["get", third])["decayRate"], 0.0);
@@ -259,7 +264,7 @@ fn what_fades_is_shown_before_it_is_gone() {
     let weak = home.json(&["weak", "--below=0.5"])["facts"].clone();
     assert_eq!((weak.as_array().unwrap().len(), &weak[0]["memory"]["id"]), (1, &json!(id)));
     assert!(weak[0]["confidenceNow"].as_f64().unwrap() <= 0.2, "{weak}");
-    says(&shown(&home, &["weak", "--below=0.5"]), &["confidence today", "0.20", "Porto", &id]);
+    says(&shown(&home, &["weak", "--below=0.5"]), &["confidence today", "0.20", "Porto", &short(&id)]);
     says(&shown(&home, &["weak", "--below=0.01"]), &["Nothing is fading"]);
     check(&home, &["weak", "--below=1", "--limit=0"], INVALID.0, INVALID.1, "limit");
     check(&home, &["weak", "--below=7"], INVALID.0, INVALID.1, "below");

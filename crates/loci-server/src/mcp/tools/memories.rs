@@ -89,8 +89,8 @@ pub(super) const TOOLS: &[Tool] = &[
         Replaces,
         "supersedeMemory",
         Supersede => supersede,
-        "Replace a memory by a newer one. Use it when the world has changed: someone moved, a plan is new. The old one stays in the chain of \
-         versions. Returns the `id` of the new memory. \
+        "Replace a memory by a newer one. Use it when the world has changed: someone moved, a plan is new. The old one stays \
+         in the chain of versions. Returns the `id` of the new memory. \
          Example: {\"memory_id\": \"418413891\", \"fact\": \"Ann moved to Porto\"}"
     ),
     tool!(
