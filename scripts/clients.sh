@@ -57,7 +57,7 @@ cp scripts/clients/roundtrip.py "$work/python/"
 
 say "TypeScript: generate and type-check"
 ln -s "$tools/node/node_modules" "$work/typescript/node_modules"
-node "$tools/node/node_modules/openapi-typescript/bin/cli.js" docs/openapi.json --output "$work/typescript/schema.d.ts" >/dev/null
+node "$tools/node/node_modules/openapi-typescript/bin/cli.js" docs/openapi.json --default-non-nullable=false --output "$work/typescript/schema.d.ts" >/dev/null
 cp scripts/clients/roundtrip.ts scripts/clients/tsconfig.json scripts/clients/package.json "$work/typescript/"
 (cd "$work/typescript" && node node_modules/typescript/bin/tsc --noEmit && node node_modules/typescript/bin/tsc)
 
@@ -76,6 +76,8 @@ finish() {
 trap finish EXIT
 touch "$data/loci.toml"
 export LOCI_DATA="$data/store" LOCI_EMBEDDINGS=none LOCI_LOG="${LOCI_LOG:-warn}"
+LOCI_KEY="$("$loci" --config "$data/loci.toml" --json key create --role writer --name clients | python3 -c 'import json, sys; print(json.load(sys.stdin)["secret"])')"
+export LOCI_KEY
 port="$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')"
 "$loci" --config "$data/loci.toml" serve --listen "127.0.0.1:$port" > "$data/log" 2>&1 &
 server=$!

@@ -2,7 +2,7 @@
 
 import os
 
-from loci_client import Client
+from loci_client import AuthenticatedClient
 from loci_client.api.memories import add_memory
 from loci_client.api.recall import recall
 from loci_client.models.identifiers import Identifiers
@@ -11,7 +11,7 @@ from loci_client.models.new_memory_request import NewMemoryRequest
 from loci_client.models.recall_answer import RecallAnswer
 from loci_client.models.recall_request import RecallRequest
 
-client = Client(base_url=os.environ["LOCI_URL"])
+client = AuthenticatedClient(base_url=os.environ["LOCI_URL"], token=os.environ["LOCI_KEY"])
 whose = Identifiers(user_id="python")
 
 content = "The kettle of the office is in the third cupboard"

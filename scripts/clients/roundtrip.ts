@@ -5,7 +5,8 @@ import createClient from "openapi-fetch";
 
 import type { paths } from "./schema.js";
 
-const client = createClient<paths>({ baseUrl: process.env["LOCI_URL"] ?? "" });
+const { LOCI_URL: baseUrl = "", LOCI_KEY: key = "" } = process.env;
+const client = createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${key}` } });
 const identifiers = { userId: "typescript" };
 
 const content = "The ladder of the office is behind the door";

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{named, operations};
 
-/// Describes a body that may be left out as an optional object rather than as an object or null, and lines of JSON as
+/// Describes a body that may be left out as an optional object rather than as an object or null, and other texts as
 /// bytes: both are what generated clients understand.
 pub(super) fn simplify(description: &mut Value) {
     for operation in operations(description) {
@@ -17,8 +17,10 @@ pub(super) fn simplify(description: &mut Value) {
                 media["schema"] = only;
                 optional = true;
             }
-            if sort == "application/x-ndjson" {
-                media["schema"] = json!({ "type": "string", "format": "binary" });
+            // A text that is not JSON is sent as bytes, and one that is may be any JSON.
+            if media["schema"]["type"] == "string" {
+                let json = sort == "application/json";
+                media["schema"] = if json { json!({}) } else { json!({ "type": "string", "format": "binary" }) };
             }
         }
         if optional {
