@@ -11,6 +11,7 @@ use jiff::SignedDuration;
 use loci_engine::{
     Caller, FactRequest, ListRequest, NewCheckpoint, NewEntry, NewFact, NewKey, NewMemory, NewMessage, Turn,
 };
+use loci_server::Options;
 use loci_types::{Bounds, Grant, Identifiers, MemoryId, Role, SessionFilter, Tenant};
 use serde_json::{Value, json};
 
@@ -24,6 +25,8 @@ struct World {
     house: House,
     memory: MemoryId,
     strangers: Vec<Stranger>,
+    /// The folder of backups, as long as the house stands.
+    _backups: tempfile::TempDir,
 }
 
 /// Someone who has no business here.
@@ -63,7 +66,10 @@ fn writer(users: &[&str], agents: &[&str], categories: Option<&[&str]>) -> Grant
 
 impl World {
     async fn new() -> Self {
-        let house = House::guarded().await;
+        let backups = tempfile::tempdir().unwrap();
+        let mut options = Options::default();
+        options.server.backup_folder = Some(backups.path().to_owned());
+        let house = House::guarded_with(options).await;
         let engine = &house.engine;
         let secret = NewMemory {
             content: format!("The cache of the Meridian project lies in {SECRET}"),
@@ -106,7 +112,7 @@ impl World {
             engine.work(&Caller::operator(), &[], 16).await.unwrap();
         }
         let strangers = Self::strangers(&house).await;
-        Self { house, memory, strangers }
+        Self { house, memory, strangers, _backups: backups }
     }
 
     async fn strangers(house: &House) -> Vec<Stranger> {
