@@ -67,7 +67,7 @@ pub fn backup_stamp(at: Timestamp) -> String {
 
 /// A backup in the folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Backup))]
 #[serde(rename_all = "camelCase")]
 pub struct StoredBackup {
     /// The name of the file.
@@ -85,7 +85,7 @@ pub struct StoredBackup {
 
 /// A space in a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = BackupSpace))]
 #[serde(rename_all = "camelCase")]
 pub struct StoredSpace {
     /// The tenant of the space.
@@ -176,7 +176,7 @@ impl Engine {
     /// Verifies a backup of the caller's folder from the first byte to the last.
     pub async fn verify_backup(&self, caller: &Caller, folder: &Path, name: &str) -> Result<Backup> {
         let path = self.backup_file(caller, folder, name)?;
-        Ok(loci_store::verify_backup(path).await?)
+        loci_store::verify_backup(path.clone()).await.map_err(|error| without_folder(error, &path))
     }
 
     /// Restores a backup of the caller's folder. Spaces that are not empty are only replaced if `replace` is set. An
@@ -193,7 +193,7 @@ impl Engine {
         let tenant = BackupPart::for_caller(caller, BackupPart::default())?.tenant;
         let rules = self.clone();
         let plan = RestorePlan {
-            files: vec![path],
+            files: vec![path.clone()],
             tenant,
             space: None,
             rename: None,
@@ -202,7 +202,7 @@ impl Engine {
             at: self.now(),
             derive: Arc::new(move |memory| rules.derived_keys(memory)),
         };
-        let spaces = self.store.restore_backup(plan).await?;
+        let spaces = self.store.restore_backup(plan).await.map_err(|error| without_folder(error, &path))?;
         self.shelf.clear();
         let tenants: BTreeSet<&str> = spaces.iter().map(|space| space.tenant.as_str()).collect();
         let mut embedded = 0;
@@ -286,6 +286,18 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Error {
     tracing::error!(%error, path = %path.display(), "the backup folder cannot be written");
     Error::new(ErrorKind::Storage, "the backup folder cannot be written")
         .hint("the server's log tells more; `server.backup_folder` sets another folder")
+}
+
+/// The same error of a backup, with its name and without the folder that it lies in.
+fn without_folder(error: loci_store::Error, path: &Path) -> crate::Error {
+    let (message, name) = (error.to_string(), path.file_name().unwrap_or_default().to_string_lossy());
+    let place = path.display().to_string();
+    if !message.contains(&place) {
+        return error.into();
+    }
+    tracing::error!(%error, "a backup cannot be used");
+    let told = Error::new(error.kind(), message.replace(&place, &name)).at("name");
+    told.hint("nothing was changed; use another backup, or a copy of this one").into()
 }
 
 fn unknown(name: &str) -> Error {

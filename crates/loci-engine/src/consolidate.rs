@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, HashMap};
 use jiff::{Timestamp, ToSpan};
 use loci_store::{EntityFilter, EntityQuery};
 use loci_types::{
-    Action, Addition, Batch, Bookkeeping, Change, EntityId, Error, ErrorKind, JobKind, JobSpec, Memory, MemoryId,
-    NoteValue, Provenance, Relation, Scope, Session, SessionFilter, Source, Tenant, Vector, Visible,
+    Action, Addition, Batch, Bookkeeping, Change, EntityId, JobKind, JobSpec, Memory, MemoryId, NoteValue, Provenance,
+    Relation, Scope, Session, SessionFilter, Source, Tenant, Vector, Visible,
 };
 use serde::Serialize;
 use serde_json::{Map, json};
@@ -23,6 +23,7 @@ use crate::learn::{CONTEXT, neighbour, repeats, statement};
 use crate::policy::{self, Caller};
 use crate::reconcile::{Decision, Neighbour, claim_key, reconcile};
 use crate::report::{DATES, SAID, as_name};
+use crate::session::unknown_session;
 use crate::upkeep::fate::days_after;
 use crate::{Engine, NewMemory, Result};
 
@@ -126,10 +127,7 @@ impl Engine {
         let filter = SessionFilter { session_id: Some(name.to_owned()), ..SessionFilter::default() };
         let found = self.sessions(caller, filter).await?;
         if found.is_empty() {
-            return Err(Error::new(ErrorKind::NotFound, format!("there is no session `{name}` here"))
-                .at("session")
-                .hint("`loci session list` shows them")
-                .into());
+            return Err(unknown_session(name).into());
         }
         for session in found {
             let (scope, at) = (session.scope.clone(), self.now());

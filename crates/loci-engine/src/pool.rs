@@ -70,8 +70,10 @@ impl Engine {
                 .hint("`loci pool join` lets agents in, `loci pool drop` removes it with all it holds")
                 .into());
         }
+        // As it is stored: times are kept to the microsecond.
         let made = self.store.pools(&caller.tenant, &PoolFilter::named(&pool.pool_id)).await?.pop();
-        Ok(PoolDetails { pool, members: made.map_or_else(Vec::new, |made| made.members) })
+        let PoolRecord { pool, members } = made.unwrap_or(PoolRecord { pool, members: Vec::new() });
+        Ok(PoolDetails { pool, members })
     }
 
     /// The pools that the agent which asks is in; all of them for the operator who names no agent.

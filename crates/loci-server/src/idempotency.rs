@@ -393,21 +393,21 @@ mod tests {
                 json!({
                     "data": [
                         { "index": 0, "id": id, "event": "ADD", "more": { "sesame": 1 } },
-                        { "index": 1, "error": { "code": "INVALID_INPUT", "status": 400, "detail": "sesame", "details": { "sesame": 1 } } }
+                        { "index": 1, "error": { "code": "INVALID_INPUT", "title": "Bad Request", "detail": "sesame", "details": { "sesame": 1 }, "hint": "sesame" } }
                     ],
                     "succeeded": 1, "failed": 1
                 }),
                 json!({
                     "data": [
                         { "index": 0, "id": id, "event": "ADD" },
-                        { "index": 1, "error": { "code": "INVALID_INPUT", "status": 400 } }
+                        { "index": 1, "error": { "code": "INVALID_INPUT", "title": "Bad Request", "detail": "Bad Request", "details": {} } }
                     ],
                     "succeeded": 1, "failed": 1
                 }),
             ),
             (
-                json!({ "matched": 2, "dryRun": false, "data": [id, "sesame"], "failed": [{ "id": id, "error": { "detail": "sesame" } }] }),
-                json!({ "matched": 2, "dryRun": false, "data": [id], "failed": [{ "id": id, "error": {} }] }),
+                json!({ "matched": 2, "dryRun": false, "data": [id, "sesame"], "failed": [{ "id": id, "error": { "title": "Conflict", "detail": "sesame" } }] }),
+                json!({ "matched": 2, "dryRun": false, "data": [id], "failed": [{ "id": id, "error": { "title": "Conflict", "detail": "Conflict" } }] }),
             ),
             (json!({ "summary": "sesame", "tokens": 7, "memories": ["sesame"] }), json!({ "tokens": 7 })),
             (json!("sesame"), json!(null)),

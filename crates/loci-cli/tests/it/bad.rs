@@ -55,7 +55,7 @@ fn words_that_do_not_fit_are_named() {
         (&["recall", "--importance-min=NaN", "x"], invalid, "importanceMin"),
         (&["list", "--state=asleep"], invalid, "state"),
         (&["list", "--cursor=!!!"], invalid, "cursor"),
-        (&["list", "--limit=101"], invalid, "limit"),
+        (&["list", "--limit=1001"], invalid, "limit"),
         (&["list", "--created-after=2026-02-01", "--created-before=2026-01-01"], invalid, "createdBefore"),
         (&["get", "nonsense"], invalid, "id"),
         (&["update", &id], invalid, "update"),

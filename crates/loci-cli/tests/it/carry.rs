@@ -97,7 +97,7 @@ fn a_user_leaves_with_what_carries_their_name() {
     let home = lived_in();
     home.remember(&["--user=ann", "--project=atlas", "--layer=project", "Ann told the project"]);
     let lines = home.lines(&["--user=ann"]);
-    assert_eq!(lines[0], json!({ "loci": "export", "format": 1, "userId": "ann", "vectors": false }));
+    assert_eq!(lines[0], json!({ "loci": "export", "format": 2, "userId": "ann", "vectors": false }));
     let layers: std::collections::BTreeSet<&str> =
         of_type(&lines, "memory").iter().map(|line| line["layer"].as_str().unwrap()).collect();
     assert_eq!(layers, ["agent", "project", "user"].into());

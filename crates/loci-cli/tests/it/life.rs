@@ -17,6 +17,11 @@ fn shown(home: &Home, args: &[&str]) -> String {
     run.out
 }
 
+/// The short form of an id, as lists show it.
+fn short(id: &str) -> String {
+    id.parse::<loci_types::MemoryId>().unwrap().short()
+}
+
 /// All of these words are there.
 fn says(text: &str, words: &[&str]) {
     for word in words {
@@ -147,8 +152,8 @@ fn sessions_are_listed_ended_and_learned_from() {
     assert_eq!(home.json(&["session", "list", "--ended"])["sessions"].as_array().unwrap().len(), 1);
     assert_eq!(home.json(&["session", "list", "--pending"])["sessions"], json!([]));
     says(&shown(&home, &["session", "list", "--pending"]), &["No such sessions"]);
-    check(&home, &["session", "end", "never"], NOT_FOUND.0, NOT_FOUND.1, "session");
-    check(&home, &["session", "learn", "never"], NOT_FOUND.0, NOT_FOUND.1, "session");
+    check(&home, &["session", "end", "never"], NOT_FOUND.0, NOT_FOUND.1, "sessionId");
+    check(&home, &["session", "learn", "never"], NOT_FOUND.0, NOT_FOUND.1, "sessionId");
     // A name that several have is not guessed at.
     home.json(&["ingest", "--user=bo", "--thread=t", "--session=monday", "I live in Rome"]);
     check(&home, &["session", "end", "monday"], INVALID.0, INVALID.1, "session");
@@ -166,7 +171,7 @@ fn what_is_sensitive_waits_for_consent() {
     let proposals = home.json(&["consent", "list", "--user=ann"])["proposals"].clone();
     assert_eq!((&proposals[0]["field"], &proposals[0]["sensitive"]), (&json!("city"), &json!(true)), "{proposals}");
     let id = text(&proposals[0]["memory"]["id"]).to_owned();
-    says(&shown(&home, &["consent", "list"]), &["city", "Porto", &id]);
+    says(&shown(&home, &["consent", "list"]), &["city", "Porto", &short(&id)]);
     assert_eq!(facts(&home).len(), 1);
     assert_eq!(home.json(&["consent", "accept", &id])["id"], *id);
     assert_eq!(facts(&home).len(), 2);
@@ -198,7 +203,7 @@ fn a_memory_is_replaced_corrected_confirmed_and_pinned() {
     let third = text(&third["id"]);
     let chain = home.json(&["chain", &first]);
     assert_eq!((chain["versions"].as_array().unwrap().len(), &chain["head"]), (3, &json!(third)));
-    says(&shown(&home, &["chain", third]), &["→ 3", "Porto", "Lisbon", "Faro", "2026-03-01", &first]);
+    says(&shown(&home, &["chain", third]), &["→ 3", "Porto", "Lisbon", "Faro", "2026-03-01", &short(&first)]);
 
     assert_eq!(home.json(&["confirm", third])["event"], "UPDATE");
     assert_eq!(home.json(&["get", third])["decayRate"], 0.0);
@@ -259,7 +264,7 @@ fn what_fades_is_shown_before_it_is_gone() {
     let weak = home.json(&["weak", "--below=0.5"])["facts"].clone();
     assert_eq!((weak.as_array().unwrap().len(), &weak[0]["memory"]["id"]), (1, &json!(id)));
     assert!(weak[0]["confidenceNow"].as_f64().unwrap() <= 0.2, "{weak}");
-    says(&shown(&home, &["weak", "--below=0.5"]), &["confidence today", "0.20", "Porto", &id]);
+    says(&shown(&home, &["weak", "--below=0.5"]), &["confidence today", "0.20", "Porto", &short(&id)]);
     says(&shown(&home, &["weak", "--below=0.01"]), &["Nothing is fading"]);
     check(&home, &["weak", "--below=1", "--limit=0"], INVALID.0, INVALID.1, "limit");
     check(&home, &["weak", "--below=7"], INVALID.0, INVALID.1, "below");

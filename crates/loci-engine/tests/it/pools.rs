@@ -115,7 +115,7 @@ async fn read(house: &House, caller: &Caller, memory: &Memory) -> Tried {
     tried.add("recent", engine.recent_changes(caller, None, 50).await);
     tried.add("stats", engine.stats(caller).await.map(|stats| (stats.memories > 0).then_some(SECRET)));
     let counted = engine.operations(caller, OperationsRequest::default()).await;
-    tried.add("operations", counted.map(|told| (!told.counts.is_empty()).then_some(SECRET)));
+    tried.add("operations", counted.map(|told| (!told.data.is_empty()).then_some(SECRET)));
     let sessions = engine.sessions(caller, SessionFilter::default()).await;
     tried.add("sessions", sessions.map(|found| (!found.is_empty()).then_some(SECRET)));
     tried.add("proposals", engine.proposals(caller).await);

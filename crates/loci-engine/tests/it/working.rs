@@ -350,7 +350,7 @@ async fn erased_everywhere(tier: impl Fn() -> Arc<dyn Tier>) {
     // Another process still holds something, and drops it instead of keeping it.
     assert_eq!(other.flush_working(&there).await.unwrap(), 0);
     assert!(messages(&other, &there).await.is_empty());
-    assert!(other.entries(&third, "s", None).await.unwrap().is_empty());
+    assert!(other.entries(&third, "s", 0, None).await.unwrap().is_empty());
     assert!(house.turns(&there).await.is_empty() && house.turns(&user("ana")).await.is_empty());
     assert_eq!(messages(&house.neighbour().with_tier(tier()), &user("bo")).await, ["of bo"]);
     // Nobody erases another.

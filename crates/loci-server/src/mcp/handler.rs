@@ -87,7 +87,7 @@ impl Handler {
         };
         let mut described = Tool::new(tool.name, tool.description, object(input))
             .with_title(tool.title)
-            .with_annotations(annotations(tool.effect));
+            .with_annotations(annotations(self.profile, tool.effect));
         described.output_schema = tool.output.map(|output| object(output()));
         described
     }
@@ -205,9 +205,14 @@ impl ServerHandler for Handler {
     }
 }
 
-/// What a tool does, for clients. Hints that equal their default in the protocol are left out.
-fn annotations(effect: Effect) -> ToolAnnotations {
+/// What a tool does, for clients. Hints that equal their default in the protocol are left out, except in the profile of
+/// the official memory server, whose clients know all of them.
+fn annotations(profile: Profile, effect: Effect) -> ToolAnnotations {
     let hints = ToolAnnotations::new().open_world(false);
+    if profile == Profile::Graph {
+        let (reads, destroys, repeats) = effect.hints();
+        return hints.read_only(reads).destructive(destroys).idempotent(repeats);
+    }
     match effect {
         Effect::Reads => hints.read_only(true),
         Effect::Adds => hints.destructive(false),

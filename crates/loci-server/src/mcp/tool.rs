@@ -60,6 +60,19 @@ pub(super) enum Effect {
     Removes,
 }
 
+impl Effect {
+    /// Returns whether a tool only reads, destroys, and may be repeated without effect.
+    pub(super) fn hints(self) -> (bool, bool, bool) {
+        match self {
+            Effect::Reads => (true, false, true),
+            Effect::Adds => (false, false, false),
+            Effect::Sets => (false, false, true),
+            Effect::Replaces => (false, true, false),
+            Effect::Removes => (false, true, true),
+        }
+    }
+}
+
 /// Defines a tool from the type of its arguments and the function that takes them.
 macro_rules! tool {
     ($name:literal, $title:literal, $role:ident, $effect:ident, $operation:literal, $input:ty => $run:path,

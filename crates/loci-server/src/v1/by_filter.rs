@@ -132,7 +132,7 @@ async fn delete(
     let FilterDeletion { filter, reason, dry_run, expected, all } = body;
     let caller = who.caller(identifiers, OPERATION)?;
     let filter = closed(filter, all, &app, OPERATION)?;
-    let selection = Selection { filter, dry_run, expected, operation: OPERATION };
+    let selection = Selection { filter, dry_run, expected, values: None, operation: OPERATION };
     let delete = |id| app.engine.forget(&caller, id, None, reason.as_deref());
     selection.for_each(&app, &caller, delete).await.map(Json)
 }
@@ -168,7 +168,7 @@ async fn update(
     }
     let caller = who.caller(identifiers, OPERATION)?;
     let filter = closed(filter, all, &app, OPERATION)?;
-    let selection = Selection { filter, dry_run, expected, operation: OPERATION };
+    let selection = Selection { filter, dry_run, expected, values: Some("changes"), operation: OPERATION };
     let update = |id| app.engine.update(&caller, id, changes.clone());
     selection.for_each(&app, &caller, update).await.map(Json)
 }
@@ -188,6 +188,8 @@ struct Selection {
     filter: Filter,
     dry_run: bool,
     expected: Option<u64>,
+    /// The member of the body that holds the values for each memory.
+    values: Option<&'static str>,
     operation: &'static str,
 }
 
@@ -253,7 +255,11 @@ impl Selection {
         for id in first {
             match work(*id).await {
                 Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unauthorized) => {
-                    return Err(Failure::of(error.problem(self.operation)));
+                    let failure = Failure::of(error.problem(self.operation));
+                    return Err(match self.values {
+                        Some(part) if error.kind() == ErrorKind::InvalidInput => failure.within(part),
+                        _ => failure,
+                    });
                 }
                 done => self.note(*id, done, result),
             }

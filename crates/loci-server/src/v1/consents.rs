@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
-use loci_engine::Proposal;
-use loci_types::Memory;
+use loci_engine::{Caller, Proposal};
+use loci_types::{Memory, Outcome, Receipt};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -79,9 +79,7 @@ async fn accept(
 ) -> Result<Response, Failure> {
     let caller = who.caller(identifiers, "acceptConsent")?;
     let receipt = app.verb("acceptConsent", app.engine.accept(&caller, id)).await?;
-    let data = read_back(&app, &caller, receipt.id, prefer).await;
-    let place = format!("/v1/memories/{}", receipt.id);
-    Ok(Write::of(receipt, data).at(&place))
+    Ok(decided(&app, &caller, receipt, prefer).await)
 }
 
 /// Why a proposal is rejected.
@@ -109,7 +107,18 @@ async fn reject(
 ) -> Result<Response, Failure> {
     let caller = who.caller(identifiers, "rejectConsent")?;
     let receipt = app.verb("rejectConsent", app.engine.reject(&caller, id, body.reason.as_deref())).await?;
-    let data = read_back(&app, &caller, receipt.id, prefer).await;
+    Ok(decided(&app, &caller, receipt, prefer).await)
+}
+
+/// The answer to a decision. The proposal was a memory before, so nothing is new: it changed, or was known already.
+async fn decided(app: &App, caller: &Caller, receipt: Receipt, prefer: Prefer) -> Response {
+    let memory = read_back(app, caller, receipt.id, Prefer::default()).await;
+    let event = match receipt.event {
+        Outcome::Created | Outcome::Superseded => Outcome::Updated,
+        event => event,
+    };
+    // What was asked about it is removed after the decision, which makes another version.
+    let version = memory.as_ref().map_or(receipt.version, |memory| memory.version);
     let place = format!("/v1/memories/{}", receipt.id);
-    Ok(Write::of(receipt, data).at(&place))
+    Write::of(Receipt { event, version, ..receipt }, memory.filter(|_| !prefer.minimal)).at(&place)
 }

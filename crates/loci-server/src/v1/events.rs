@@ -104,8 +104,8 @@ struct OperationParams {
     #[serde(deserialize_with = "optional_instant")]
     #[param(nullable = false, value_type = Option<String>)]
     before: Option<Timestamp>,
-    /// The length of a bucket; `whole` counts everything in one.
-    #[param(inline, nullable = false, value_type = Option<Bucket>, default = "day")]
+    /// The length of a bucket; `whole` counts everything in one. Default: `day`.
+    #[param(inline, nullable = false, value_type = Option<Bucket>)]
     bucket: Option<String>,
     /// Only changes by any of these parts of Loci, such as `hotpath` or `worker`.
     #[serde(deserialize_with = "words")]

@@ -161,7 +161,7 @@ pub(crate) struct MemoryFilter {
     #[param(nullable = false)]
     updated_before: Option<Timestamp>,
     /// Whether superseded, expired and not yet valid memories are included.
-    #[param(required = false)]
+    #[param(required = false, default = false)]
     superseded: bool,
     /// Selects what held at this instant or day instead of what holds now.
     #[serde(deserialize_with = "optional_instant")]

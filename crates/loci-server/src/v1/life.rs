@@ -291,7 +291,7 @@ struct WeakParams {
 
 /// Lists memories with low confidence, the weakest first: those that someone should check before they are removed.
 #[utoipa::path(
-    get, path = "/v1/memories/weak", operation_id = "weakMemories", tag = "life",
+    get, path = "/v1/memories/weak", operation_id = "listWeakMemories", tag = "life",
     params(WeakParams, PageParams, IdentifierParams),
     responses((status = 200, description = "A page of weak memories", body = Page<WeakMemory>), Failures),
     security(("key" = ["reader"]))
@@ -301,8 +301,8 @@ async fn weak(
     who: Who,
     ListParams { identifiers, page, params }: ListParams<WeakParams>,
 ) -> Result<Json<Page<WeakMemory>>, Failure> {
-    let caller = who.caller(identifiers, "weakMemories")?;
+    let caller = who.caller(identifiers, "listWeakMemories")?;
     let read = page.offset()?.saturating_add(page.limit + 1);
-    let weak = app.verb("weakMemories", app.engine.weak_facts(&caller, params.below, read)).await?;
+    let weak = app.verb("listWeakMemories", app.engine.weak_facts(&caller, params.below, read)).await?;
     page.slice(weak).map(Json)
 }

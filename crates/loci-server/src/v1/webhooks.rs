@@ -34,6 +34,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 /// A webhook to be created. Lists are "any of"; an empty list matches everything that its creator may see.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(as = NewWebhook)]
 struct NewWebhookBody {
     /// Where deliveries are sent: an `http` or `https` address that is public, unless `webhooks.allow_private` is set.
     #[schema(max_length = 2048)]

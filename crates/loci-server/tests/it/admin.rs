@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use loci_engine::{Caller, Config, Engine, System};
+use loci_engine::{BackupPart, Caller, Config, Engine, System};
 use loci_models::{Detail, Embedder, Embedding, Error, Model};
 use loci_server::{Options, ServerOptions};
 use loci_store::{SqliteOptions, SqliteStore};
@@ -193,6 +193,16 @@ async fn backups_are_made_listed_sent_verified_and_restored() {
     assert_eq!(std::fs::read_dir(file.parent().unwrap()).unwrap().count(), 0, "its summary is gone too");
     admin.post("/v1/admin/backups", json!({ "path": "/tmp/x" })).await.refused(400, "path");
     admin.post("/v1/admin/backups", json!({ "space": "../x" })).await.refused(400, "space");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancelled_backup_leaves_nothing() {
+    let (house, folder) = house().await;
+    Admin::of(&house, "default").await.remember("ann", "ann lives by the sea").await;
+    let (operator, part) = (Caller::operator(), BackupPart::default());
+    let made = house.engine.create_backup(&operator, folder.path(), part, |_| {}, Arc::new(|| true)).await;
+    assert!(made.is_err(), "{made:?}");
+    assert_eq!(std::fs::read_dir(folder.path().join("default")).unwrap().count(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

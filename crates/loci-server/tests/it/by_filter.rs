@@ -136,7 +136,7 @@ async fn what_is_not_meant_is_refused() {
         (
             "update",
             json!({ "filter": { "state": ["active"] }, "changes": { "importance": 7 }, "dryRun": false }),
-            "importance",
+            "changes.importance",
         ),
     ] {
         let mut body = body;

@@ -30,7 +30,8 @@ async fn what_leaves_comes_in_elsewhere() {
     let wrong = answer(copy.request("POST", "/v1/import").body("{\"content\":\"kept\"}\n{".to_owned())).await;
     assert_eq!(wrong.status, 400, "{}", wrong.text);
     house.get("/v1/export?layer=dream").await.refused(400, "layer");
-    assert_eq!(lines(&house.get("/v1/export?layer=user,project&userId=ann").await.text).len(), 3);
+    house.get("/v1/export?layer=user,project&userId=ann").await.refused(400, "projectId");
+    assert_eq!(lines(&house.get("/v1/export?layer=user&userId=ann").await.text).len(), 3);
     house.get("/v1/export?colour=red").await.refused(400, "colour");
 }
 

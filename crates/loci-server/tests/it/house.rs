@@ -83,7 +83,8 @@ impl House {
     }
 
     /// A house with this engine, whose data lie in the folder.
-    pub(crate) async fn of(engine: Engine, options: Options, folder: tempfile::TempDir) -> Self {
+    pub(crate) async fn of(engine: Engine, mut options: Options, folder: tempfile::TempDir) -> Self {
+        options.server.backup_folder.get_or_insert_with(|| folder.path().join("backups"));
         let tier = ProcessTier::new(TierOptions::default(), 1 << 20);
         let engine = Arc::new(engine.with_sessions(Arc::new(tier)));
         let door = Door::open("127.0.0.1:0", false).await.unwrap();

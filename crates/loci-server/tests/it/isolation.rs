@@ -234,6 +234,8 @@ pub(crate) fn body(id: &str, memory: MemoryId) -> Option<Value> {
     let body = match id {
         "addMemory" => json!({ "content": "a stranger was here" }),
         "addMemories" => json!({ "memories": [{ "content": "strangers were here" }] }),
+        "deleteMemories" => json!({ "filter": { "id": [memory] }, "dryRun": false }),
+        "updateMemories" => json!({ "filter": { "id": [memory] }, "changes": { "pinned": true }, "dryRun": false }),
         "importMemories" => json!({ "content": "a stranger was here", "identifiers": { "userId": "victim" } }),
         "changeMemory" => json!({ "content": "a stranger was here" }),
         "searchMemories" | "recall" => json!({ "query": "where does the cache of Meridian lie?" }),
@@ -253,7 +255,7 @@ pub(crate) fn body(id: &str, memory: MemoryId) -> Option<Value> {
         "summarise" => json!({ "sessionId": "monday" }),
         "mergeEntities" => json!({ "from": "Vera" }),
         "splitEntity" => json!({ "id": memory }),
-        "stateFact" => json!({ "fact": { "subject": "cache", "predicate": "lies in", "object": "the open" } }),
+        "stateFact" => json!({ "subject": "cache", "predicate": "lies in", "object": "the open" }),
         "putCheckpoint" => json!({ "id": "one", "data": "a stranger was here", "replace": true }),
         "putWrites" => {
             let write = json!({ "taskId": "t", "position": 0, "channel": "c", "data": "a stranger was here" });
@@ -309,7 +311,8 @@ fn fill(path: &str, memory: &str) -> String {
     } else {
         memory
     };
-    path.replace("{id}", id)
+    path.replace("{sequence}", "1")
+        .replace("{id}", id)
         .replace("{poolId}", "keeper")
         .replace("{agentId}", "keeper")
         .replace("{entity}", "Anna%20Petrova")

@@ -24,7 +24,7 @@ pub(crate) const NOT_CONVERTED: &[&str] = &[
     "runMaintenance",
     "syncPool",
     "undoChange",
-    "weakMemories",
+    "listWeakMemories",
 ];
 
 /// The verbs with which the name of an operation may begin.

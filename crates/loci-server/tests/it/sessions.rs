@@ -92,6 +92,7 @@ async fn what_is_sensitive_waits_for_consent() {
     assert!(accepted.headers.contains_key("etag"));
     let accepted = accepted.expect(200);
     assert_eq!((&accepted["id"], &accepted["data"]["state"]), (&json!(id(0)), &json!("active")));
+    assert_eq!((&accepted["event"], &accepted["version"]), (&json!("UPDATE"), &accepted["data"]["version"]));
     house.get(&format!("/v1/consents/{}?userId=ann", id(0))).await.refused(404, "id");
     if waiting.len() > 1 {
         house.post(&format!("/v1/consents/{}/reject", id(1)), json!({ "reason": "private" })).await.expect(200);

@@ -10,8 +10,9 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use loci_engine::{Caller, Config, NewMemory};
+use loci_engine::{Caller, Config, Engine, NewMemory, System};
 use loci_server::{Door, Options, WebhookOptions};
+use loci_store::{SqliteOptions, SqliteStore};
 use loci_types::{Grant, Identifiers, Role, Tenant};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -172,6 +173,35 @@ async fn what_happens_while_no_server_runs_is_told_by_the_next() {
         told.extend(receiver.contents().await);
     }
     assert_eq!(told, ["two", "three"], "each once, in their order, and nothing of before");
+    drop(closing);
+    serving.await.unwrap().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_servers_one_delivers() {
+    let house = House::with(options(72), Config::default()).await;
+    let mut receiver = Receiver::start().await;
+    let store = SqliteStore::open(house.folder(), SqliteOptions::default()).unwrap();
+    let second = Engine::new(Arc::new(store), None, Arc::new(System), Config::default()).unwrap();
+    let door = Door::open("127.0.0.1:0", false).await.unwrap();
+    let (closing, closed) = tokio::sync::oneshot::channel::<()>();
+    let serving = tokio::spawn(door.serve(Arc::new(second), options(72), None, async { drop(closed.await) }));
+    let body = json!({ "identifiers": { "userId": "ann" }, "url": receiver.address, "events": ["ADD"] });
+    house.post("/v1/webhooks", body).await.expect(201);
+    let (mut told, expect) = (Vec::new(), (0..12).map(|number| format!("memory {number}")).collect::<Vec<_>>());
+    for content in &expect {
+        remember(&house, "ann", content).await;
+        // Long enough for both servers to look in between.
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    while told.len() < expect.len() {
+        told.extend(receiver.contents().await);
+    }
+    assert_eq!(told, expect, "each once, in their order");
+    // When the first ends, the second goes on.
+    let (engine, _folder) = house.closed().await;
+    engine.remember(&user_of("ann"), new("one more")).await.unwrap();
+    assert_eq!(receiver.contents().await, ["one more"]);
     drop(closing);
     serving.await.unwrap().unwrap();
 }

@@ -54,25 +54,27 @@ pub(crate) fn ids_within(
     limit: usize,
 ) -> sql::Result<Vec<MemoryId>> {
     let last_block = connection.dialect().last_block;
-    let mut found = Vec::new();
+    let (mut conditions, mut values) = (Vec::new(), Vec::new());
     for range in ranges {
         let (column, first, last) = match range {
             IdRange::Whole(first, last) => ("m.id", first.as_bytes().to_vec(), last.as_bytes().to_vec()),
             IdRange::LastBlock(first, last) => (last_block, first.to_vec(), last.to_vec()),
         };
-        let sql = format!(
-            "SELECT m.id FROM memories m WHERE {column} BETWEEN ? AND ? AND {} ORDER BY m.id LIMIT ?",
-            clause.sql
-        );
-        let mut values = vec![Value::Blob(first), Value::Blob(last)];
-        values.extend(clause.values.iter().cloned());
-        values.push(clause::limit(limit));
-        let ids: Vec<MemoryId> = connection.query_map(&sql, values, |row| row.get(0))?;
-        found.extend(ids);
+        conditions.push(format!("{column} BETWEEN ? AND ?"));
+        values.extend([Value::Blob(first), Value::Blob(last)]);
     }
-    found.sort_unstable();
-    found.dedup();
-    Ok(found)
+    if conditions.is_empty() {
+        return Ok(Vec::new());
+    }
+    // One statement for all ranges: the index is read once.
+    let sql = format!(
+        "SELECT m.id FROM memories m WHERE ({}) AND {} ORDER BY m.id LIMIT ?",
+        conditions.join(" OR "),
+        clause.sql
+    );
+    values.extend(clause.values.iter().cloned());
+    values.push(clause::limit(limit));
+    connection.query_map(&sql, values, |row| row.get(0))
 }
 
 /// Up to one memory more than the page asks for, newest first, and the total number of matches.

@@ -18,7 +18,7 @@ pub(super) const TOOLS: &[Tool] = &[
         "Undo a change",
         Writer,
         Replaces,
-        "undo",
+        "undoChange",
         Undo => undo,
         "Revert one change, unless a later change depends on it. Use it when a change was a mistake; list_changes and \
          list_history show `space` and `sequence`. The undo is a change itself and can be undone. Returns what was \

@@ -56,7 +56,7 @@ pub(super) const REVIEW: &[Tool] = &[
         "Explain a fact",
         Reader,
         Reads,
-        "explainMemory",
+        "memoryProvenance",
         OneMemory => explain,
         "Show where a memory comes from. Use it when asked how you know. Returns the `memory`, its `sources`, versions \
          (`chain`), `entities`, `links` and `history`."
@@ -66,7 +66,7 @@ pub(super) const REVIEW: &[Tool] = &[
         "List weak facts",
         Reader,
         Reads,
-        "weakFacts",
+        "listWeakMemories",
         Weak => weak,
         "List memories that are uncertain or fading, weakest first. Use it to ask the user what still holds, then \
          confirm_fact or correct_fact. Returns `data` with `confidence_now` and `gone_at`.",

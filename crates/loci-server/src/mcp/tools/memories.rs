@@ -21,7 +21,7 @@ pub(super) const FORGET: &[Tool] = &[tool!(
     "Forget a memory",
     Writer,
     Removes,
-    "forgetMemory",
+    "deleteMemory",
     Forget => forget,
     "Forget a memory. Use it when the user asks to forget something. It is hidden at once and can be restored for a \
      while. Returns `id` and `event`.",
@@ -89,8 +89,8 @@ pub(super) const TOOLS: &[Tool] = &[
         Replaces,
         "supersedeMemory",
         Supersede => supersede,
-        "Replace a memory because the world has changed: someone moved, a plan is new. The old one stays in the chain of \
-         versions. Returns the `id` of the new memory. \
+        "Replace a memory by a newer one. Use it when the world has changed: someone moved, a plan is new. The old one stays \
+         in the chain of versions. Returns the `id` of the new memory. \
          Example: {\"memory_id\": \"418413891\", \"fact\": \"Ann moved to Porto\"}"
     ),
     tool!(

@@ -16,7 +16,7 @@ pub(super) const TOOLS: &[Tool] = &[tool!(
     "Memory statistics",
     Reader,
     Reads,
-    "stats",
+    "getStats",
     NoArguments => stats,
     "Count what is stored, by kind, layer and state. Use it when asked how much you know. Returns the counts."
 )];

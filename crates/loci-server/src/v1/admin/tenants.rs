@@ -31,7 +31,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 /// A tenant.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct TenantName {
+struct TenantRecord {
     /// The name of the tenant.
     tenant: String,
 }
@@ -105,17 +105,17 @@ impl Usage {
 #[utoipa::path(
     get, path = "/v1/admin/tenants", operation_id = "listTenants", tag = "admin",
     params(PageParams),
-    responses((status = 200, description = "A page of tenants", body = Page<TenantName>), Failures),
+    responses((status = 200, description = "A page of tenants", body = Page<TenantRecord>), Failures),
     security(("key" = ["admin"]))
 )]
 async fn list(
     State(app): State<Arc<App>>,
     who: Who,
     ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
-) -> Result<Json<Page<TenantName>>, Failure> {
+) -> Result<Json<Page<TenantRecord>>, Failure> {
     let caller = who.caller(identifiers, "listTenants")?;
     let tenants = app.verb("listTenants", app.engine.tenants_of(&caller)).await?;
-    Ok(Json(page.slice(tenants)?.map(|tenant| TenantName { tenant: tenant.into() })))
+    Ok(Json(page.slice(tenants)?.map(|tenant| TenantRecord { tenant: tenant.into() })))
 }
 
 /// Creates a tenant with its first key.

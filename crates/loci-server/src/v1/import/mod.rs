@@ -97,8 +97,8 @@ impl From<Format> for ImportFormat {
 #[into_params(parameter_in = Query)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct ImportParams {
-    /// The system that wrote the file.
-    #[param(inline, required = false, default = "auto")]
+    /// The system that wrote the file. Default: `auto`.
+    #[param(inline, required = false)]
     format: ImportFormat,
     /// Whether something else by the same id is replaced.
     #[param(required = false, default = false)]
