@@ -76,7 +76,7 @@ finish() {
 trap finish EXIT
 touch "$data/loci.toml"
 export LOCI_DATA="$data/store" LOCI_EMBEDDINGS=none LOCI_LOG="${LOCI_LOG:-warn}"
-LOCI_KEY="$("$loci" --config "$data/loci.toml" --json key create --role writer --name clients | python3 -c 'import json, sys; print(json.load(sys.stdin)["secret"])')"
+LOCI_KEY="$("$loci" --config "$data/loci.toml" --json key create --role writer --name clients | python3 -c 'import json, sys; print(json.load(sys.stdin)["data"]["secret"])')"
 export LOCI_KEY
 port="$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')"
 "$loci" --config "$data/loci.toml" serve --listen "127.0.0.1:$port" > "$data/log" 2>&1 &

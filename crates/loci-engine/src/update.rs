@@ -59,28 +59,42 @@ pub struct Update {
 }
 
 impl Engine {
-    /// Changes a memory that the caller may see.
-    pub async fn update(&self, caller: &Caller, id: MemoryId, mut update: Update) -> Result<Receipt> {
+    /// Checks new values as far as they do not depend on the memory that they are for.
+    pub async fn check_update(&self, caller: &Caller, update: &Update) -> Result<()> {
         policy::writer(caller)?;
-        let mut pass = Pass::strict(&self.redactor);
-        pass.update(&mut update)?;
-        let redacted = pass.found();
         self.may_write(caller, update.category.as_deref()).await?;
-        let visible = self.visible(caller, None).await?;
-        let memory = self.one(&visible, id).await?;
         for (field, value) in [("importance", update.importance), ("confidence", update.confidence)] {
             if let Some(value) = value {
                 unit(field, value)?;
             }
         }
-        let (from, until) = (update.valid_from.or(memory.valid_from), update.valid_until.or(memory.valid_until));
-        check_validity(from, until)?;
+        check_validity(update.valid_from, update.valid_until)?;
         bounds::short("category", update.category.as_deref(), bounds::LABEL)?;
         bounds::source(update.source.as_ref())?;
         bounds::pointer(update.knowledge_pointer.as_ref())?;
         if let Some(tags) = &update.tags {
             self.check_tags(tags)?;
         }
+        if let Some(metadata) = &update.metadata {
+            self.check_metadata(metadata)?;
+        }
+        if let Some(name) = &update.kind {
+            self.kinds.parse(name)?;
+        }
+        Ok(())
+    }
+
+    /// Changes a memory that the caller may see.
+    pub async fn update(&self, caller: &Caller, id: MemoryId, mut update: Update) -> Result<Receipt> {
+        policy::writer(caller)?;
+        let mut pass = Pass::strict(&self.redactor);
+        pass.update(&mut update)?;
+        let redacted = pass.found();
+        self.check_update(caller, &update).await?;
+        let visible = self.visible(caller, None).await?;
+        let memory = self.one(&visible, id).await?;
+        let (from, until) = (update.valid_from.or(memory.valid_from), update.valid_until.or(memory.valid_until));
+        check_validity(from, until)?;
         if let Some(metadata) = &update.metadata {
             let mut merged = memory.metadata.clone();
             merged.extend(metadata.clone());

@@ -240,6 +240,12 @@ impl Engine {
     async fn webhook_caller(&self, tenant: &Tenant, webhook: &Webhook) -> Result<Caller> {
         let identifiers = webhook.identifiers.clone();
         let Some(credential) = &webhook.credential else {
+            // It was created when nobody had to show a key. From the first key on it reads for nobody.
+            if self.has_keys().await? {
+                return Err(Error::new(ErrorKind::Unauthorized, "the webhook was created before the store had keys")
+                    .hint("create the webhook again with a key")
+                    .into());
+            }
             let whole = identifiers.is_empty();
             let caller = if whole { Caller::operator() } else { Caller::new(identifiers) };
             return Ok(Caller { tenant: tenant.clone(), ..caller });

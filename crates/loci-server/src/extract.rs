@@ -56,8 +56,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for MaybeBody
             return Err(not_json());
         }
         let bytes = Bytes::from_request(request, state).await.map_err(body_failure)?;
-        let read: Option<T> = if bytes.is_empty() { None } else { json(&bytes)? };
-        Ok(Self(read.unwrap_or_default()))
+        if bytes.is_empty() { Ok(Self(T::default())) } else { json(&bytes).map(Self) }
     }
 }
 
@@ -154,7 +153,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for MaybeScop
             return Err(not_json());
         }
         let bytes = Bytes::from_request(request, state).await.map_err(body_failure)?;
-        if bytes.is_empty() || bytes.as_ref() == b"null" {
+        if bytes.is_empty() {
             return Ok(Self(Scoped::default()));
         }
         scoped(&bytes).map(Self)

@@ -203,12 +203,33 @@ impl ProblemBody {
     }
 }
 
-/// Adds the id of the request to the body of a failure.
-pub(crate) fn name_request(response: &mut Response, request: &str) {
-    if let Some(mut body) = response.extensions_mut().remove::<ProblemBody>() {
-        body.instance = Some(request.to_owned());
-        *response.body_mut() = body.bytes().into();
+/// What the parts of the server that do not know the operation write in its place.
+const UNNAMED: [&str; 4] = ["read the request", "request", "authenticate", "answered"];
+
+/// Adds the id of the request, its operation and the kind of resource that was not found to the body of a failure.
+pub(crate) fn name_request(response: &mut Response, request: &str, operation: &str, route: Option<&str>) {
+    let Some(mut body) = response.extensions_mut().remove::<ProblemBody>() else { return };
+    body.instance = Some(request.to_owned());
+    if UNNAMED.contains(&body.operation.as_str()) && route.is_some() {
+        body.operation = operation.to_owned();
     }
+    if let Some(resource) = route.and_then(|route| resource_of(route, &body)) {
+        body.code = "NOT_FOUND".to_owned();
+        body.details.insert("resource".to_owned(), resource.into());
+    }
+    *response.body_mut() = body.bytes().into();
+}
+
+/// Returns the kind of resource that the route names and that was not found, unless it is a memory.
+fn resource_of<'a>(route: &'a str, problem: &ProblemBody) -> Option<&'a str> {
+    let field = problem.details.get("field").and_then(serde_json::Value::as_str).unwrap_or_default();
+    if problem.code != ErrorKind::NotFound.code() || matches!(field, "memoryId" | "other" | "sources") {
+        return None;
+    }
+    let path = route.strip_prefix("/v1/")?;
+    let path = path.strip_prefix("admin/").unwrap_or(path);
+    let resource = path.split('/').next()?;
+    (!matches!(resource, "memories" | "consents" | "recall")).then_some(resource)
 }
 
 /// The public code of a failure, for the log of requests.

@@ -103,6 +103,10 @@ fn narrow(description: &mut Value) {
         if let Some(version) = properties.get_mut("version") {
             merge(version, &json!({ "maximum": i64::MAX }));
         }
+        // A set may be sent with repetitions.
+        for property in properties.values_mut().filter_map(Value::as_object_mut) {
+            property.remove("uniqueItems");
+        }
         // What is absent is absent: only defaults that say something are told.
         for property in properties.values_mut().filter_map(Value::as_object_mut) {
             if matches!(property.get("default"), Some(Value::Null)) || property.get("default") == Some(&json!("")) {

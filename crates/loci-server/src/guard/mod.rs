@@ -163,7 +163,8 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, mut request: Request, next
     };
     let status = response.status().as_u16();
     let code = response.extensions().get::<failure::Code>().map(|code| code.0.clone());
-    failure::name_request(&mut response, &named);
+    let operation = app.access.operation(&method, route.as_deref());
+    failure::name_request(&mut response, &named, &operation, route.as_deref());
     if let Ok(value) = HeaderValue::from_str(&named) {
         response.headers_mut().insert(REQUEST_ID, value);
     }

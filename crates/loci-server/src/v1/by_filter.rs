@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use futures::StreamExt;
+use futures::{StreamExt, stream};
 use loci_engine::{Caller, ListRequest, Update};
-use loci_types::{ErrorKind, Filter, MemoryId, Receipt};
+use loci_types::{ErrorKind, Filter, Identifiers, MemoryId, Outcome, Receipt};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -130,9 +130,9 @@ async fn delete(
 ) -> Result<Json<FilterResult>, Failure> {
     const OPERATION: &str = "deleteMemories";
     let FilterDeletion { filter, reason, dry_run, expected, all } = body;
+    let filter = closed(filter, all, &identifiers, &app, OPERATION)?;
     let caller = who.caller(identifiers, OPERATION)?;
-    let filter = closed(filter, all, &app, OPERATION)?;
-    let selection = Selection { filter, dry_run, expected, values: None, operation: OPERATION };
+    let selection = Selection { filter, dry_run, expected, operation: OPERATION };
     let delete = |id| app.engine.forget(&caller, id, None, reason.as_deref());
     selection.for_each(&app, &caller, delete).await.map(Json)
 }
@@ -166,15 +166,31 @@ async fn update(
     if changes == Update::default() {
         return refuse("changes", "there is nothing to change");
     }
+    let filter = closed(filter, all, &identifiers, &app, OPERATION)?;
     let caller = who.caller(identifiers, OPERATION)?;
-    let filter = closed(filter, all, &app, OPERATION)?;
-    let selection = Selection { filter, dry_run, expected, values: Some("changes"), operation: OPERATION };
+    app.engine.check_update(&caller, &changes).await.map_err(|error| {
+        let failure = Failure::of(error.problem(OPERATION));
+        if error.kind() == ErrorKind::InvalidInput { failure.within("changes") } else { failure }
+    })?;
+    let selection = Selection { filter, dry_run, expected, operation: OPERATION };
     let update = |id| app.engine.update(&caller, id, changes.clone());
     selection.for_each(&app, &caller, update).await.map(Json)
 }
 
-/// The filter, if it has conditions or the caller has said that it is meant to have none.
-fn closed(filter: MemoryFilter, all: bool, app: &App, operation: &str) -> Result<Filter, Failure> {
+/// The filter, if it has conditions or the caller has said that it is meant to have none. All memories of nobody in
+/// particular would be those of everyone, so a scope must be named then.
+fn closed(
+    filter: MemoryFilter,
+    all: bool,
+    identifiers: &Identifiers,
+    app: &App,
+    operation: &str,
+) -> Result<Filter, Failure> {
+    if filter.is_open() && all && identifiers.is_empty() {
+        return Err(Failure::new(ErrorKind::MissingIdentifier, "\"all\" needs a scope", operation)
+            .field("identifiers")
+            .hint("name the user, agent, project … whose memories are meant"));
+    }
     if filter.is_open() && !all {
         return Err(Failure::new(ErrorKind::InvalidInput, "filter has no conditions", operation)
             .field("filter")
@@ -188,8 +204,6 @@ struct Selection {
     filter: Filter,
     dry_run: bool,
     expected: Option<u64>,
-    /// The member of the body that holds the values for each memory.
-    values: Option<&'static str>,
     operation: &'static str,
 }
 
@@ -231,7 +245,7 @@ impl Selection {
                 return Ok(result);
             }
             left -= ids.len();
-            self.change(&ids, &work, &mut result).await?;
+            self.change(&ids, &work, &mut result).await;
             cursor = page.next_cursor;
             if cursor.is_none() || left == 0 {
                 return Ok(result);
@@ -239,42 +253,24 @@ impl Selection {
         }
     }
 
-    /// Does the work for these memories. What is wrong with the request itself is refused with the first memory, before
-    /// anything is changed.
-    async fn change<W>(
-        &self,
-        ids: &[MemoryId],
-        work: impl Fn(MemoryId) -> W,
-        result: &mut FilterResult,
-    ) -> Result<(), Failure>
+    /// Does the work for these memories, some of them at a time.
+    async fn change<W>(&self, ids: &[MemoryId], work: impl Fn(MemoryId) -> W, result: &mut FilterResult)
     where
         W: Future<Output = loci_engine::Result<Receipt>>,
     {
-        let nothing_yet = result.changed == 0 && result.failed.is_empty();
-        let (first, rest) = ids.split_at(usize::from(nothing_yet).min(ids.len()));
-        for id in first {
-            match work(*id).await {
-                Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unauthorized) => {
-                    let failure = Failure::of(error.problem(self.operation));
-                    return Err(match self.values {
-                        Some(part) if error.kind() == ErrorKind::InvalidInput => failure.within(part),
-                        _ => failure,
-                    });
-                }
-                done => self.note(*id, done, result),
-            }
-        }
-        let work = &work;
-        let mut done = futures::stream::iter(rest.to_vec().into_iter().map(|id| async move { (id, work(id).await) }))
-            .buffer_unordered(AT_ONCE);
+        let done = stream::iter(ids.to_vec()).map(|id| {
+            let work = work(id);
+            async move { (id, work.await) }
+        });
+        let mut done = done.buffer_unordered(AT_ONCE);
         while let Some((id, done)) = done.next().await {
             self.note(id, done, result);
         }
-        Ok(())
     }
 
     fn note(&self, id: MemoryId, done: loci_engine::Result<Receipt>, result: &mut FilterResult) {
         match done {
+            Ok(receipt) if receipt.event == Outcome::None => {}
             Ok(_) => result.changed += 1,
             Err(error) if result.failed.len() < FAILURES => {
                 result.failed.push(FailedMemory { id, error: Failure::of(error.problem(self.operation)).body() });

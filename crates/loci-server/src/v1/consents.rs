@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
 use loci_engine::{Caller, Proposal};
-use loci_types::{Memory, Outcome, Receipt};
+use loci_types::{Memory, MemoryRef, Outcome, Receipt};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -44,7 +44,7 @@ async fn list(
 /// Reads a proposal that waits for a decision.
 #[utoipa::path(
     get, path = "/v1/consents/{id}", operation_id = "getConsent", tag = "consents",
-    params(("id" = uuid::Uuid, Path, description = "The id of the proposal, which is that of its memory"), IdentifierParams),
+    params(("id" = inline(MemoryRef), Path, description = "The id of the proposal, which is that of its memory"), IdentifierParams),
     responses((status = 200, description = "The proposal", body = Proposal), Failures),
     security(("key" = ["reader"]))
 )]
@@ -61,7 +61,7 @@ async fn get(
 /// Accepts a proposal: its memory becomes active.
 #[utoipa::path(
     post, path = "/v1/consents/{id}/accept", operation_id = "acceptConsent", tag = "consents",
-    params(("id" = uuid::Uuid, Path, description = "The id of the proposal"), PreferHeader),
+    params(("id" = inline(MemoryRef), Path, description = "The id of the proposal"), PreferHeader),
     request_body(content = Scoped<NoFields>, description = "Optional"),
     responses(
         (status = 200, description = "The memory is active", body = Write<Memory>),
@@ -93,7 +93,7 @@ struct RejectConsent {
 /// Rejects a proposal: its memory is deleted.
 #[utoipa::path(
     post, path = "/v1/consents/{id}/reject", operation_id = "rejectConsent", tag = "consents",
-    params(("id" = uuid::Uuid, Path, description = "The id of the proposal"), PreferHeader),
+    params(("id" = inline(MemoryRef), Path, description = "The id of the proposal"), PreferHeader),
     request_body(content = Scoped<RejectConsent>, description = "Optional"),
     responses((status = 200, description = "The proposal is rejected", body = Write<Memory>), Failures),
     security(("key" = ["writer"]))

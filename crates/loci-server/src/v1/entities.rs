@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
 use loci_engine::{EntityProfile, Neighbourhood};
-use loci_types::{Entity, EntityId, Outcome, Relation};
+use loci_types::{Entity, EntityId, MemoryRef, Outcome, Relation};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -154,7 +154,7 @@ impl Default for GraphParams {
 /// Reads the memories around a memory and the links between them, at most 200 memories.
 #[utoipa::path(
     get, path = "/v1/memories/{id}/graph", operation_id = "getMemoryGraph", tag = "graph",
-    params(("id" = uuid::Uuid, Path, description = "The id of the memory"), GraphParams, IdentifierParams),
+    params(("id" = inline(MemoryRef), Path, description = "The id of the memory"), GraphParams, IdentifierParams),
     responses((status = 200, description = "The memories and links", body = Neighbourhood), Failures),
     security(("key" = ["reader"]))
 )]

@@ -55,7 +55,10 @@ async fn put(
     let put = app.verb("putEntry", app.engine.put_entry(&caller, &session_id, body)).await?;
     let (id, event) = (put.entry.id.clone(), put.event);
     let place = format!("/v1/sessions/{}/entries/{}", segment(&session_id), segment(&id));
-    Ok(Write::new(id, event, prefer.data(put.entry)).redacted(put.redacted).degraded(put.degraded).at(&place))
+    Ok(Write::new(id, event, prefer.data(put.entry))
+        .redacted(put.redacted)
+        .degraded(put.degraded)
+        .within(&place, &caller.identifiers))
 }
 
 /// The entries that are listed.

@@ -52,7 +52,9 @@ async fn state(
     let caller = who.caller(identifiers, "stateFact")?;
     let stated = app.verb("stateFact", app.engine.state_fact(&caller, body)).await?;
     let (id, place) = (stated.fact.id.to_string(), format!("/v1/facts/{}", stated.fact.id));
-    Ok(Write::new(id, stated.event, prefer.data(stated.fact)).redacted(stated.redacted).at(&place))
+    Ok(Write::new(id, stated.event, prefer.data(stated.fact))
+        .redacted(stated.redacted)
+        .within(&place, &caller.identifiers))
 }
 
 /// The facts that are listed: those that match all of what is given.

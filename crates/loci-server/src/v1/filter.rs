@@ -255,7 +255,10 @@ impl Form {
         match self {
             Self::List => text.split(',').map(str::trim).collect(),
             // A text that is no JSON stays a text, which is then refused by the name of its field.
-            Self::Json => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
+            // What is absent is left out, not called null.
+            Self::Json => {
+                serde_json::from_str(text).ok().filter(|value: &Value| !value.is_null()).unwrap_or_else(|| text.into())
+            }
             Self::Text => text.into(),
         }
     }
@@ -355,6 +358,7 @@ mod tests {
             ("state=alive", "state"),
             ("id=7", "id"),
             ("pinned=perhaps", "pinned"),
+            ("pinned=null", "pinned"),
             ("importanceMin=high", "importanceMin"),
             ("metadata=room", "metadata"),
             ("createdAfter=soon", "createdAfter"),

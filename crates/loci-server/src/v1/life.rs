@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::header::LINK;
 use axum::response::{IntoResponse, Response};
 use loci_engine::{Keep, NewMemory, Provenance, Undone, WeakMemory};
-use loci_types::{Durability, Edge, ErrorKind, LedgerEntry, Memory, MemoryId, Relation, Space};
+use loci_types::{Durability, Edge, ErrorKind, LedgerEntry, Memory, MemoryRef, Relation, Space};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -40,7 +40,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 /// Lists the ledger entries of a memory, oldest first.
 #[utoipa::path(
     get, path = "/v1/memories/{id}/history", operation_id = "memoryHistory", tag = "life",
-    params(("id" = uuid::Uuid, Path, description = "The id of the memory"), PageParams, IdentifierParams),
+    params(("id" = inline(MemoryRef), Path, description = "The id of the memory"), PageParams, IdentifierParams),
     responses((status = 200, description = "A page of ledger entries", body = Page<LedgerEntry>), Failures),
     security(("key" = ["reader"]))
 )]
@@ -59,7 +59,7 @@ async fn history(
 /// Reads where a memory comes from: its sources, versions, entities, links and history.
 #[utoipa::path(
     get, path = "/v1/memories/{id}/provenance", operation_id = "memoryProvenance", tag = "life",
-    params(("id" = uuid::Uuid, Path, description = "The id of the memory"), IdentifierParams),
+    params(("id" = inline(MemoryRef), Path, description = "The id of the memory"), IdentifierParams),
     responses((status = 200, description = "The provenance of the memory", body = Provenance), Failures),
     security(("key" = ["reader"]))
 )]
@@ -79,7 +79,7 @@ async fn provenance(
 /// it on every page.
 #[utoipa::path(
     get, path = "/v1/memories/{id}/chain", operation_id = "memoryChain", tag = "life",
-    params(("id" = uuid::Uuid, Path, description = "The id of the memory"), PageParams, IdentifierParams),
+    params(("id" = inline(MemoryRef), Path, description = "The id of the memory"), PageParams, IdentifierParams),
     responses(
         (
             status = 200, description = "A page of versions", body = Page<Memory>,
@@ -115,7 +115,7 @@ struct EdgeParams {
 /// Lists the links from and to a memory, oldest first.
 #[utoipa::path(
     get, path = "/v1/memories/{id}/edges", operation_id = "memoryEdges", tag = "life",
-    params(("id" = uuid::Uuid, Path, description = "The id of the memory"), EdgeParams, PageParams, IdentifierParams),
+    params(("id" = inline(MemoryRef), Path, description = "The id of the memory"), EdgeParams, PageParams, IdentifierParams),
     responses((status = 200, description = "A page of links", body = Page<Edge>), Failures),
     security(("key" = ["reader"]))
 )]
@@ -135,7 +135,7 @@ async fn edges(
 /// Kind, category, tags, importance, access policy and pinning are taken from the old memory where they are left out.
 #[utoipa::path(
     post, path = "/v1/memories/{id}/supersede", operation_id = "supersedeMemory", tag = "life",
-    params(("id" = uuid::Uuid, Path, description = "The id of the memory that is replaced"), PreferHeader),
+    params(("id" = inline(MemoryRef), Path, description = "The id of the memory that is replaced"), PreferHeader),
     request_body(content = Scoped<NewMemory>, example = json!({
         "identifiers": { "userId": "ann" }, "content": "Ann moved to Vienna."
     })),
@@ -177,7 +177,7 @@ struct Correction {
 /// Replaces a memory that was wrong. The new one has confidence 1.
 #[utoipa::path(
     post, path = "/v1/memories/{id}/correct", operation_id = "correctMemory", tag = "life",
-    params(("id" = uuid::Uuid, Path, description = "The id of the memory that was wrong"), PreferHeader),
+    params(("id" = inline(MemoryRef), Path, description = "The id of the memory that was wrong"), PreferHeader),
     request_body = Scoped<Correction>,
     responses(
         (status = 201, description = "The new memory", body = Write<Memory>),
@@ -202,7 +202,7 @@ async fn correct(
 /// Confirms a memory: its confidence becomes 1 and no longer decays.
 #[utoipa::path(
     post, path = "/v1/memories/{id}/confirm", operation_id = "confirmMemory", tag = "life",
-    params(("id" = uuid::Uuid, Path, description = "The id of the memory"), PreferHeader),
+    params(("id" = inline(MemoryRef), Path, description = "The id of the memory"), PreferHeader),
     request_body(content = Scoped<NoFields>, description = "Optional"),
     responses((status = 200, description = "The memory is confirmed", body = Write<Memory>), Failures),
     security(("key" = ["writer"]))
@@ -223,9 +223,9 @@ async fn confirm(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Resolution {
-    /// The id of the other memory.
-    #[schema(value_type = uuid::Uuid)]
-    other: MemoryId,
+    /// The id of the other memory, or a short form of it.
+    #[schema(inline)]
+    other: MemoryRef,
     /// Which of the two holds: the one said later, the one said earlier, or both.
     keep: Keep,
 }
@@ -235,7 +235,7 @@ struct Resolution {
 /// A memory that does not hold stays readable in the chain of the other.
 #[utoipa::path(
     post, path = "/v1/memories/{id}/resolve", operation_id = "resolveMemory", tag = "life",
-    params(("id" = uuid::Uuid, Path, description = "The id of one of the two memories"), PreferHeader),
+    params(("id" = inline(MemoryRef), Path, description = "The id of one of the two memories"), PreferHeader),
     request_body = Scoped<Resolution>,
     responses((status = 200, description = "The contradiction is resolved", body = Write<Memory>), Failures),
     security(("key" = ["writer"]))
@@ -248,7 +248,9 @@ async fn resolve(
     Scoped { identifiers, body }: Scoped<Resolution>,
 ) -> Result<Response, Failure> {
     let caller = who.caller(identifiers, "resolveMemory")?;
-    let work = app.engine.resolve(&caller, id, body.other, body.keep);
+    let other = app.engine.resolve_id(&caller, &body.other).await;
+    let other = other.map_err(|error| Failure::of(error.problem("resolveMemory")).field("other"))?;
+    let work = app.engine.resolve(&caller, id, other, body.keep);
     let receipt = app.verb("resolveMemory", work).await?;
     Ok(answer_write(&app, &caller, receipt, prefer).await)
 }

@@ -8,7 +8,7 @@ use axum::http::header::{ETAG, HeaderName, IF_MATCH};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use loci_engine::{Caller, NewMemory, Update};
-use loci_types::{Durability, ErrorKind, Identifiers, Memory, MemoryId, Outcome, Receipt};
+use loci_types::{Durability, ErrorKind, Identifiers, Memory, MemoryId, MemoryRef, Outcome, Receipt};
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
@@ -88,7 +88,7 @@ async fn flush(State(app): State<Arc<App>>, who: Who) -> Result<StatusCode, Fail
 /// A soft-deleted memory is returned with its state until it is purged. The `ETag` is its version.
 #[utoipa::path(
     get, path = "/v1/memories/{id}", operation_id = "getMemory", tag = "memories",
-    params(("id" = uuid::Uuid, Path, description = "The id of the memory"), IdentifierParams),
+    params(("id" = inline(MemoryRef), Path, description = "The id of the memory"), IdentifierParams),
     responses(
         (status = 200, description = "The memory", body = Memory, headers(("ETag" = String, description = "Its version"))),
         Failures
@@ -110,7 +110,7 @@ async fn get(
 #[utoipa::path(
     patch, path = "/v1/memories/{id}", operation_id = "changeMemory", tag = "memories",
     params(
-        ("id" = uuid::Uuid, Path, description = "The id of the memory"),
+        ("id" = inline(MemoryRef), Path, description = "The id of the memory"),
         ("If-Match" = Option<String>, Header, description = "The ETag that was read, such as `\"3\"`"),
         PreferHeader
     ),
@@ -154,7 +154,7 @@ struct DeleteParams {
 #[utoipa::path(
     delete, path = "/v1/memories/{id}", operation_id = "deleteMemory", tag = "memories",
     params(
-        ("id" = uuid::Uuid, Path, description = "The id of the memory"),
+        ("id" = inline(MemoryRef), Path, description = "The id of the memory"),
         ("If-Match" = Option<String>, Header, description = "The ETag that was read, such as `\"3\"`"),
         DeleteParams,
         IdentifierParams
@@ -178,7 +178,7 @@ async fn delete(
 /// Restores a soft-deleted memory.
 #[utoipa::path(
     post, path = "/v1/memories/{id}/restore", operation_id = "restoreMemory", tag = "memories",
-    params(("id" = uuid::Uuid, Path, description = "The id of the memory"), PreferHeader),
+    params(("id" = inline(MemoryRef), Path, description = "The id of the memory"), PreferHeader),
     request_body(content = Scoped<NoFields>, description = "Optional"),
     responses((status = 200, description = "The memory is restored", body = Write<Memory>), Failures),
     security(("key" = ["writer"]))
@@ -200,7 +200,7 @@ pub(super) async fn answer_write(app: &App, caller: &Caller, receipt: Receipt, p
     let data = if prefer.minimal { None } else { read_back(app, caller, receipt.id).await };
     let place = format!("/v1/memories/{}", receipt.id);
     let degraded = degraded(app, &receipt);
-    Write { degraded, ..Write::of(receipt, data) }.at(&place)
+    Write { degraded, ..Write::of(receipt, data) }.within(&place, &caller.identifiers)
 }
 
 /// The parts of a write that could not be done now: the vector of a new memory, if the model did not answer.

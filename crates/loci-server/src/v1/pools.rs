@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use loci_engine::{Caller, NewMemory, NewPool, Pool, PoolDetails, PoolMember, Synced};
-use loci_types::{ErrorKind, Identifiers, Memory, MemoryId, Outcome};
+use loci_types::{ErrorKind, Identifiers, Memory, MemoryId, MemoryRef, Outcome};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -243,7 +243,9 @@ async fn contribute(
     let bytes = |value: Value| value.to_string().into_bytes();
     let receipt = match fields.remove("memoryId") {
         Some(id) if fields.is_empty() => {
-            let id: MemoryId = extract::json(&bytes(id)).map_err(|failure| failure.field("memoryId"))?;
+            let id: MemoryRef = extract::json(&bytes(id)).map_err(|failure| failure.field("memoryId"))?;
+            let id = app.engine.resolve_id(&caller, &id).await;
+            let id = id.map_err(|error| Failure::of(error.problem(OPERATION)).field("memoryId"))?;
             app.verb(OPERATION, app.engine.contribute_memory(&caller, id)).await?
         }
         Some(_) => {
@@ -257,7 +259,7 @@ async fn contribute(
     };
     let data = read_back(&app, &caller, receipt.id, prefer).await;
     let place = format!("/v1/memories/{}", receipt.id);
-    Ok(Write::of(receipt, data).at(&place))
+    Ok(Write::of(receipt, data).within(&place, &caller.identifiers))
 }
 
 /// Copies what the agent does not have yet of a pool into its own memory, about the user in the identifiers.

@@ -202,7 +202,7 @@ async fn written(
     // The write succeeded, whether or not it can be read back now.
     let found = if prefer.minimal { None } else { app.engine.checkpoints(caller, request).await.ok() };
     let data = found.and_then(|mut found| found.pop()).map(SavedCheckpoint::from);
-    Write::new(id, event, data).at(&place)
+    Write::new(id, event, data).within(&place, &caller.identifiers)
 }
 
 /// A value that a task wrote.

@@ -77,7 +77,10 @@ async fn append(
     let (message_count, flushed_count) = (done.messages, done.flushed);
     let data = done.message.map(|message| AppendedMessage { message, message_count, flushed_count });
     let data = data.filter(|_| !prefer.minimal);
-    Ok(Write::new(id, done.event, data).redacted(done.redacted).degraded(done.degraded).at(PLACE))
+    Ok(Write::new(id, done.event, data)
+        .redacted(done.redacted)
+        .degraded(done.degraded)
+        .within(PLACE, &caller.identifiers))
 }
 
 /// Puts in the result of a tool. A second result of the same call replaces the first.
@@ -105,7 +108,10 @@ async fn tool(
     let id = body.call_id.clone();
     let done = app.verb("putToolResult", app.engine.put_tool_result(&caller, body)).await?;
     let data = done.tool_result.filter(|_| !prefer.minimal);
-    Ok(Write::new(id, done.event, data).redacted(done.redacted).degraded(done.degraded).at(PLACE))
+    Ok(Write::new(id, done.event, data)
+        .redacted(done.redacted)
+        .degraded(done.degraded)
+        .within(PLACE, &caller.identifiers))
 }
 
 /// The notes of an agent for itself.
@@ -136,7 +142,10 @@ async fn scratchpad(
     let caller = who.caller(identifiers, "setScratchpad")?;
     let done = app.verb("setScratchpad", app.engine.set_scratchpad(&caller, &body.text)).await?;
     let data = done.scratchpad.filter(|_| !prefer.minimal).map(|text| Scratchpad { text });
-    Ok(Write::new("scratchpad", done.event, data).redacted(done.redacted).degraded(done.degraded).at(PLACE))
+    Ok(Write::new("scratchpad", done.event, data)
+        .redacted(done.redacted)
+        .degraded(done.degraded)
+        .within(PLACE, &caller.identifiers))
 }
 
 /// Reads working memory.

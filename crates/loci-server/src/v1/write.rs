@@ -10,7 +10,7 @@ use axum::http::header::{ETAG, HeaderValue, LOCATION};
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use loci_engine::Caller;
-use loci_types::{Durability, ErrorKind, Memory, MemoryId, Outcome, Receipt};
+use loci_types::{Durability, ErrorKind, Identifier, Identifiers, Memory, MemoryId, Outcome, Receipt};
 use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
 
@@ -86,6 +86,19 @@ impl<T> Write<T> {
 }
 
 impl<T: Serialize> Write<T> {
+    /// The response to a write within a scope. `Location` names the scope too, so that it can be read as it is.
+    pub(crate) fn within(self, location: &str, scope: &Identifiers) -> Response {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        for which in Identifier::ALL {
+            if let Some(value) = scope.get(which) {
+                query.append_pair(which.field(), value);
+            }
+        }
+        let query = query.finish();
+        let mark = if location.contains('?') { '&' } else { '?' };
+        if query.is_empty() { self.at(location) } else { self.at(&format!("{location}{mark}{query}")) }
+    }
+
     /// The response: 201 with its place if the write made something new, else 200.
     pub(crate) fn at(self, location: &str) -> Response {
         let new = matches!(self.event, Outcome::Created | Outcome::Superseded);

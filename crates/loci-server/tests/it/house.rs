@@ -101,7 +101,12 @@ impl House {
 
     /// A house with an admin's key, which is shown from now on.
     pub(crate) async fn guarded() -> Self {
-        let mut house = Self::open().await;
+        Self::guarded_with(Options::default()).await
+    }
+
+    /// The same with these settings.
+    pub(crate) async fn guarded_with(options: Options) -> Self {
+        let mut house = Self::with(options, Config::default()).await;
         house.key = Some(house.key(Grant::whole(Tenant::default())).await);
         house
     }

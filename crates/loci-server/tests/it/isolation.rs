@@ -4,13 +4,14 @@
 //! new one that has no line in the tables below fails the test. Each is called by strangers of seven
 //! sorts, naming the one whose memories they are not to see and naming nobody.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use jiff::SignedDuration;
 use loci_engine::{
     Caller, FactRequest, ListRequest, NewCheckpoint, NewEntry, NewFact, NewKey, NewMemory, NewMessage, Turn,
 };
+use loci_server::Options;
 use loci_types::{Bounds, Grant, Identifiers, MemoryId, Role, SessionFilter, Tenant};
 use serde_json::{Value, json};
 
@@ -23,7 +24,13 @@ pub(crate) const SECRET: &str = "zanzibar";
 struct World {
     house: House,
     memory: MemoryId,
+    /// What else the victim has, by the name under which [`place`] asks for it.
+    things: BTreeMap<&'static str, String>,
+    /// Someone who may do everything in the tenant.
+    owner: Stranger,
     strangers: Vec<Stranger>,
+    /// The folder of backups, as long as the house stands.
+    _backups: tempfile::TempDir,
 }
 
 /// Someone who has no business here.
@@ -63,7 +70,11 @@ fn writer(users: &[&str], agents: &[&str], categories: Option<&[&str]>) -> Grant
 
 impl World {
     async fn new() -> Self {
-        let house = House::guarded().await;
+        let backups = tempfile::tempdir().unwrap();
+        let mut options = Options::default();
+        options.server.requests_per_second = 0;
+        options.server.backup_folder = Some(backups.path().to_owned());
+        let house = House::guarded_with(options).await;
         let engine = &house.engine;
         let secret = NewMemory {
             content: format!("The cache of the Meridian project lies in {SECRET}"),
@@ -73,7 +84,10 @@ impl World {
         let memory = engine.remember(&victim(), secret).await.unwrap().id;
         let turn = Turn {
             thread_id: "monday".to_owned(),
-            content: format!("I met Anna Petrova in {SECRET} and my name is Vera."),
+            content: format!(
+                "I met Anna Petrova in {SECRET} and my name is Vera. My brother is called Robert and works in {SECRET}. \
+                 My sister is called Maria."
+            ),
             role: Some("user".to_owned()),
             ..Turn::default()
         };
@@ -85,7 +99,7 @@ impl World {
             sources: vec![memory],
             ..NewFact::default()
         };
-        engine.state_fact(&victim(), fact).await.unwrap();
+        let fact = engine.state_fact(&victim(), fact).await.unwrap().fact.id.to_string();
         let checkpoint = NewCheckpoint {
             thread_id: "monday".to_owned(),
             id: Some("one".to_owned()),
@@ -98,7 +112,7 @@ impl World {
         engine.append(&victim(), noted).await.unwrap();
         engine.set_scratchpad(&victim(), SECRET).await.unwrap();
         let entry = NewEntry { content: format!("Anna waits in {SECRET}"), ..NewEntry::default() };
-        engine.put_entry(&victim(), "Anna Petrova", entry).await.unwrap();
+        let entry = engine.put_entry(&victim(), "monday", entry).await.unwrap().entry.id;
         // A job that ends a session may be due a moment later than it was made.
         let pending =
             SessionFilter { session_id: Some("monday".to_owned()), pending: true, ..SessionFilter::default() };
@@ -106,7 +120,38 @@ impl World {
             engine.work(&Caller::operator(), &[], 16).await.unwrap();
         }
         let strangers = Self::strangers(&house).await;
-        Self { house, memory, strangers }
+        let owner = Stranger { sort: "owner", key: Some(house.key(Grant::whole(Tenant::default())).await) };
+        let mut things = BTreeMap::from([("fact", fact), ("entry", entry)]);
+        Self::furnish(&house, &mut things).await;
+        Self { house, memory, things, owner, strangers, _backups: backups }
+    }
+
+    /// Makes one of each thing that a path can name, over HTTP.
+    async fn furnish(house: &House, things: &mut BTreeMap<&'static str, String>) {
+        let ids = json!({ "agentId": "keeper", "userId": "victim" });
+        let text = |value: &Value| value.as_str().unwrap_or_else(|| panic!("no id: {value}")).to_owned();
+        for (thing, content) in [("other", "Bread is baked on Fridays"), ("deleted", "The attic is empty")] {
+            let added = house.post("/v1/memories", json!({ "content": content, "identifiers": ids })).await.expect(201);
+            things.insert(thing, text(&added["id"]));
+        }
+        let place = format!("/v1/memories/{}?agentId=keeper&userId=victim", things["deleted"]);
+        house.delete(&place).await.expect(204);
+        let proposals = house.get("/v1/consents?agentId=keeper&userId=victim").await.expect(200);
+        things.insert("proposal", text(&proposals["data"][0]["memory"]["id"]));
+        let key = json!({ "name": "spare", "role": "reader" });
+        things.insert("key", text(&house.post("/v1/keys", key).await.expect(201)["id"]));
+        house.post("/v1/pools", json!({ "poolId": "physics", "agentIds": ["keeper"] })).await.expect(201);
+        let webhook = json!({ "url": "https://hooks.example.com/loci", "identifiers": ids });
+        things.insert("webhook", text(&house.post("/v1/webhooks", webhook).await.expect(201)["id"]));
+        house.post("/v1/admin/tenants", json!({ "tenant": "third" })).await.expect(201);
+        let task = house.post("/v1/admin/backups", json!({})).await.expect(202);
+        things.insert("task", text(&task["id"]));
+        let place = format!("/v1/admin/tasks/{}", things["task"]);
+        while house.get(&place).await.expect(200)["endedAt"].is_null() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let backups = house.get("/v1/admin/backups").await.expect(200);
+        things.insert("backup", text(&backups["data"][0]["name"]));
     }
 
     async fn strangers(house: &House) -> Vec<Stranger> {
@@ -160,6 +205,12 @@ pub(crate) async fn call(
     let request = match &stranger.key {
         Some(key) => house.request_as(key, method, path),
         None => house.anonymous(method, path),
+    };
+    // MCP answers only who takes both of its sorts of answer.
+    let request = if path.starts_with("/mcp") {
+        request.header("Accept", "application/json, text/event-stream")
+    } else {
+        request
     };
     let request = match body {
         Some(body) => request.json(body),
@@ -240,14 +291,12 @@ pub(crate) fn body(id: &str, memory: MemoryId) -> Option<Value> {
         | "retryJob" | "runJobs" => {
             return None;
         }
-        "pinMemory" => json!({ "pinned": true }),
         "resolveMemory" => json!({ "other": "0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50", "keep": "newer" }),
-        "undo" => json!({ "space": "agent_memory_keeper", "sequence": 1 }),
         "ingestTurns" | "ingestThreadTurns" => {
             json!({ "turns": [{ "threadId": "t", "content": "a stranger was here" }] })
         }
         "summarise" => json!({ "sessionId": "monday" }),
-        "mergeEntities" => json!({ "from": "Vera" }),
+        "mergeEntities" => json!({ "from": "Maria" }),
         "splitEntity" => json!({ "id": memory }),
         "stateFact" => json!({ "subject": "cache", "predicate": "lies in", "object": "the open" }),
         "putCheckpoint" => json!({ "id": "one", "data": "a stranger was here", "replace": true }),
@@ -256,11 +305,14 @@ pub(crate) fn body(id: &str, memory: MemoryId) -> Option<Value> {
             json!({ "writes": [write] })
         }
         "pruneThread" => json!({ "keep": 1 }),
+        "createWebhook" => json!({ "url": "https://hooks.example.com/loci" }),
+        "eraseUser" => json!({ "userId": "victim" }),
+        "createTenant" => json!({ "tenant": "fourth" }),
         "runMaintenance" => json!({ "dryRun": true }),
         "createAgent" => json!({ "agentId": "keeper", "settings": {} }),
         "createKey" => json!({ "name": "mine", "role": "admin" }),
         "rotateKey" => json!({}),
-        "createPool" => json!({ "poolId": "physics", "agentIds": ["spy"] }),
+        "createPool" => json!({ "poolId": "chemistry", "agentIds": ["spy"] }),
         "addPoolMembers" => json!({ "agentIds": ["spy"] }),
         "contributeToPool" => json!({ "content": "a stranger was here" }),
         "syncPool" => return None,
@@ -296,23 +348,65 @@ fn name(operation: &Operation, body: &mut Option<Value>) {
     }
 }
 
-fn fill(path: &str, memory: &str) -> String {
-    // A job is named by a number, and the checkpoint that is there by its own name.
-    let id = if path.starts_with("/v1/jobs/") {
-        "1"
-    } else if path.contains("/checkpoints/") {
-        "one"
-    } else {
-        memory
+/// The path of an operation, about a memory or about what else the victim has.
+fn place(operation: &Operation, things: &BTreeMap<&'static str, String>, memory: &str) -> String {
+    let path = &operation.path;
+    let prefixes = [
+        ("/v1/facts/", "fact"),
+        ("/v1/consents/", "proposal"),
+        ("/v1/keys/", "key"),
+        ("/v1/sessions/", "entry"),
+        ("/v1/admin/tasks/", "task"),
+        ("/v1/webhooks/", "webhook"),
+    ];
+    let named = prefixes.iter().find(|(prefix, _)| path.starts_with(prefix)).map(|(_, thing)| things[thing].as_str());
+    let id = match operation.id.as_str() {
+        "restoreMemory" => &things["deleted"],
+        // A job is named by a number, and the checkpoint that is there by its own name.
+        _ if path.starts_with("/v1/jobs/") => "1",
+        _ if path.starts_with("/v1/threads/") => "one",
+        _ => named.unwrap_or(memory),
     };
     path.replace("{sequence}", "1")
         .replace("{id}", id)
-        .replace("{poolId}", "keeper")
+        .replace("{poolId}", "physics")
         .replace("{agentId}", "keeper")
-        .replace("{entity}", "Anna%20Petrova")
-        .replace("{sessionId}", "Anna%20Petrova")
+        .replace("{entity}", "Robert")
+        .replace("{sessionId}", "monday")
         .replace("{space}", "agent_memory_keeper")
         .replace("{threadId}", "monday")
+        .replace("{name}", &things["backup"])
+        .replace("{tenant}", "third")
+        .replace("{profile}", "full")
+}
+
+/// Operations that the owner cannot be shown to succeed with, and why.
+const NO_CONTROL: &[(&str, &str)] = &[
+    ("reembedMemories", "there is no model here"),
+    ("resolveMemory", "it needs two memories that are linked as contradicting"),
+];
+
+/// Every line of the tables does what it says for someone who may: what strangers are refused is refused to them, and not
+/// to a malformed request.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_line_succeeds_for_the_owner() {
+    let mut failed = Vec::new();
+    let mut shared = World::new().await;
+    for operation in operations() {
+        let (sent, path) = request(&shared, &operation, true);
+        let (status, text) =
+            call(&shared.house, &shared.owner, &operation.method, &path(shared.memory), sent.as_ref()).await;
+        let excused = NO_CONTROL.iter().any(|(id, _)| *id == operation.id);
+        if (200..300).contains(&status) == excused {
+            let text: String = text.chars().take(300).collect();
+            failed.push(format!("{} {} (excused: {excused}): {status} {text}", operation.id, path(shared.memory)));
+        }
+        // What was written must not be in the way of the next line.
+        if operation.method != "GET" {
+            shared = World::new().await;
+        }
+    }
+    assert!(failed.is_empty(), "{} lines:\n{}", failed.len(), failed.join("\n"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -333,7 +427,7 @@ async fn no_route_tells_or_changes_what_is_not_the_callers() {
     let (engine, whose) = (&world.house.engine, victim());
     let working = engine.working(&whose).await.unwrap();
     assert_eq!((working.messages.len(), &*working.scratchpad, working.tool_results.len()), (1, SECRET, 0));
-    assert_eq!(engine.entries(&whose, "Anna Petrova", 0, None).await.unwrap().len(), 1);
+    assert_eq!(engine.entries(&whose, "monday", 0, None).await.unwrap().len(), 1);
 }
 
 /// What is sent to an operation, and where, about a memory.
@@ -344,10 +438,14 @@ fn request<'a>(
 ) -> (Option<Value>, impl Fn(MemoryId) -> String + use<'a>) {
     let mut sent = body(&operation.id, world.memory);
     assert!(sent.is_some() || !operation.bodied, "{} has no line in the table", operation.id);
+    if let ("resolveMemory", Some(sent)) = (operation.id.as_str(), &mut sent) {
+        sent["other"] = json!(world.things["other"]);
+    }
     if named {
         name(operation, &mut sent);
     }
     let mut query: Vec<&str> = match operation.id.as_str() {
+        "deleteTenant" => vec!["confirm=third"],
         "followEvents" => vec!["after=all"],
         "openspecStream" => vec!["type=updates"],
         _ => Vec::new(),
@@ -357,14 +455,16 @@ fn request<'a>(
         query.push(if snake { "agent_id=keeper&user_id=victim" } else { "agentId=keeper&userId=victim" });
     }
     let query = query.join("&");
-    (sent, move |memory: MemoryId| format!("{}?{query}", fill(&operation.path, &memory.to_string())))
+    let things = world.things.clone();
+    (sent, move |memory: MemoryId| format!("{}?{query}", place(operation, &things, &memory.to_string())))
 }
 
 async fn try_route(world: &World, operation: &Operation, stranger: &Stranger, named: bool, nobody: MemoryId) {
     let told = format!("{} by {} (named: {named})", operation.id, stranger.sort);
     let (sent, path) = request(world, operation, named);
     let (status, text) = call(&world.house, stranger, &operation.method, &path(world.memory), sent.as_ref()).await;
-    assert!(status < 500, "{told}: {status} {text}");
+    // What the server is not set up for is no secret and no defect.
+    assert!(status < 500 || text.contains("CONFIGURATION_ERROR"), "{told}: {status} {text}");
     assert!(!text.contains(SECRET), "{told}: {status} {text}");
     if operation.public {
         return;

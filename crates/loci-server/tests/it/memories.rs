@@ -17,7 +17,7 @@ async fn a_memory_is_added_read_changed_forgotten_and_restored() {
         "eventTime": "2026-01-01T00:00:00Z", "threadId": "t", "source": { "type": "manual" }
     });
     let added = house.post("/v1/memories", body.clone()).await;
-    let place = format!("/v1/memories/{}", added.body["id"].as_str().unwrap());
+    let place = format!("/v1/memories/{}?userId=ann", added.body["id"].as_str().unwrap());
     assert_eq!(
         (&added.headers["location"], &added.headers["etag"]),
         (&place.parse().unwrap(), &"\"1\"".parse().unwrap())

@@ -24,7 +24,6 @@ pub(crate) const NOT_CONVERTED: &[&str] = &[
     "runMaintenance",
     "syncPool",
     "undoChange",
-    "listWeakMemories",
 ];
 
 /// The verbs with which the name of an operation may begin.

@@ -22,7 +22,7 @@ async fn a_thread_is_put_read_and_removed() {
     };
     let first = json!({ "id": "1", "expectParent": "" });
     let new = put(first.clone()).await;
-    assert_eq!(new.headers["location"], "/v1/threads/t%2F1/checkpoints/1");
+    assert_eq!(new.headers["location"], "/v1/threads/t%2F1/checkpoints/1?userId=ann");
     let new = new.expect(201);
     assert_eq!((&new["id"], &new["event"], &new["data"]["threadId"]), (&json!("1"), &json!("ADD"), &json!("t/1")));
     assert!(new["data"].get("data").is_none(), "the payload is not sent back: {new}");
@@ -90,9 +90,9 @@ async fn a_part_of_a_program_has_its_own_checkpoints() {
     let body = json!({ "identifiers": { "userId": "ann" }, "namespace": "a b", "id": "1", "data": 1 });
     let put = house.post("/v1/threads/t/checkpoints", body).await;
     let place = put.headers["location"].to_str().unwrap().to_owned();
-    assert_eq!(place, "/v1/threads/t/checkpoints/1?namespace=a%20b");
+    assert_eq!(place, "/v1/threads/t/checkpoints/1?namespace=a%20b&userId=ann");
     put.expect(201);
-    assert_eq!(house.get(&format!("{place}&userId=ann")).await.expect(200)["namespace"], "a b");
+    assert_eq!(house.get(&place).await.expect(200)["namespace"], "a b");
     house.get("/v1/threads/t/checkpoints/1?userId=ann").await.refused(404, "id");
 }
 

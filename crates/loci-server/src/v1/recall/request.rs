@@ -144,6 +144,9 @@ impl RecallBody {
             let field = if self.since.is_some() { "since" } else { "sinceThreadId" };
             return refuse(field, "changes are listed in a pack or a window", "give pack or window, or leave it out");
         }
+        if self.since.is_some_and(i64::is_negative) {
+            return refuse("since", "since must not be negative", "give the revision of an earlier answer");
+        }
         if self.since.is_none() && self.since_thread_id.is_some() {
             return refuse("sinceThreadId", "sinceThreadId needs since", "give the revision of an earlier answer");
         }
