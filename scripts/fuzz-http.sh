@@ -4,8 +4,8 @@
 #
 #   scripts/fuzz-http.sh [--briefly] [ARGUMENTS of schemathesis, such as --phases=stateful]
 #
-# --briefly: few examples with a fixed seed and one thread, so that a run can be repeated, for `make check`. Without schemathesis it says so and ends well, unless
-# LOCI_TEST_REQUIRE is set.
+# --briefly: few examples with a fixed seed and one thread, so that a run can be repeated, for `make check`. Without
+# schemathesis it says so and ends well, unless LOCI_TEST_REQUIRE is set.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
