@@ -4,8 +4,8 @@
 #
 #   scripts/fuzz-http.sh [--briefly] [ARGUMENTS of schemathesis, such as --phases=stateful]
 #
-# --briefly: few examples with a fixed seed, for `make check`. Without schemathesis it says so and ends well, unless
-# LOCI_TEST_REQUIRE is set.
+# --briefly: few examples with a fixed seed and one thread, so that a run can be repeated, for `make check`. Without
+# schemathesis it says so and ends well, unless LOCI_TEST_REQUIRE is set.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,7 +13,7 @@ package="schemathesis==4.32.5"
 few=()
 if [ "${1:-}" = "--briefly" ]; then
   shift
-  few=(--max-examples "${FUZZ_EXAMPLES:-4}" --seed "${FUZZ_SEED:-20260517}" --phases examples,coverage,fuzzing --workers 2)
+  few=(--max-examples "${FUZZ_EXAMPLES:-4}" --seed "${FUZZ_SEED:-20260517}" --phases examples,coverage,fuzzing --workers 1)
   echo "fuzzing with: ${few[*]}" >&2
 fi
 
