@@ -126,7 +126,7 @@ fn what_is_damaged_is_told_by_its_line() {
         lines[place] = with;
         lines.join("\n")
     };
-    let header = lines[0].replace("\"format\":1", "\"format\":99");
+    let header = lines[0].replace("\"format\":2", "\"format\":99");
     for (text, line, field) in [
         (swap(0, header), 1, "format"),
         (swap(2, "{\"type\":\"dream\"}".to_owned()), 3, "line"),

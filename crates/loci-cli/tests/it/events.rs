@@ -71,7 +71,7 @@ fn operations_are_counted() {
     let counts: Vec<_> =
         told["data"].as_array().unwrap().iter().map(|one| (&one["node"], &one["event"], &one["count"])).collect();
     let hotpath = json!("hotpath");
-    assert_eq!(counts, [(&hotpath, &json!("add"), &json!(2)), (&hotpath, &json!("delete"), &json!(1))]);
+    assert_eq!(counts, [(&hotpath, &json!("ADD"), &json!(2)), (&hotpath, &json!("DELETE"), &json!(1))]);
     assert_eq!(home.json(&["operations", "--user=ben"])["data"].as_array().unwrap().len(), 1);
     assert_eq!(home.json(&["operations", "--node=worker"])["data"], json!([]));
     assert_eq!(home.json(&["operations", "--op=DELETE"])["data"][0]["count"], 1);

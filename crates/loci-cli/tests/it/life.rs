@@ -156,7 +156,7 @@ fn sessions_are_listed_ended_and_learned_from() {
     check(&home, &["session", "learn", "never"], NOT_FOUND.0, NOT_FOUND.1, "sessionId");
     // A name that several have is not guessed at.
     home.json(&["ingest", "--user=bo", "--thread=t", "--session=monday", "I live in Rome"]);
-    check(&home, &["session", "end", "monday"], INVALID.0, INVALID.1, "session");
+    check(&home, &["session", "end", "monday"], INVALID.0, INVALID.1, "sessionId");
     assert_eq!(home.json(&["session", "end", "monday", "--user=bo"])["ended"], true);
     let stats = home.json(&["stats"]);
     assert_eq!(stats["learned"]["statements"], 2, "{stats}");
@@ -393,7 +393,7 @@ fn a_conversation_is_said_in_few_words() {
     says(&run.out, &["green"]);
     says(&run.err, &["saved", "extractive"]);
     says(&shown(&home, &["summarise", "--user=nobody"]), &["nothing to summarise"]);
-    check(&home, &["summarise", "--session=never"], NOT_FOUND.0, NOT_FOUND.1, "session");
+    check(&home, &["summarise", "--session=never"], NOT_FOUND.0, NOT_FOUND.1, "sessionId");
     check(&home, &["summarise", "--strategy=poem"], INVALID.0, INVALID.1, "strategy");
     check(&home, &["summarise", "--tokens=0"], INVALID.0, INVALID.1, "targetTokens");
     check(&home, &["summarise", "--layer=user", "--user=ann"], INVALID.0, INVALID.1, "layer");
