@@ -20,8 +20,8 @@ fn what_an_agent_has_before_it_outlives_the_command_in_redis() {
     let Some(home) = shared() else { return };
     let whose = ["--user", "ann", "--agent", "tutor"];
     let with = |verb: &[&str]| home.json(&[&["working"], verb, &whose[..]].concat());
-    assert_eq!(with(&["append", "--role", "user", "Which", "chapter", "were", "we", "at?"])["messages"], 1);
-    assert_eq!(with(&["append", "--role", "assistant", "The third one."])["messages"], 2);
+    assert_eq!(with(&["append", "--role", "user", "Which", "chapter", "were", "we", "at?"])["messageCount"], 1);
+    assert_eq!(with(&["append", "--role", "assistant", "The third one."])["messageCount"], 2);
     with(&["tool", "c1", "{\"celsius\": 21}", "--tool", "weather"]);
     with(&["scratchpad", "proof first"]);
     let view = with(&["get"]);
