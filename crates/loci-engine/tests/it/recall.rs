@@ -257,7 +257,7 @@ async fn a_query_keeps_its_budget_and_tells_what_changed() {
     house.engine.forget(&ana, id, None, Some("no longer true")).await.unwrap();
     let next = house.engine.query(&ana, ask_for(500, Some(seen.revision), Format::Markdown)).await.unwrap();
     assert!(next.revision > seen.revision);
-    let head = format!("Memory updates since rev {}:\n- −deleted: memory {id}", seen.revision);
+    let head = format!("Memory updates since rev {}:\n- −deleted: memory {}", seen.revision, id.citation());
     assert!(next.text.starts_with(&head), "{}", next.text);
     let again = house.engine.query(&ana, ask_for(500, Some(next.revision), Format::Markdown)).await.unwrap();
     assert!(!again.text.contains("Memory updates"), "{}", again.text);
