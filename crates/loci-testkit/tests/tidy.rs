@@ -25,7 +25,8 @@ const OUTSIDE: &[(&str, &[&str])] = &[
     ("rusqlite", &["loci-store", "loci-cli"]),
     ("redis", &["loci-store"]),
     ("rten-gemm", &["loci-models"]),
-    ("reqwest", &["loci-models", "loci-store"]),
+    // The server delivers webhooks.
+    ("reqwest", &["loci-models", "loci-server", "loci-store"]),
     ("axum", &["loci-server", "loci-testkit"]),
     ("rmcp", &["loci-server"]),
     ("clap", &["loci-cli"]),
