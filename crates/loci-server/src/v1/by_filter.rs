@@ -30,6 +30,8 @@ const PAGE: usize = 500;
 const AT_ONCE: usize = 16;
 /// Number of ids in the answer.
 const SHOWN: usize = 20;
+/// Maximum number of characters of a reason.
+const LONGEST_REASON: usize = 1_024;
 /// Maximum number of failures in the answer.
 const FAILURES: usize = 100;
 
@@ -130,6 +132,10 @@ async fn delete(
 ) -> Result<Json<FilterResult>, Failure> {
     const OPERATION: &str = "deleteMemories";
     let FilterDeletion { filter, reason, dry_run, expected, all } = body;
+    if reason.as_deref().is_some_and(|reason| reason.contains('\0') || reason.chars().count() > LONGEST_REASON) {
+        let message = format!("reason must have at most {LONGEST_REASON} characters, and no NUL character");
+        return Err(Failure::new(ErrorKind::InvalidInput, message, OPERATION).field("reason"));
+    }
     let filter = closed(filter, all, &identifiers, &app, OPERATION)?;
     let caller = who.caller(identifiers, OPERATION)?;
     let selection = Selection { filter, dry_run, expected, operation: OPERATION };

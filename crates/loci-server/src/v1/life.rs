@@ -224,7 +224,7 @@ async fn confirm(
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Resolution {
     /// The id of the other memory, or a short form of it.
-    #[schema(inline)]
+    #[schema(value_type = String, min_length = 6, max_length = 45)]
     other: MemoryRef,
     /// Which of the two holds: the one said later, the one said earlier, or both.
     keep: Keep,
