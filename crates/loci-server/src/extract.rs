@@ -128,7 +128,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Scoped<T> {
     }
 }
 
-/// Reads a value strictly. The error names the field in the way in which [`told`] looks for it.
+/// Reads a value strictly. The error names the field in the way in which [`field_failure`] looks for it.
 fn part<T: DeserializeOwned, E: serde::de::Error>(value: serde_json::Value, within: Option<&str>) -> Result<T, E> {
     serde_path_to_error::deserialize(Strict(value)).map_err(|error| {
         let (path, problem) = (error.path().to_string(), error.inner().to_string());
@@ -203,10 +203,10 @@ pub(crate) fn scope_of(bytes: &[u8]) -> Identifiers {
 
 /// Reads an object: `identifiers` by themselves, the rest as `T`. Both are read strictly.
 fn scoped<T: DeserializeOwned>(bytes: &[u8]) -> Result<Scoped<T>, Failure> {
-    let wrong = |error: serde_json::Error| told("body".to_owned(), &error.to_string());
+    let wrong = |error: serde_json::Error| field_failure("body".to_owned(), &error.to_string());
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let Members(members) = serde_path_to_error::deserialize(&mut reader)
-        .map_err(|error| told(error.path().to_string(), &error.inner().to_string()))?;
+        .map_err(|error| field_failure(error.path().to_string(), &error.inner().to_string()))?;
     reader.end().map_err(wrong)?;
     let (mut identifiers, mut rest) = (Identifiers::default(), vec![b'{']);
     for (name, value) in members {
@@ -280,7 +280,7 @@ pub(crate) fn split(text: &str, chosen: impl Fn(&str) -> bool) -> (String, Strin
 pub(crate) fn parameters<T: DeserializeOwned>(text: &str) -> Result<T, Failure> {
     let pairs = form_urlencoded::parse(text.as_bytes());
     let read = serde_path_to_error::deserialize(serde_urlencoded::Deserializer::new(pairs));
-    read.map_err(|error| told(error.path().to_string(), &error.inner().to_string()))
+    read.map_err(|error| field_failure(error.path().to_string(), &error.inner().to_string()))
 }
 
 /// Reads words with commas between them; an empty list is refused.
@@ -362,20 +362,21 @@ fn not_json() -> Failure {
 /// Reads JSON, and says which field is wrong.
 pub(crate) fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
     let wrong = |error: serde_path_to_error::Error<serde_json::Error>| {
-        told(error.path().to_string(), &error.inner().to_string())
+        field_failure(error.path().to_string(), &error.inner().to_string())
     };
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let read = serde_path_to_error::deserialize(&mut reader).map_err(wrong)?;
-    reader.end().map_err(|error| told("body".to_owned(), &error.to_string()))?;
+    reader.end().map_err(|error| field_failure("body".to_owned(), &error.to_string()))?;
     // Only where there is a list can one have been taken for an object.
     if bytes.contains(&b'[') {
-        let value = serde_json::from_slice(bytes).map_err(|error| told("body".to_owned(), &error.to_string()))?;
+        let value =
+            serde_json::from_slice(bytes).map_err(|error| field_failure("body".to_owned(), &error.to_string()))?;
         serde_path_to_error::deserialize::<_, T>(Strict(value)).map_err(wrong)?;
     }
     Ok(read)
 }
 
-pub(crate) fn told(path: String, problem: &str) -> Failure {
+pub(crate) fn field_failure(path: String, problem: &str) -> Failure {
     // Where a document breaks off there is no field to name: only how far it was read.
     let path = path.trim_end_matches('?').trim_end_matches('.').to_owned();
     // A missing or unknown field is named in the sentence, not in the path.

@@ -203,14 +203,11 @@ impl ProblemBody {
     }
 }
 
-/// What the parts of the server that do not know the operation write in its place.
-const UNNAMED: [&str; 4] = ["read the request", "request", "authenticate", "answered"];
-
 /// Adds the id of the request, its operation and the kind of resource that was not found to the body of a failure.
 pub(crate) fn name_request(response: &mut Response, request: &str, operation: &str, route: Option<&str>) {
     let Some(mut body) = response.extensions_mut().remove::<ProblemBody>() else { return };
     body.instance = Some(request.to_owned());
-    if UNNAMED.contains(&body.operation.as_str()) && route.is_some() {
+    if route.is_some() {
         body.operation = operation.to_owned();
     }
     if let Some(resource) = route.and_then(|route| resource_of(route, &body)) {

@@ -109,7 +109,7 @@ pub(super) use rare;
 /// Reads the arguments, or says which of them is wrong.
 pub(super) fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, Failure> {
     serde_path_to_error::deserialize(arguments)
-        .map_err(|error| extract::told(error.path().to_string(), &error.inner().to_string()))
+        .map_err(|error| extract::field_failure(error.path().to_string(), &error.inner().to_string()))
 }
 
 /// Calls a tool of a profile. A failure is an answer too.

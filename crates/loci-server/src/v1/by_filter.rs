@@ -1,16 +1,11 @@
-//! Deletes or changes all memories that match a filter.
-//!
-//! Both are dry runs unless the caller says otherwise. Each memory is changed by itself in the ordinary way, so that
-//! its history shows the change, undo takes it back, and policy is enforced. Matches are read page by page, newest
-//! first, so that memory use does not grow with their number.
+//! Deletes or changes all memories that match a filter. Both are dry runs unless the caller says otherwise.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use futures::{StreamExt, stream};
-use loci_engine::{Caller, ListRequest, Update};
-use loci_types::{ErrorKind, Filter, Identifiers, MemoryId, Outcome, Receipt};
+use loci_engine::{Selection, SelectionOutcome, Update};
+use loci_types::{ErrorKind, Filter, Identifiers, MemoryId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -21,19 +16,6 @@ use crate::App;
 use crate::extract::Scoped;
 use crate::failure::{Failure, Failures, ProblemBody};
 use crate::guard::Who;
-
-/// Maximum number of memories that one call changes.
-const MOST: u64 = 10_000;
-/// Number of matches that are read at once.
-const PAGE: usize = 500;
-/// Number of memories that are changed at the same time: the store commits them together.
-const AT_ONCE: usize = 16;
-/// Number of ids in the answer.
-const SHOWN: usize = 20;
-/// Maximum number of characters of a reason.
-const LONGEST_REASON: usize = 1_024;
-/// Maximum number of failures in the answer.
-const FAILURES: usize = 100;
 
 /// The routes that act on all matches of a filter.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -50,7 +32,7 @@ struct FilterDeletion {
     #[schema(max_length = 1024)]
     reason: Option<String>,
     /// Whether nothing is deleted, and the answer only tells what would be.
-    #[serde(default = "yes")]
+    #[serde(default = "super::yes")]
     #[schema(default = true)]
     dry_run: bool,
     /// The number of matches that the caller expects. If there are more or fewer, nothing is deleted.
@@ -70,7 +52,7 @@ struct FilterUpdate {
     /// The new values, the same for each memory. `version` and `content` cannot be given.
     changes: Update,
     /// Whether nothing is changed, and the answer only tells what would be.
-    #[serde(default = "yes")]
+    #[serde(default = "super::yes")]
     #[schema(default = true)]
     dry_run: bool,
     /// The number of matches that the caller expects. If there are more or fewer, nothing is changed.
@@ -79,10 +61,6 @@ struct FilterUpdate {
     #[serde(default)]
     #[schema(default = false)]
     all: bool,
-}
-
-fn yes() -> bool {
-    true
 }
 
 /// The result of an action on all matches of a filter.
@@ -102,6 +80,16 @@ struct FilterResult {
     data: Vec<MemoryId>,
     /// The memories that could not be changed; at most 100 of them.
     failed: Vec<FailedMemory>,
+}
+
+impl FilterResult {
+    fn of(outcome: SelectionOutcome, dry_run: bool, operation: &str) -> Self {
+        let SelectionOutcome { matched, changed, truncated, first, failed } = outcome;
+        let failed = failed
+            .into_iter()
+            .map(|(id, error)| FailedMemory { id, error: Failure::of(error.problem(operation)).body() });
+        Self { matched, changed, dry_run, truncated, data: first, failed: failed.collect() }
+    }
 }
 
 /// A memory that could not be changed.
@@ -132,15 +120,12 @@ async fn delete(
 ) -> Result<Json<FilterResult>, Failure> {
     const OPERATION: &str = "deleteMemories";
     let FilterDeletion { filter, reason, dry_run, expected, all } = body;
-    if reason.as_deref().is_some_and(|reason| reason.contains('\0') || reason.chars().count() > LONGEST_REASON) {
-        let message = format!("reason must have at most {LONGEST_REASON} characters, and no NUL character");
-        return Err(Failure::new(ErrorKind::InvalidInput, message, OPERATION).field("reason"));
-    }
-    let filter = closed(filter, all, &identifiers, &app, OPERATION)?;
+    let filter = conditions(filter, all, &identifiers, &app, OPERATION)?;
     let caller = who.caller(identifiers, OPERATION)?;
-    let selection = Selection { filter, dry_run, expected, operation: OPERATION };
-    let delete = |id| app.engine.forget(&caller, id, None, reason.as_deref());
-    selection.for_each(&app, &caller, delete).await.map(Json)
+    let selection = Selection { filter, dry_run, expected };
+    let work = app.engine.forget_selection(&caller, &selection, reason.as_deref());
+    let outcome = app.verb(OPERATION, work).await.map_err(in_body)?;
+    Ok(Json(FilterResult::of(outcome, dry_run, OPERATION)))
 }
 
 /// Changes all memories that match a filter, each in the same way.
@@ -172,20 +157,22 @@ async fn update(
     if changes == Update::default() {
         return refuse("changes", "there is nothing to change");
     }
-    let filter = closed(filter, all, &identifiers, &app, OPERATION)?;
+    let filter = conditions(filter, all, &identifiers, &app, OPERATION)?;
     let caller = who.caller(identifiers, OPERATION)?;
+    // The filter and the changes have fields of the same names: each is checked where its name can be given.
     app.engine.check_update(&caller, &changes).await.map_err(|error| {
         let failure = Failure::of(error.problem(OPERATION));
         if error.kind() == ErrorKind::InvalidInput { failure.within("changes") } else { failure }
     })?;
-    let selection = Selection { filter, dry_run, expected, operation: OPERATION };
-    let update = |id| app.engine.update(&caller, id, changes.clone());
-    selection.for_each(&app, &caller, update).await.map(Json)
+    let selection = Selection { filter, dry_run, expected };
+    let work = app.engine.update_selection(&caller, &selection, &changes);
+    let outcome = app.verb(OPERATION, work).await.map_err(in_body)?;
+    Ok(Json(FilterResult::of(outcome, dry_run, OPERATION)))
 }
 
-/// The filter, if it has conditions or the caller has said that it is meant to have none. All memories of nobody in
-/// particular would be those of everyone, so a scope must be named then.
-fn closed(
+/// Returns the conditions of a filter. A filter without conditions needs `all`, and then a scope: without one an admin
+/// would reach the memories of every user.
+fn conditions(
     filter: MemoryFilter,
     all: bool,
     identifiers: &Identifiers,
@@ -203,85 +190,4 @@ fn closed(
             .hint("give a condition, or \"all\": true if all memories of the scope are meant"));
     }
     Ok(filter.at(app.engine.now()))
-}
-
-/// An action on all matches of a filter.
-struct Selection {
-    filter: Filter,
-    dry_run: bool,
-    expected: Option<u64>,
-    operation: &'static str,
-}
-
-impl Selection {
-    /// Does the work for each match, unless it is a dry run.
-    async fn for_each<W>(
-        self,
-        app: &App,
-        caller: &Caller,
-        work: impl Fn(MemoryId) -> W,
-    ) -> Result<FilterResult, Failure>
-    where
-        W: Future<Output = loci_engine::Result<Receipt>>,
-    {
-        let matched = app.verb(self.operation, app.engine.count(caller, &self.filter)).await.map_err(in_body)?;
-        if let Some(expected) = self.expected.filter(|expected| *expected != matched) {
-            let message = format!("{matched} memories match, but {expected} were expected; nothing was changed");
-            return Err(Failure::new(ErrorKind::Conflict, message, self.operation)
-                .field("expected")
-                .hint("make a dry run to see which memories match"));
-        }
-        let mut result = FilterResult {
-            matched,
-            changed: 0,
-            dry_run: self.dry_run,
-            truncated: matched > MOST,
-            data: Vec::new(),
-            failed: Vec::new(),
-        };
-        let (mut cursor, mut left) = (None, MOST as usize);
-        loop {
-            let limit = Some(if self.dry_run { SHOWN } else { PAGE.min(left) });
-            let request = ListRequest { layers: None, filter: Some(self.filter.clone()), cursor, limit };
-            let page = app.verb(self.operation, app.engine.list(caller, request)).await?;
-            let ids: Vec<MemoryId> = page.memories.iter().map(|memory| memory.id).collect();
-            let shown = SHOWN.saturating_sub(result.data.len());
-            result.data.extend(ids.iter().take(shown));
-            if self.dry_run {
-                return Ok(result);
-            }
-            left -= ids.len();
-            self.change(&ids, &work, &mut result).await;
-            cursor = page.next_cursor;
-            if cursor.is_none() || left == 0 {
-                return Ok(result);
-            }
-        }
-    }
-
-    /// Does the work for these memories, some of them at a time.
-    async fn change<W>(&self, ids: &[MemoryId], work: impl Fn(MemoryId) -> W, result: &mut FilterResult)
-    where
-        W: Future<Output = loci_engine::Result<Receipt>>,
-    {
-        let done = stream::iter(ids.to_vec()).map(|id| {
-            let work = work(id);
-            async move { (id, work.await) }
-        });
-        let mut done = done.buffer_unordered(AT_ONCE);
-        while let Some((id, done)) = done.next().await {
-            self.note(id, done, result);
-        }
-    }
-
-    fn note(&self, id: MemoryId, done: loci_engine::Result<Receipt>, result: &mut FilterResult) {
-        match done {
-            Ok(receipt) if receipt.event == Outcome::None => {}
-            Ok(_) => result.changed += 1,
-            Err(error) if result.failed.len() < FAILURES => {
-                result.failed.push(FailedMemory { id, error: Failure::of(error.problem(self.operation)).body() });
-            }
-            Err(_) => {}
-        }
-    }
 }

@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use super::page::PageRequest;
-use crate::extract::{is_identifier, json, parameters, split, told};
+use crate::extract::{field_failure, is_identifier, json, parameters, split};
 use crate::failure::Failure;
 
 /// Conditions that a memory must meet. A condition that is absent holds for every memory; a list holds if one of its
@@ -222,10 +222,11 @@ impl MemoryFilter {
             };
             let value = forms().get(field).map_or_else(|| Value::from(text.as_ref()), |form| form.value(&text));
             if object.insert(field.to_owned(), value).is_some() {
-                return Err(told(name.to_string(), &format!("duplicate field `{name}`")));
+                return Err(field_failure(name.to_string(), &format!("duplicate field `{name}`")));
             }
         }
-        let bytes = serde_json::to_vec(&object).map_err(|error| told("query".to_owned(), &error.to_string()))?;
+        let bytes =
+            serde_json::to_vec(&object).map_err(|error| field_failure("query".to_owned(), &error.to_string()))?;
         json(&bytes).map_err(|failure| {
             // A parameter is one text, so the place within a list is of no use to the caller.
             let field = failure.problem().details.get("field").and_then(Value::as_str).unwrap_or_default();

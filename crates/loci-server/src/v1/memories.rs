@@ -8,14 +8,14 @@ use axum::http::header::{ETAG, HeaderName, IF_MATCH};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use loci_engine::{Caller, NewMemory, Update};
-use loci_types::{Durability, ErrorKind, Identifiers, Memory, MemoryId, MemoryRef, Outcome, Receipt};
+use loci_types::{Durability, ErrorKind, Identifiers, Memory, MemoryRef, Outcome, Receipt};
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::write::{Prefer, PreferHeader, Write};
+use super::write::{Prefer, PreferHeader, Write, read_back};
 use super::{IdentifierParams, NoParams};
 use crate::App;
 use crate::extract::{Id, MaybeScoped, NoFields, Scoped, ScopedParams};
@@ -197,7 +197,7 @@ async fn restore(
 
 /// The answer to a write of a memory: with the memory, unless the caller prefers a minimal answer.
 pub(super) async fn answer_write(app: &App, caller: &Caller, receipt: Receipt, prefer: Prefer) -> Response {
-    let data = if prefer.minimal { None } else { read_back(app, caller, receipt.id).await };
+    let data = read_back(app, caller, receipt.id, prefer).await;
     let place = format!("/v1/memories/{}", receipt.id);
     let degraded = degraded(app, &receipt);
     Write { degraded, ..Write::of(receipt, data) }.within(&place, &caller.identifiers)
@@ -210,18 +210,6 @@ pub(super) fn degraded(app: &App, receipt: &Receipt) -> Vec<String> {
         true => vec!["vector".to_owned()],
         false => Vec::new(),
     }
-}
-
-/// The memory after a write; none if the caller may not see it. The write succeeded and is answered as such even if
-/// reading fails.
-async fn read_back(app: &App, caller: &Caller, id: MemoryId) -> Option<Memory> {
-    let read = app.engine.get(caller, id).await;
-    read.inspect_err(|error| {
-        if error.kind() != ErrorKind::NotFound {
-            tracing::warn!(%error, %id, "the memory was written, but could not be read back");
-        }
-    })
-    .ok()
 }
 
 /// The header with the version of a memory.

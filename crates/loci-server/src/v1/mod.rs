@@ -117,3 +117,8 @@ pub(crate) struct IdentifierParams {
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NoParams {}
+
+/// The default of a flag that is on unless the caller switches it off.
+pub(crate) fn yes() -> bool {
+    true
+}

@@ -17,8 +17,9 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::memories::answer_write;
 use super::page::{Page, PageParams};
-use super::write::{Prefer, PreferHeader, Write, read_back, segment};
+use super::write::{Prefer, PreferHeader, Write, segment};
 use super::{IdentifierParams, NoParams};
 use crate::App;
 use crate::extract::{self, Body, ListParams, MaybeScoped, NoFields, PathName, PathPair, Scoped, ScopedParams};
@@ -257,9 +258,7 @@ async fn contribute(
             app.verb(OPERATION, app.engine.contribute(&caller, new)).await?
         }
     };
-    let data = read_back(&app, &caller, receipt.id, prefer).await;
-    let place = format!("/v1/memories/{}", receipt.id);
-    Ok(Write::of(receipt, data).within(&place, &caller.identifiers))
+    Ok(answer_write(&app, &caller, receipt, prefer).await)
 }
 
 /// Copies what the agent does not have yet of a pool into its own memory, about the user in the identifiers.

@@ -31,17 +31,13 @@ struct ErasureRequest {
     #[schema(min_length = 1, max_length = 256)]
     user_id: String,
     /// Whether it is only counted what would be erased. Default: true.
-    #[serde(default = "yes")]
+    #[serde(default = "crate::v1::yes")]
     #[schema(default = true)]
     dry_run: bool,
     /// Whether freed pages, indexes and logs are cleaned too. It takes long and delays writers. Default: true.
-    #[serde(default = "yes")]
+    #[serde(default = "crate::v1::yes")]
     #[schema(default = true)]
     scrub: bool,
-}
-
-fn yes() -> bool {
-    true
 }
 
 /// Erases everything of a user, or counts what would be erased.
