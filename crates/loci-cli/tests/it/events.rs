@@ -76,7 +76,7 @@ fn operations_are_counted() {
     assert_eq!(home.json(&["operations", "--node=worker"])["data"], json!([]));
     assert_eq!(home.json(&["operations", "--op=DELETE"])["data"][0]["count"], 1);
     let run = home.run(&["operations", "--by=hour"]);
-    assert!(["hour", "part", "hotpath", "delete"].iter().all(|word| run.out.contains(word)), "{run:?}");
+    assert!(["hour", "part", "hotpath", "DELETE"].iter().all(|word| run.out.contains(word)), "{run:?}");
     check(&home, &["operations", "--by=month"], "INVALID_INPUT", 20, "bucket");
     check(&home, &["operations", "--by=hour", "--since=2020-01-01"], "INVALID_INPUT", 20, "bucket");
     check(&home, &["operations", "--since=2999-01-01"], "INVALID_INPUT", 20, "from");
