@@ -72,16 +72,16 @@ impl Details {
         Ok(Update {
             content,
             kind: given.kind,
-            category: given.category,
+            category: given.category.map(Some),
             tags: (!given.tags.is_empty()).then_some(given.tags),
             metadata: (!given.metadata.is_empty()).then_some(given.metadata),
-            source: given.source,
+            source: given.source.map(Some),
             importance: given.importance,
             confidence: given.confidence,
-            event_time: given.event_time,
-            valid_from: given.valid_from,
-            valid_until: given.valid_until,
-            expires_at: given.expires_at,
+            event_time: given.event_time.map(Some),
+            valid_from: given.valid_from.map(Some),
+            valid_until: given.valid_until.map(Some),
+            expires_at: given.expires_at.map(Some),
             ..Update::default()
         })
     }

@@ -151,10 +151,13 @@ impl Retrieval {
 #[serde(deny_unknown_fields)]
 pub struct Weights {
     /// Of relevance.
+    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
     pub similarity: f64,
     /// Of recency.
+    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
     pub recency: f64,
     /// Of utility.
+    #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
     pub utility: f64,
 }
 

@@ -116,15 +116,15 @@ pub use instant::{in_time_zone, optional_instant, parse_instant};
 pub use keys::{ApiKey, ApiKeyWithSecret, MadeKey, NewKey};
 pub use kinds::choose_kind;
 pub use loci_store::{Agent, Backup, IndexHealth, Pool, PoolMember, Stats};
-pub use maintain::{MaintainReport, MaintainRequest, Planned, Step, StepReport};
+pub use maintain::{MaintainReport, MaintainRequest, PlannedAction, Step, StepReport};
 pub use mind::Learning;
 pub use neighbourhood::{Neighbour, Neighbourhood};
 pub use operations::{Bucket, OperationCount, Operations, OperationsRequest};
 pub use policy::Caller;
 pub use pool::{NewPool, PoolDetails};
-pub use pool_sync::Synced;
+pub use pool_sync::PoolSync;
 pub use query::{QueryRequest, QueryResponse};
-pub use read::{History, Learned, ListRequest, ListResponse};
+pub use read::{History, LearningStats, ListRequest, ListResponse};
 pub use recall::{
     Answered, Clue, ClueWeight, Explanation, LaneRank, Recall, RecallHit, RecallRequest, RelatedMemory, Strategy,
 };
@@ -137,12 +137,12 @@ pub use selection::{Selection, SelectionOutcome};
 pub use summary::SummariseRequest;
 pub use tenant::{RemovedTenant, TenantUsage};
 pub use text::{content_hash, estimate_tokens, normalise};
-pub use undo::Undone;
+pub use undo::UndoOutcome;
 pub use update::Update;
 pub use vectors::oversight;
 pub use weak::WeakMemory;
 pub use webhook::{NewWebhook, Webhook, WebhookState};
-pub use work::Worked;
+pub use work::JobRun;
 pub use working::{
     Appended, Entry, EntryHit, ErasedTiers, FoundBy, Message, NewEntry, NewMessage, NewToolResult, PutEntry,
     ToolResult, WorkingHit, WorkingMemory, WorkingQuery, WorkingView,

@@ -27,7 +27,7 @@ const PAGE: usize = 200;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Synced {
+pub struct PoolSync {
     /// The pool.
     pub pool_id: String,
     /// The agent to which it was brought.
@@ -76,7 +76,7 @@ struct Run {
 impl Engine {
     /// Brings what the agent does not have yet of the pool that it names into its own space. `progress` hears
     /// how many were looked at, and how many there are.
-    pub async fn sync_pool(&self, caller: &Caller, mut progress: impl FnMut(u64, u64) + Send) -> Result<Synced> {
+    pub async fn sync_pool(&self, caller: &Caller, mut progress: impl FnMut(u64, u64) + Send) -> Result<PoolSync> {
         policy::writer(caller)?;
         let pool = self.pool_named(caller).await?;
         let Identifiers { agent_id, user_id, .. } = caller.identifiers.clone();
@@ -88,7 +88,7 @@ impl Engine {
         let run = Run { pool, own, scope, seen, known };
         let Identifiers { agent_id, user_id, .. } = run.own.identifiers.clone();
         let (agent_id, user_id) = (agent_id.unwrap_or_default(), user_id.unwrap_or_default());
-        let mut done = Synced { pool_id: run.pool.clone(), agent_id, user_id, ..Synced::default() };
+        let mut done = PoolSync { pool_id: run.pool.clone(), agent_id, user_id, ..PoolSync::default() };
         let (filter, mut after, mut looked) = (Filter::at(self.now()), None, 0);
         loop {
             let listing = self.store.scan(&run.seen, &filter, Page { after, limit: PAGE }).await?;

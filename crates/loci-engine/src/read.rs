@@ -57,7 +57,7 @@ pub struct History {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Learned {
+pub struct LearningStats {
     /// Memories that were learned from sessions.
     pub statements: u64,
     /// Statements that a language model wrote and that were refused.
@@ -139,13 +139,14 @@ impl Engine {
     }
 
     /// How learning goes, over the whole tenant; none for those who do not see it.
-    pub async fn learned(&self, caller: &Caller) -> Result<Option<Learned>> {
+    pub async fn learned(&self, caller: &Caller) -> Result<Option<LearningStats>> {
         let visible = self.visible(caller, None).await?;
         if *visible.reach() != Reach::Whole {
             return Ok(None);
         }
         let keys = [WRITTEN, REFUSED, MISSED, SAVED].map(str::to_owned);
-        let mut learned = Learned { llm_tokens_today: self.spent_today(&caller.tenant).await?, ..Learned::default() };
+        let mut learned =
+            LearningStats { llm_tokens_today: self.spent_today(&caller.tenant).await?, ..LearningStats::default() };
         for space in self.store.spaces(&caller.tenant).await? {
             for (key, count) in self.store.notes(&visible, &space, &keys, self.now()).await? {
                 let count = count.as_f64().unwrap_or(0.0) as u64;

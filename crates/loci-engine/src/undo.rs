@@ -18,7 +18,7 @@ use crate::{Engine, Result};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Undone {
+pub struct UndoOutcome {
     /// The line of the ledger.
     pub sequence: i64,
     /// What it told.
@@ -99,7 +99,7 @@ fn unlink(source: MemoryId, told: &Map<String, Value>) -> Result<Action, String>
 
 impl Engine {
     /// Takes back one line of a space's ledger.
-    pub async fn undo(&self, caller: &Caller, space: &Space, sequence: i64) -> Result<Undone> {
+    pub async fn undo(&self, caller: &Caller, space: &Space, sequence: i64) -> Result<UndoOutcome> {
         policy::writer(caller)?;
         let entry = self.entry(caller, space, sequence).await?;
         let refuse = |why: String| {
@@ -115,7 +115,7 @@ impl Engine {
         if let Some(id) = entry.memory_id {
             self.shelf.forget(id);
         }
-        Ok(Undone { sequence, event: entry.event, memory_id: entry.memory_id, done })
+        Ok(UndoOutcome { sequence, event: entry.event, memory_id: entry.memory_id, done })
     }
 
     async fn entry(&self, caller: &Caller, space: &Space, sequence: i64) -> Result<LedgerEntry> {

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use loci_types::{
     AccessPolicy, Action, Batch, Error, KnowledgePointer, MemoryId, NewContent, Patch, Receipt, Revision, Source, unit,
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use crate::bounds;
@@ -14,8 +14,9 @@ use crate::remember::{check_validity, receipt};
 use crate::text::{content_hash, estimate_tokens};
 use crate::{Engine, Result, optional_instant};
 
-/// New values for fields of a memory. What is absent or null stays as it is.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+/// New values for fields of a memory. A field that is left out stays as it is. Null removes the category, the source, the
+/// knowledge pointer and the times; elsewhere it is the same as leaving the field out.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "schema", schema(as = MemoryChanges))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
@@ -27,15 +28,21 @@ pub struct Update {
     /// The new kind.
     pub kind: Option<String>,
     /// The new category.
-    pub category: Option<String>,
+    #[serde(deserialize_with = "or_null")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
+    pub category: Option<Option<String>>,
     /// The new tags, which replace the old ones.
     pub tags: Option<Vec<String>>,
     /// Metadata fields that are merged over the old ones; null removes a field.
     pub metadata: Option<Map<String, Value>>,
     /// The new source.
-    pub source: Option<Source>,
+    #[serde(deserialize_with = "or_null")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Source>))]
+    pub source: Option<Option<Source>>,
     /// The new knowledge pointer.
-    pub knowledge_pointer: Option<KnowledgePointer>,
+    #[serde(deserialize_with = "or_null")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<KnowledgePointer>))]
+    pub knowledge_pointer: Option<Option<KnowledgePointer>>,
     /// The new access policy.
     pub access_policy: Option<AccessPolicy>,
     /// The new importance, 0 to 1.
@@ -45,33 +52,52 @@ pub struct Update {
     /// Whether it is kept whatever its age.
     pub pinned: Option<bool>,
     /// When it happened: an instant, or a day.
-    #[serde(deserialize_with = "optional_instant")]
-    pub event_time: Option<Timestamp>,
+    #[serde(deserialize_with = "instant_or_null")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Timestamp>))]
+    pub event_time: Option<Option<Timestamp>>,
     /// The first instant, or day, at which it holds.
-    #[serde(deserialize_with = "optional_instant")]
-    pub valid_from: Option<Timestamp>,
+    #[serde(deserialize_with = "instant_or_null")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Timestamp>))]
+    pub valid_from: Option<Option<Timestamp>>,
     /// The first instant, or day, at which it no longer holds.
-    #[serde(deserialize_with = "optional_instant")]
-    pub valid_until: Option<Timestamp>,
+    #[serde(deserialize_with = "instant_or_null")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Timestamp>))]
+    pub valid_until: Option<Option<Timestamp>>,
     /// The instant, or day, from which it is no longer returned and may be removed.
-    #[serde(deserialize_with = "optional_instant")]
-    pub expires_at: Option<Timestamp>,
+    #[serde(deserialize_with = "instant_or_null")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Timestamp>))]
+    pub expires_at: Option<Option<Timestamp>>,
+}
+
+/// Reads a field in which null means that the value is removed.
+fn or_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> std::result::Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+/// Reads an instant or a day, or null, which removes it.
+fn instant_or_null<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Option<Option<Timestamp>>, D::Error> {
+    optional_instant(deserializer).map(Some)
 }
 
 impl Engine {
     /// Checks new values as far as they do not depend on the memory that they are for.
     pub async fn check_update(&self, caller: &Caller, update: &Update) -> Result<()> {
         policy::writer(caller)?;
-        self.may_write(caller, update.category.as_deref()).await?;
+        let category = update.category.as_ref().and_then(Option::as_deref);
+        self.may_write(caller, category).await?;
         for (field, value) in [("importance", update.importance), ("confidence", update.confidence)] {
             if let Some(value) = value {
                 unit(field, value)?;
             }
         }
-        check_validity(update.valid_from, update.valid_until)?;
-        bounds::short("category", update.category.as_deref(), bounds::LABEL)?;
-        bounds::source(update.source.as_ref())?;
-        bounds::pointer(update.knowledge_pointer.as_ref())?;
+        check_validity(update.valid_from.flatten(), update.valid_until.flatten())?;
+        bounds::short("category", category, bounds::LABEL)?;
+        bounds::source(update.source.as_ref().and_then(Option::as_ref))?;
+        bounds::pointer(update.knowledge_pointer.as_ref().and_then(Option::as_ref))?;
         if let Some(tags) = &update.tags {
             self.check_tags(tags)?;
         }
@@ -93,7 +119,8 @@ impl Engine {
         self.check_update(caller, &update).await?;
         let visible = self.visible(caller, None).await?;
         let memory = self.one(&visible, id).await?;
-        let (from, until) = (update.valid_from.or(memory.valid_from), update.valid_until.or(memory.valid_until));
+        let (from, until) =
+            (update.valid_from.unwrap_or(memory.valid_from), update.valid_until.unwrap_or(memory.valid_until));
         check_validity(from, until)?;
         if let Some(metadata) = &update.metadata {
             let mut merged = memory.metadata.clone();
@@ -131,20 +158,20 @@ impl Engine {
         let patch = Patch {
             content,
             kind: update.kind.as_deref().map(|name| self.kinds.parse(name)).transpose()?,
-            category: update.category.map(Some),
+            category: update.category,
             tags: update.tags,
             metadata: update.metadata,
-            source: update.source.map(Some),
-            knowledge_pointer: update.knowledge_pointer.map(Some),
+            source: update.source,
+            knowledge_pointer: update.knowledge_pointer,
             access_policy: update.access_policy,
             importance: update.importance,
             confidence: update.confidence,
             decay_rate: None,
             pinned: update.pinned,
-            event_time: update.event_time.map(Some),
-            valid_from: update.valid_from.map(Some),
-            valid_until: update.valid_until.map(Some),
-            expires_at: update.expires_at.map(Some),
+            event_time: update.event_time,
+            valid_from: update.valid_from,
+            valid_until: update.valid_until,
+            expires_at: update.expires_at,
         };
         if patch.is_empty() && update.version.is_none_or(|version| version == memory.version) {
             return Err(Error::invalid("update", "nothing to change was given")

@@ -39,7 +39,7 @@ const RENEWAL: Duration = Duration::from_secs(40);
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Worked {
+pub struct JobRun {
     /// Jobs that are done.
     pub done: usize,
     /// Jobs that failed and wait, or were laid aside.
@@ -60,11 +60,11 @@ enum Progress {
 
 impl Engine {
     /// Does up to `limit` waiting jobs of these kinds; none: of all but vectors.
-    pub async fn work(&self, caller: &Caller, kinds: &[JobKind], limit: usize) -> Result<Worked> {
+    pub async fn work(&self, caller: &Caller, kinds: &[JobKind], limit: usize) -> Result<JobRun> {
         policy::operator(caller, "does what was left for later")?;
         crate::bounds::between("limit", limit, 1, usize::MAX)?;
         let kinds = if kinds.is_empty() { &SLOW } else { kinds };
-        let mut worked = Worked::default();
+        let mut worked = JobRun::default();
         // One that fails waits for the next time, however long this one takes.
         let start = self.now();
         while worked.done + worked.failed + worked.waiting < limit {

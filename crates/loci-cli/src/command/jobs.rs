@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use loci_engine::{Caller, Engine, Worked};
+use loci_engine::{Caller, Engine, JobRun};
 use loci_types::{Error, ErrorKind, JobRecord, Space};
 use serde_json::{Value, json};
 
@@ -147,7 +147,7 @@ async fn work(context: &Context, limit: usize) -> Result<()> {
     let (more, outcome) = make_vectors(&engine, &operator, left).await;
     let vectors = first + more;
     if context.json {
-        let Worked { done, failed, waiting, learned } = &worked;
+        let JobRun { done, failed, waiting, learned } = &worked;
         output::json(
             &json!({ "done": done, "failed": failed, "waiting": waiting, "vectors": vectors, "learned": learned }),
         );

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
-use loci_engine::{Caller, NewPool, Pool, PoolDetails, RecallRequest, Synced};
+use loci_engine::{Caller, NewPool, Pool, PoolDetails, PoolSync, RecallRequest};
 use loci_types::{Error, Identifiers, MemoryRef};
 use serde_json::json;
 
@@ -248,7 +248,7 @@ async fn sync(context: &Context, caller: &Caller, no_embed: bool) -> Result<()> 
     if context.json {
         output::json(&synced);
     } else {
-        let Synced { pool_id, agent_id, created, updated, unchanged, .. } = synced;
+        let PoolSync { pool_id, agent_id, created, updated, unchanged, .. } = synced;
         output::line(&format!("{pool_id} → {agent_id}: {created} new, {updated} changed, {unchanged} as they were"));
     }
     Ok(())

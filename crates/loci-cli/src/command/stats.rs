@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use clap::Args;
-use loci_engine::Learned;
+use loci_engine::LearningStats;
 use loci_store::Stats;
 use serde::Serialize;
 
@@ -28,7 +28,7 @@ struct Counted {
     #[serde(flatten)]
     stats: Stats,
     #[serde(skip_serializing_if = "Option::is_none")]
-    learned: Option<Learned>,
+    learned: Option<LearningStats>,
 }
 
 /// Prints the counts.
@@ -61,7 +61,7 @@ pub(crate) async fn run(context: &Context, args: &StatsArgs) -> Result<()> {
 }
 
 /// How learning goes.
-fn learned_rows(learned: &Learned) -> Vec<Vec<String>> {
+fn learned_rows(learned: &LearningStats) -> Vec<Vec<String>> {
     let mut rows = vec![row("memories learned from sessions", learned.statements)];
     if learned.refused > 0 {
         rows.push(row("  refused statements of the language model", learned.refused));

@@ -161,7 +161,7 @@ pub struct StepReport {
     /// How many memories only have new scores.
     pub aged: u64,
     /// The first of the changes.
-    pub planned: Vec<Planned>,
+    pub planned: Vec<PlannedAction>,
     /// What could not be done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
@@ -171,7 +171,7 @@ pub struct StepReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Planned {
+pub struct PlannedAction {
     /// The memory, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<MemoryId>,
@@ -199,7 +199,7 @@ impl StepReport {
     fn tell(&mut self, id: Option<MemoryId>, action: &str, about: String, why: &str) {
         self.changes += 1;
         if self.planned.len() < TOLD {
-            self.planned.push(Planned { id, action: action.to_owned(), about, why: why.to_owned() });
+            self.planned.push(PlannedAction { id, action: action.to_owned(), about, why: why.to_owned() });
         }
     }
 }

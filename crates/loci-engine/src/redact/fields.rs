@@ -85,8 +85,8 @@ impl<'a> Pass<'a> {
         if let Some(content) = &mut update.content {
             self.text("content", content)?;
         }
-        self.labels(update.tags.as_deref_mut().unwrap_or_default(), update.category.as_mut())?;
-        self.source(update.source.as_mut())?;
+        self.labels(update.tags.as_deref_mut().unwrap_or_default(), update.category.as_mut().and_then(Option::as_mut))?;
+        self.source(update.source.as_mut().and_then(Option::as_mut))?;
         update.metadata.as_mut().map_or(Ok(()), |metadata| self.metadata(metadata))
     }
 

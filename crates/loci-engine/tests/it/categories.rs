@@ -43,7 +43,7 @@ async fn verbs(
     let context = ContextRequest { recall: recall(), ..ContextRequest::default() };
     let context = ContextRequest { window: loci_engine::pack::context::Window::of(8_000), ..context };
     let list = ListRequest { filter: filter(), ..ListRequest::default() };
-    let update = Update { category: Some(category.into()), ..Update::default() };
+    let update = Update { category: Some(Some(category.into())), ..Update::default() };
     let fresh = |what: &str| of(category, &format!("The {what} of {category} is new"));
     vec![
         ("recall", engine.recall(caller, recall()).await.map(drop)),

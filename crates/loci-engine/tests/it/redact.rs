@@ -195,9 +195,9 @@ async fn nul_characters_are_refused_by_the_field() {
     }
     let id = house.remember(&ana, "The lamp is red").await.id;
     for (update, field) in [
-        (Update { category: some.clone(), ..Update::default() }, "category"),
+        (Update { category: Some(some.clone()), ..Update::default() }, "category"),
         (Update { tags: Some(vec![nul()]), ..Update::default() }, "tags"),
-        (Update { source: source("manual", None, some.clone()), ..Update::default() }, "source.reference"),
+        (Update { source: Some(source("manual", None, some.clone())), ..Update::default() }, "source.reference"),
         (Update { metadata: Some(object(json!({ "a": "\0" }))), ..Update::default() }, "metadata"),
     ] {
         let error = house.engine.update(&ana, id, update).await.unwrap_err();

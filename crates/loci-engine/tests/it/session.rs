@@ -246,7 +246,7 @@ async fn what_is_over_the_daily_cap_is_learned_the_next_day() {
     assert_eq!((worked.done, worked.failed, worked.waiting), (0, 0, 1));
     assert_eq!(worked.learned.waits_until.map(|at| at.to_string()).as_deref(), Some("2026-06-02T00:00:00Z"));
     assert_eq!(house.known(&user("ana")).await.len(), 2);
-    assert_eq!(house.engine.work(&operator(), &[], 10).await.unwrap(), loci_engine::Worked::default(), "not before");
+    assert_eq!(house.engine.work(&operator(), &[], 10).await.unwrap(), loci_engine::JobRun::default(), "not before");
     house.later(1);
     house.engine.work(&operator(), &[], 10).await.unwrap();
     assert_eq!(house.known(&user("ana")).await.len(), 4);

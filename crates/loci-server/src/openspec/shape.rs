@@ -265,7 +265,7 @@ impl Given {
             content: self.content,
             tags: self.metadata.tags,
             metadata: (!metadata.is_empty()).then_some(metadata),
-            source: self.source.map(EntrySource::into_source),
+            source: self.source.map(EntrySource::into_source).map(Some),
             access_policy: self.access_policy,
             importance: self.metadata.importance,
             confidence: self.metadata.confidence,

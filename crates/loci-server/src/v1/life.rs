@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header::LINK;
 use axum::response::{IntoResponse, Response};
-use loci_engine::{Keep, NewMemory, Provenance, Undone, WeakMemory};
+use loci_engine::{Keep, NewMemory, Provenance, UndoOutcome, WeakMemory};
 use loci_types::{Durability, Edge, ErrorKind, LedgerEntry, Memory, MemoryRef, Relation, Space};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
@@ -39,7 +39,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 
 /// Lists the ledger entries of a memory, oldest first.
 #[utoipa::path(
-    get, path = "/v1/memories/{id}/history", operation_id = "memoryHistory", tag = "life",
+    get, path = "/v1/memories/{id}/history", operation_id = "listMemoryHistory", tag = "life",
     params(("id" = inline(MemoryRef), Path, description = "The id of the memory"), PageParams, IdentifierParams),
     responses((status = 200, description = "A page of ledger entries", body = Page<LedgerEntry>), Failures),
     security(("key" = ["reader"]))
@@ -50,15 +50,15 @@ async fn history(
     Id(id): Id,
     ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<LedgerEntry>>, Failure> {
-    let caller = who.caller(identifiers, "memoryHistory")?;
+    let caller = who.caller(identifiers, "listMemoryHistory")?;
     let read = page.offset()?.saturating_add(page.limit + 1);
-    let history = app.verb("memoryHistory", app.engine.history(&caller, id, read)).await?;
+    let history = app.verb("listMemoryHistory", app.engine.history(&caller, id, read)).await?;
     page.slice(history.events).map(Json)
 }
 
 /// Reads where a memory comes from: its sources, versions, entities, links and history.
 #[utoipa::path(
-    get, path = "/v1/memories/{id}/provenance", operation_id = "memoryProvenance", tag = "life",
+    get, path = "/v1/memories/{id}/provenance", operation_id = "getMemoryProvenance", tag = "life",
     params(("id" = inline(MemoryRef), Path, description = "The id of the memory"), IdentifierParams),
     responses((status = 200, description = "The provenance of the memory", body = Provenance), Failures),
     security(("key" = ["reader"]))
@@ -69,8 +69,8 @@ async fn provenance(
     Id(id): Id,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<Provenance>, Failure> {
-    let caller = who.caller(identifiers, "memoryProvenance")?;
-    app.verb("memoryProvenance", app.engine.explain(&caller, id)).await.map(Json)
+    let caller = who.caller(identifiers, "getMemoryProvenance")?;
+    app.verb("getMemoryProvenance", app.engine.explain(&caller, id)).await.map(Json)
 }
 
 /// Lists all versions of what a memory says, oldest first.
@@ -78,7 +78,7 @@ async fn provenance(
 /// The last entry of the last page is the version that holds now; the header `Link` with `rel="latest-version"` names
 /// it on every page.
 #[utoipa::path(
-    get, path = "/v1/memories/{id}/chain", operation_id = "memoryChain", tag = "life",
+    get, path = "/v1/memories/{id}/chain", operation_id = "listMemoryChain", tag = "life",
     params(("id" = inline(MemoryRef), Path, description = "The id of the memory"), PageParams, IdentifierParams),
     responses(
         (
@@ -95,8 +95,8 @@ async fn chain(
     Id(id): Id,
     ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "memoryChain")?;
-    let chain = app.verb("memoryChain", app.engine.versions(&caller, id)).await?;
+    let caller = who.caller(identifiers, "listMemoryChain")?;
+    let chain = app.verb("listMemoryChain", app.engine.versions(&caller, id)).await?;
     let head = format!("</v1/memories/{}>; rel=\"latest-version\"", chain.head);
     Ok(([(LINK, head)], Json(page.slice(chain.versions)?)).into_response())
 }
@@ -114,7 +114,7 @@ struct EdgeParams {
 
 /// Lists the links from and to a memory, oldest first.
 #[utoipa::path(
-    get, path = "/v1/memories/{id}/edges", operation_id = "memoryEdges", tag = "life",
+    get, path = "/v1/memories/{id}/edges", operation_id = "listMemoryEdges", tag = "life",
     params(("id" = inline(MemoryRef), Path, description = "The id of the memory"), EdgeParams, PageParams, IdentifierParams),
     responses((status = 200, description = "A page of links", body = Page<Edge>), Failures),
     security(("key" = ["reader"]))
@@ -125,8 +125,8 @@ async fn edges(
     Id(id): Id,
     ListParams { identifiers, page, params }: ListParams<EdgeParams>,
 ) -> Result<Json<Page<Edge>>, Failure> {
-    let caller = who.caller(identifiers, "memoryEdges")?;
-    let edges = app.verb("memoryEdges", app.engine.edges(&caller, id, &params.relation)).await?;
+    let caller = who.caller(identifiers, "listMemoryEdges")?;
+    let edges = app.verb("listMemoryEdges", app.engine.edges(&caller, id, &params.relation)).await?;
     page.slice(edges).map(Json)
 }
 
@@ -263,7 +263,7 @@ async fn resolve(
         ("sequence" = i64, Path, minimum = 1, description = "The sequence number of the entry, as the history names it")
     ),
     request_body(content = Scoped<NoFields>, description = "Optional"),
-    responses((status = 200, description = "What was undone", body = Undone), Failures),
+    responses((status = 200, description = "What was undone", body = UndoOutcome), Failures),
     security(("key" = ["writer"]))
 )]
 async fn undo(
@@ -271,7 +271,7 @@ async fn undo(
     who: Who,
     PathPair(space, sequence): PathPair,
     MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
-) -> Result<Json<Undone>, Failure> {
+) -> Result<Json<UndoOutcome>, Failure> {
     let space: Space = space.parse().map_err(|error| failure::word(&error, "undoChange"))?;
     let number = sequence.parse().map_err(|_| {
         Failure::new(ErrorKind::InvalidInput, "the sequence in the path is not a number", "undoChange")

@@ -9,7 +9,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use loci_engine::{Caller, NewMemory, NewPool, Pool, PoolDetails, PoolMember, Synced};
+use loci_engine::{Caller, NewMemory, NewPool, Pool, PoolDetails, PoolMember, PoolSync};
 use loci_types::{ErrorKind, Identifiers, Memory, MemoryId, MemoryRef, Outcome};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -268,7 +268,7 @@ async fn contribute(
     post, path = "/v1/pools/{poolId}/sync", operation_id = "syncPool", tag = "pools",
     params(("poolId" = String, Path, description = "The pool")),
     request_body(content = Scoped<NoFields>, description = "Optional"),
-    responses((status = 200, description = "What was copied", body = Synced), Failures),
+    responses((status = 200, description = "What was copied", body = PoolSync), Failures),
     security(("key" = ["writer"]))
 )]
 async fn sync(
@@ -276,7 +276,7 @@ async fn sync(
     who: Who,
     PathName(pool_id): PathName,
     MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
-) -> Result<Json<Synced>, Failure> {
+) -> Result<Json<PoolSync>, Failure> {
     let caller = within(&who, identifiers, pool_id, "syncPool")?;
     app.verb("syncPool", app.engine.sync_pool(&caller, |_, _| {})).await.map(Json)
 }

@@ -24,7 +24,7 @@ use crate::failure::{self, Failure, Failures};
 use crate::guard::Who;
 
 /// The operation, in errors and metrics.
-const OPERATION: &str = "memoryQuery";
+const OPERATION: &str = "queryMemory";
 
 /// The route of `memory.query`.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -164,7 +164,7 @@ struct QueryResult {
 ///
 /// The answer is a list, the best result first: those that fit into the budget.
 #[utoipa::path(
-    post, path = "/memory.query", operation_id = "memoryQuery", tag = "recall",
+    post, path = "/memory.query", operation_id = "queryMemory", tag = "recall",
     request_body(content = QueryBody, example = json!({
         "agent": "planner", "query": "deployment plan context", "categories": ["tasks", "projects"],
         "filters": { "user_id": "ann", "pinned": false, "importance_min": 1, "importance_max": 5,

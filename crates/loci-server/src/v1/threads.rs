@@ -212,7 +212,8 @@ struct TaskWrite {
     /// The id of the task.
     #[schema(min_length = 1, max_length = 256)]
     task_id: String,
-    /// The position among the writes of the task; the same position again is replaced.
+    /// The position among the writes of the task; the same position again is replaced. Special writes have negative ones.
+    #[schema(minimum = -9_223_372_036_854_775_808_i64)]
     position: i64,
     /// The path of the task in the program.
     #[serde(default)]

@@ -8,7 +8,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use jiff::Timestamp;
-use loci_engine::{Learned, MaintainReport, MaintainRequest, Stats, Step, Worked, optional_instant};
+use loci_engine::{JobRun, LearningStats, MaintainReport, MaintainRequest, Stats, Step, optional_instant};
 use loci_types::{Error, ErrorKind, Identifier, Identifiers, JobKind, JobRecord, Space, Tenant};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -169,14 +169,14 @@ impl Default for RunJobs {
 #[utoipa::path(
     post, path = "/v1/jobs/run", operation_id = "runJobs", tag = "upkeep",
     request_body = Option<RunJobs>,
-    responses((status = 200, description = "What was done", body = Worked), Failures),
+    responses((status = 200, description = "What was done", body = JobRun), Failures),
     security(("key" = ["admin"]))
 )]
 async fn run(
     State(app): State<Arc<App>>,
     who: Who,
     MaybeBody(body): MaybeBody<RunJobs>,
-) -> Result<Json<Worked>, Failure> {
+) -> Result<Json<JobRun>, Failure> {
     if !(1..=MOST).contains(&body.limit) {
         let message = format!("limit is {}, but must be between 1 and {MOST}", body.limit);
         return Err(Failure::new(ErrorKind::InvalidInput, message, "runJobs").field("limit"));
@@ -230,7 +230,7 @@ struct Counted {
     stats: Stats,
     /// What was learned from sessions; only for callers who see the whole tenant.
     #[serde(skip_serializing_if = "Option::is_none")]
-    learned: Option<Learned>,
+    learned: Option<LearningStats>,
 }
 
 /// Counts what the caller may see.
@@ -254,13 +254,13 @@ async fn stats(
 /// Reads the settings in force, without secrets. Only for admins of the default tenant.
 #[utoipa::path(
     get, path = "/v1/config", operation_id = "getConfig", tag = "upkeep",
-    responses((status = 200, description = "The settings", body = Value), Failures),
+    responses((status = 200, description = "The settings", body = Object), Failures),
     security(("key" = ["admin"]))
 )]
 async fn config(State(app): State<Arc<App>>, who: Who) -> Result<Json<Value>, Failure> {
     // The settings are the server's own, and so for those who run it and not for its guests.
     if who.alone("getConfig")?.tenant != Tenant::default() {
-        let message = "the settings are told to admins of the default tenant only";
+        let message = "the settings are shown to admins of the default tenant only";
         return Err(Failure::new(ErrorKind::Unauthorized, message, "getConfig"));
     }
     Ok(Json(app.options.config.clone()))

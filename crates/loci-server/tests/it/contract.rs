@@ -13,7 +13,6 @@ use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use serde_json::{Value, json};
 
 use crate::house::Answer;
-use crate::rules;
 
 /// The description, read once.
 static DESCRIPTION: LazyLock<Value> = LazyLock::new(|| serde_json::from_str(&loci_server::description()).unwrap());
@@ -46,7 +45,7 @@ fn judge(method: &Method, path: &str, answer: &Answer) -> Result<(), String> {
     if declared.is_null() {
         return Err(within(format!("status {} is not described", answer.status)));
     }
-    headers(id, declared, &answer.headers).map_err(within)?;
+    headers(declared, &answer.headers).map_err(within)?;
     body(declared, answer).map_err(within)
 }
 
@@ -86,10 +85,9 @@ fn resolve(value: &'static Value) -> &'static Value {
 }
 
 /// Headers that are described as required must be there.
-fn headers(id: &str, declared: &'static Value, sent: &HeaderMap) -> Result<(), String> {
+fn headers(declared: &'static Value, sent: &HeaderMap) -> Result<(), String> {
     for (name, header) in declared["headers"].as_object().into_iter().flatten() {
-        let waits = rules::NOT_CONVERTED.contains(&id) && name != "X-Request-ID";
-        if resolve(header)["required"] == true && !sent.contains_key(name.as_str()) && !waits {
+        if resolve(header)["required"] == true && !sent.contains_key(name.as_str()) {
             return Err(format!("the header {name} is missing"));
         }
     }

@@ -285,7 +285,7 @@ pub(crate) fn body(id: &str, memory: MemoryId) -> Option<Value> {
         "changeMemory" => json!({ "content": "a stranger was here" }),
         "searchMemories" | "recall" => json!({ "query": "where does the cache of Meridian lie?" }),
         "recallBatch" => json!({ "queries": [{ "query": "where does the cache of Meridian lie?" }] }),
-        "memoryQuery" => json!({ "query": "where does the cache of Meridian lie?" }),
+        "queryMemory" => json!({ "query": "where does the cache of Meridian lie?" }),
         "supersedeMemory" | "correctMemory" => json!({ "content": "a stranger was here" }),
         "confirmMemory" | "restoreMemory" | "acceptConsent" | "rejectConsent" | "endSession" | "learnSession"
         | "retryJob" | "runJobs" => {
@@ -339,7 +339,7 @@ fn name(operation: &Operation, body: &mut Option<Value>) {
     }
     let Some(body) = body else { return };
     match operation.id.as_str() {
-        "memoryQuery" => body["filters"] = ids,
+        "queryMemory" => body["filters"] = ids,
         "openspecQuery" => body["layer"] = ids,
         "openspecCreate" | "openspecUpdate" => {
             body["options"] = json!({ "layer": { "type": "agent", "agent_id": "keeper", "user_id": "victim" } });

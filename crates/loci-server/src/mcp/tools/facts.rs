@@ -56,7 +56,7 @@ pub(super) const REVIEW: &[Tool] = &[
         "Explain a fact",
         Reader,
         Reads,
-        "memoryProvenance",
+        "getMemoryProvenance",
         OneMemory => explain,
         "Show where a memory comes from. Use it when asked how you know. Returns the `memory`, its `sources`, versions \
          (`chain`), `entities`, `links` and `history`."

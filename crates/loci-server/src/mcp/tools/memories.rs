@@ -76,7 +76,7 @@ pub(super) const TOOLS: &[Tool] = &[
         "List the history of a memory",
         Reader,
         Reads,
-        "memoryHistory",
+        "listMemoryHistory",
         History => history,
         "List what happened to a memory, oldest first: when it was added, changed or replaced, and why. Use it before \
          undo_change. Returns `data`, each with the `space` and `sequence` for undo_change. \
@@ -269,12 +269,12 @@ async fn update(call: &Call, given: Change) -> Result<Answer, Failure> {
         version: given.version,
         content: given.content,
         kind: given.kind,
-        category: given.category,
+        category: given.category.map(Some),
         tags: given.tags,
         importance: given.importance,
         confidence: given.confidence,
         pinned: given.pinned,
-        expires_at: given.expires_at.map(moment).transpose()?,
+        expires_at: given.expires_at.map(moment).transpose()?.map(Some),
         ..Update::default()
     };
     let done = call.verb(engine.update(&caller, id, update)).await?;

@@ -22,7 +22,7 @@ pub(super) const TOOLS: &[Tool] = &[tool!(
     "Query memory",
     Reader,
     Reads,
-    "memoryQuery",
+    "queryMemory",
     Query => query,
     "Get a few memories as short bullets within a token budget. Use it for ready context; use search_memory to look \
      around. Returns `data` of {id, category, text}, with `return` = `full` whole records, and `without_room`, the number \
