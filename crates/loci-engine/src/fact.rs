@@ -6,7 +6,8 @@
 
 use jiff::Timestamp;
 use loci_types::{
-    Action, Batch, Error, ErrorKind, Fact, FactFilter, FactId, Layer, MemoryId, Outcome, Scope, Visible, unit,
+    Action, Batch, Error, ErrorKind, Fact, FactFilter, FactId, Layer, MemoryId, MemoryRef, Outcome, Scope, Visible,
+    unit,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -43,7 +44,7 @@ pub struct NewFact {
     pub metadata: Map<String, Value>,
     /// The memories that it was learned from, all of one scope.
     #[cfg_attr(feature = "schema", schema(max_items = 100))]
-    pub sources: Vec<MemoryId>,
+    pub sources: Vec<MemoryRef>,
 }
 
 /// What became of a triple that was stated.
@@ -88,7 +89,11 @@ impl Engine {
         let redacted = pass.found();
         self.check_fact(&new)?;
         let visible = self.visible(caller, None).await?;
-        let scope = self.scope_of_fact(caller, &visible, &new).await?;
+        let sources = self.resolve_ids(caller, &new.sources).await.map_err(|error| match error {
+            crate::Error::Word(error) => error.at("sources").into(),
+            other => other,
+        })?;
+        let scope = self.scope_of_fact(caller, &visible, new.layer, &sources).await?;
         let now = self.now();
         let fact_type = new.fact_type.unwrap_or_else(|| "fact".to_owned());
         let fact = Fact {
@@ -101,7 +106,7 @@ impl Engine {
             object: new.object,
             confidence: new.confidence.unwrap_or(1.0),
             metadata: new.metadata,
-            sources: new.sources,
+            sources,
             created_at: now,
             updated_at: now,
         };
@@ -184,16 +189,22 @@ impl Engine {
     }
 
     /// Where a triple belongs: with its sources, which the caller sees and which are no secret of their writer's.
-    async fn scope_of_fact(&self, caller: &Caller, visible: &Visible, new: &NewFact) -> Result<Scope> {
-        if new.sources.is_empty() {
+    async fn scope_of_fact(
+        &self,
+        caller: &Caller,
+        visible: &Visible,
+        layer: Option<Layer>,
+        sources: &[MemoryId],
+    ) -> Result<Scope> {
+        if sources.is_empty() {
             if visible.categories().is_some() {
                 let message = "whoever sees only some categories states a triple with the memories it comes from";
                 return Err(Error::new(ErrorKind::Unauthorized, message).at("sources").into());
             }
-            return Ok(policy::target(caller, new.layer)?);
+            return Ok(policy::target(caller, layer)?);
         }
-        let found = self.store.fetch(visible, &new.sources).await?;
-        if let Some(unknown) = new.sources.iter().find(|id| found.iter().all(|memory| memory.id != **id)) {
+        let found = self.store.fetch(visible, sources).await?;
+        if let Some(unknown) = sources.iter().find(|id| found.iter().all(|memory| memory.id != **id)) {
             let message = format!("no memory {unknown} is visible here");
             return Err(Error::new(ErrorKind::NotFound, message).at("sources").into());
         }
@@ -210,7 +221,7 @@ impl Engine {
                     .into());
             }
         }
-        match new.layer {
+        match layer {
             Some(layer) if layer != scope.layer() => {
                 Err(Error::invalid("layer", format!("the sources belong to the layer {}", scope.layer())).into())
             }

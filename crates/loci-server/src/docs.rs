@@ -1,6 +1,6 @@
 //! The published description, and a page that shows it.
 //!
-//! The description as JSON, and one page that shows it. The page holds everything it needs, and the
+//! The description is sent without the line breaks of docs/openapi.json. The page holds everything it needs, and the
 //! policy that goes with it lets it load nothing else.
 
 use std::sync::{Arc, LazyLock};
@@ -30,7 +30,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
     security(())
 )]
 async fn description() -> Response {
-    static TEXT: LazyLock<String> = LazyLock::new(crate::description);
+    static TEXT: LazyLock<String> = LazyLock::new(|| crate::describe::described().to_string());
     ([(CONTENT_TYPE, "application/json")], TEXT.as_str()).into_response()
 }
 

@@ -75,8 +75,8 @@ async fn what_is_stated_is_checked_and_masked() {
         (fact([&wide, &wide, &wide]), "object"),
         (NewFact { fact_type: Some(String::new()), ..fact(["a", "b", "c"]) }, "factType"),
         (NewFact { confidence: Some(1.5), ..fact(["a", "b", "c"]) }, "confidence"),
-        (NewFact { sources: vec![unknown(); 101], ..fact(["a", "b", "c"]) }, "sources"),
-        (NewFact { sources: vec![unknown()], ..fact(["a", "b", "c"]) }, "sources"),
+        (NewFact { sources: vec![unknown().into(); 101], ..fact(["a", "b", "c"]) }, "sources"),
+        (NewFact { sources: vec![unknown().into()], ..fact(["a", "b", "c"]) }, "sources"),
         (NewFact { layer: Some(Layer::Project), ..fact(["a", "b", "c"]) }, "projectId"),
     ] {
         let error = house.engine.state_fact(&ana, new).await.unwrap_err();
@@ -100,7 +100,7 @@ async fn a_triple_is_seen_by_those_who_see_where_it_comes_from() {
     let tasks = house.engine.remember(&ana, tasks).await.unwrap().id;
     let secrets = NewMemory { category: Some("secrets".into()), ..new("The harbour freezes in winter") };
     let secrets = house.engine.remember(&ana, secrets).await.unwrap().id;
-    let from = |source: MemoryId, words| NewFact { sources: vec![source], ..fact(words) };
+    let from = |source: MemoryId, words| NewFact { sources: vec![source.into()], ..fact(words) };
     state(&house, &ana, from(tasks, ["lantern", "place", "hall"])).await;
     state(&house, &ana, from(secrets, ["harbour", "does", "freeze"])).await;
     state(&house, &ana, fact(["house", "colour", "red"])).await;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use loci_engine::{Selection, SelectionOutcome, Update};
-use loci_types::{ErrorKind, Filter, Identifiers, MemoryId};
+use loci_types::{ErrorKind, Identifiers, MemoryId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -120,8 +120,9 @@ async fn delete(
 ) -> Result<Json<FilterResult>, Failure> {
     const OPERATION: &str = "deleteMemories";
     let FilterDeletion { filter, reason, dry_run, expected, all } = body;
-    let filter = conditions(filter, all, &identifiers, &app, OPERATION)?;
+    check_conditions(&filter, all, &identifiers, OPERATION)?;
     let caller = who.caller(identifiers, OPERATION)?;
+    let filter = filter.resolve(&app.engine, &caller, app.engine.now(), OPERATION).await.map_err(in_body)?;
     let selection = Selection { filter, dry_run, expected };
     let work = app.engine.forget_selection(&caller, &selection, reason.as_deref());
     let outcome = app.verb(OPERATION, work).await.map_err(in_body)?;
@@ -157,8 +158,9 @@ async fn update(
     if changes == Update::default() {
         return refuse("changes", "there is nothing to change");
     }
-    let filter = conditions(filter, all, &identifiers, &app, OPERATION)?;
+    check_conditions(&filter, all, &identifiers, OPERATION)?;
     let caller = who.caller(identifiers, OPERATION)?;
+    let filter = filter.resolve(&app.engine, &caller, app.engine.now(), OPERATION).await.map_err(in_body)?;
     // The filter and the changes have fields of the same names: each is checked where its name can be given.
     app.engine.check_update(&caller, &changes).await.map_err(|error| {
         let failure = Failure::of(error.problem(OPERATION));
@@ -170,15 +172,14 @@ async fn update(
     Ok(Json(FilterResult::of(outcome, dry_run, OPERATION)))
 }
 
-/// Returns the conditions of a filter. A filter without conditions needs `all`, and then a scope: without one an admin
-/// would reach the memories of every user.
-fn conditions(
-    filter: MemoryFilter,
+/// Refuses a filter without conditions, unless `all` is set and a scope is named: without one an admin would reach the
+/// memories of every user.
+fn check_conditions(
+    filter: &MemoryFilter,
     all: bool,
     identifiers: &Identifiers,
-    app: &App,
     operation: &str,
-) -> Result<Filter, Failure> {
+) -> Result<(), Failure> {
     if filter.is_open() && all && identifiers.is_empty() {
         return Err(Failure::new(ErrorKind::MissingIdentifier, "\"all\" needs a scope", operation)
             .field("identifiers")
@@ -189,5 +190,5 @@ fn conditions(
             .field("filter")
             .hint("give a condition, or \"all\": true if all memories of the scope are meant"));
     }
-    Ok(filter.at(app.engine.now()))
+    Ok(())
 }

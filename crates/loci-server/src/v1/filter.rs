@@ -10,8 +10,8 @@ use std::sync::OnceLock;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use jiff::Timestamp;
-use loci_engine::optional_instant;
-use loci_types::{AccessPolicy, Filter, Identifiers, Layer, MemoryId, State, TimeRange};
+use loci_engine::{Caller, Engine, optional_instant};
+use loci_types::{AccessPolicy, Filter, Identifiers, Layer, MemoryId, MemoryRef, State, TimeRange};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -32,9 +32,9 @@ use crate::failure::Failure;
 pub(crate) struct MemoryFilter {
     /// Any of these ids.
     #[serde(deserialize_with = "some")]
-    #[schema(value_type = Option<Vec<uuid::Uuid>>, min_items = 1, max_items = 1000)]
-    #[param(value_type = Option<Vec<uuid::Uuid>>, style = Form, explode = false, nullable = false, min_items = 1, max_items = 1000)]
-    id: Option<Vec<MemoryId>>,
+    #[schema(min_items = 1, max_items = 1000)]
+    #[param(style = Form, explode = false, nullable = false, min_items = 1, max_items = 1000)]
+    id: Option<Vec<MemoryRef>>,
     /// Any of these layers.
     #[serde(deserialize_with = "some")]
     #[schema(min_items = 1)]
@@ -170,12 +170,29 @@ pub(crate) struct MemoryFilter {
 }
 
 impl MemoryFilter {
-    /// The filter of the store, evaluated at this instant.
-    pub(crate) fn at(self, now: Timestamp) -> Filter {
+    /// The layers that the filter names.
+    pub(crate) fn layers(&self) -> Option<&[Layer]> {
+        self.layer.as_deref()
+    }
+
+    /// The filter of the store, evaluated at this instant. Short ids are looked up among what the caller may see.
+    pub(crate) async fn resolve(
+        mut self,
+        engine: &Engine,
+        caller: &Caller,
+        now: Timestamp,
+        operation: &str,
+    ) -> Result<Filter, Failure> {
+        let given = self.id.take().unwrap_or_default();
+        let ids = engine.resolve_ids(caller, &given).await;
+        Ok(self.at(now, ids.map_err(|error| Failure::of(error.problem(operation)))?))
+    }
+
+    fn at(self, now: Timestamp, ids: Vec<MemoryId>) -> Filter {
         let open = Filter::at(now);
         let range = |from, until| TimeRange { from, until };
         Filter {
-            ids: self.id.unwrap_or_default(),
+            ids,
             layers: self.layer.unwrap_or_default(),
             kinds: self.kind.unwrap_or_default(),
             categories: self.category.unwrap_or_default(),
@@ -399,7 +416,8 @@ mod tests {
                 "createdAfter":"2026-01-03","createdBefore":"2026-01-04","updatedAfter":"2026-01-05",
                 "updatedBefore":"2026-01-06","superseded":true,"asOf":"2026-01-07"}"#,
         );
-        let (made, open) = (format!("{:?}", whole.at(now)), format!("{:?}", Filter::at(now)));
+        let id = "0194fdc2-fa2f-7fc0-b1d3-aa2ca9a4f2f0".parse().unwrap();
+        let (made, open) = (format!("{:?}", whole.at(now, vec![id])), format!("{:?}", Filter::at(now)));
         // What a request cannot ask for stays open.
         for untouched in ["happened: TimeRange { from: None, until: None }", "claim: None", "twin: None", "about: None"]
         {

@@ -38,7 +38,7 @@ async fn list(
     let caller = who.caller(identifiers, "listMemories")?;
     let request = ListRequest {
         layers: None,
-        filter: Some(filter.at(app.engine.now())),
+        filter: Some(filter.resolve(&app.engine, &caller, app.engine.now(), "listMemories").await?),
         cursor: page.cursor,
         limit: Some(page.limit),
     };
@@ -66,7 +66,7 @@ async fn count(
     FilterParams { identifiers, filter }: FilterParams,
 ) -> Result<Json<MemoryCount>, Failure> {
     let caller = who.caller(identifiers, "countMemories")?;
-    let filter = filter.at(app.engine.now());
+    let filter = filter.resolve(&app.engine, &caller, app.engine.now(), "countMemories").await?;
     let count = app.verb("countMemories", app.engine.count(&caller, &filter)).await?;
     Ok(Json(MemoryCount { count }))
 }

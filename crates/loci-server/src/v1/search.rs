@@ -75,8 +75,10 @@ async fn search(
     who: Who,
     Scoped { identifiers, body }: Scoped<SearchBody>,
 ) -> Result<Json<SearchAnswer>, Failure> {
-    let (layers, filter) = read_filter(body.filter, app.engine.now(), "searchMemories")?;
-    let caller = caller(&who, identifiers, layers.as_deref(), "searchMemories")?;
+    let layers = body.filter.as_ref().and_then(MemoryFilter::layers);
+    let caller = caller(&who, identifiers, layers, "searchMemories")?;
+    let now = app.engine.now();
+    let (layers, filter) = read_filter(body.filter, &app.engine, &caller, now, "searchMemories").await?;
     let cursor = Cursor::read(body.cursor.as_deref())?;
     let request = SearchRequest {
         query: body.query,

@@ -56,7 +56,8 @@ async fn summarise(
     Scoped { identifiers, body }: Scoped<SummaryBody>,
 ) -> Result<Json<Summary>, Failure> {
     let caller = who.caller(identifiers, "summarise")?;
-    let (layers, filter) = read_filter(body.filter, app.engine.now(), "summarise")?;
+    let now = app.engine.now();
+    let (layers, filter) = read_filter(body.filter, &app.engine, &caller, now, "summarise").await?;
     let request = SummariseRequest {
         session: body.session_id,
         strategy: body.strategy,

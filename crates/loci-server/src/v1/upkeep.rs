@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use loci_engine::{JobRun, LearningStats, MaintainReport, MaintainRequest, Stats, Step, optional_instant};
 use loci_types::{Error, ErrorKind, Identifier, Identifiers, JobKind, JobRecord, Space, Tenant};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::task::JoinError;
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -263,7 +263,9 @@ async fn config(State(app): State<Arc<App>>, who: Who) -> Result<Json<Value>, Fa
         let message = "the settings are shown to admins of the default tenant only";
         return Err(Failure::new(ErrorKind::Unauthorized, message, "getConfig"));
     }
-    Ok(Json(app.options.config.clone()))
+    // A program that serves without settings has none to show.
+    let config = &app.options.config;
+    Ok(Json(if config.is_null() { json!({}) } else { config.clone() }))
 }
 
 /// The job that the path names.

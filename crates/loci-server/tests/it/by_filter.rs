@@ -166,3 +166,50 @@ async fn nobody_reaches_beyond_their_scope() {
     assert_eq!(delete(&reader, "ann").await.status, 403);
     assert_eq!(count(&house, "userId=ann").await, 3);
 }
+
+#[tokio::test]
+async fn only_what_changed_is_counted_and_one_failure_stops_nothing() {
+    let house = House::guarded().await;
+    let ids = filled(&house, 3).await;
+    let gone = ids[1].as_str().unwrap();
+    house.delete(&format!("/v1/memories/{gone}?userId=ann")).await.expect(204);
+    let update = async |dry_run: bool, changes: Value| {
+        let filter = json!({ "id": ids, "state": ["active", "soft_deleted"] });
+        let body =
+            json!({ "identifiers": { "userId": "ann" }, "filter": filter, "changes": changes, "dryRun": dry_run });
+        house.post("/v1/memories/update", body).await
+    };
+    update(true, json!({ "confidence": 7 })).await.refused(400, "changes.confidence");
+    let done = update(false, json!({ "pinned": true })).await.expect(200);
+    assert_eq!((&done["matched"], &done["changed"]), (&json!(3), &json!(2)), "{done}");
+    assert_eq!((&done["failed"][0]["id"], done["failed"].as_array().unwrap().len()), (&ids[1], 1), "{done}");
+    assert_eq!(count(&house, "userId=ann&pinned=true").await, 2);
+    // All memories of everybody are not one selection, not even for an admin.
+    let all = json!({ "filter": {}, "all": true, "dryRun": false });
+    house.post("/v1/memories/delete", all.clone()).await.refused(400, "identifiers");
+    assert_eq!(house.post("/v1/memories/delete", all).await.body["code"], "MISSING_IDENTIFIER");
+    assert_eq!(count(&house, "userId=ann").await, 2);
+}
+
+#[tokio::test]
+async fn null_removes_what_a_memory_can_be_without() {
+    let house = House::open().await;
+    let body = json!({
+        "content": "The garage is rented.", "identifiers": { "userId": "ann" }, "category": "home", "asIs": true,
+        "source": { "type": "manual" }, "expiresAt": "2126-01-01", "validUntil": "2125-01-01", "eventTime": "2026-01-01"
+    });
+    let added = house.post("/v1/memories", body).await.expect(201);
+    let path = format!("/v1/memories/{}", added["id"].as_str().unwrap());
+    let fields = ["category", "source", "expiresAt", "validUntil", "eventTime"];
+    assert!(fields.iter().all(|field| !added["data"][field].is_null()), "{added}");
+    let ann = json!({ "userId": "ann" });
+    let kept = house.patch(&path, json!({ "identifiers": ann, "pinned": true })).await.expect(200);
+    assert!(fields.iter().all(|field| kept["data"][field] == added["data"][field]), "{kept}");
+    let mut removed = json!({ "identifiers": ann });
+    fields.iter().for_each(|field| removed[*field] = Value::Null);
+    let done = house.patch(&path, removed.clone()).await.expect(200);
+    assert!(fields.iter().all(|field| done["data"][field].is_null()), "{done}");
+    removed.as_object_mut().unwrap().remove("identifiers");
+    let many = json!({ "identifiers": ann, "filter": { "pinned": true }, "changes": removed, "dryRun": false });
+    assert_eq!(house.post("/v1/memories/update", many).await.expect(200)["matched"], 1);
+}

@@ -189,3 +189,29 @@ async fn too_many_requests_are_told_when_to_come_back() {
     told(&tool(&house, &keys[0], "memory_stats", json!({})).await, "RATE_LIMITED", None);
     assert_eq!(answer(house.request_as(&keys[1], "GET", "/v1/stats")).await.status, 200, "others are not slowed down");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_found_is_named_and_so_is_the_operation() {
+    let house = House::guarded().await;
+    let id = uuid::Uuid::from_u128(7);
+    for (method, path, code, resource, operation) in [
+        ("GET", format!("/v1/memories/{id}?userId=ann"), "MEMORY_NOT_FOUND", None, "getMemory"),
+        ("GET", format!("/v1/facts/{id}?userId=ann"), "NOT_FOUND", Some("facts"), "getFact"),
+        ("GET", "/v1/agents/unknown".to_owned(), "NOT_FOUND", Some("agents"), "getAgent"),
+        ("DELETE", "/v1/keys/unknown".to_owned(), "NOT_FOUND", Some("keys"), "revokeKey"),
+        ("GET", "/v1/webhooks/unknown".to_owned(), "NOT_FOUND", Some("webhooks"), "getWebhook"),
+        ("GET", "/v1/admin/tasks/unknown".to_owned(), "NOT_FOUND", Some("tasks"), "getTask"),
+        // Failures before the handler is reached name the operation as well.
+        ("GET", "/v1/memories/nonsense?userId=ann".to_owned(), "INVALID_INPUT", None, "getMemory"),
+        ("GET", "/v1/memories?colour=red".to_owned(), "INVALID_INPUT", None, "listMemories"),
+    ] {
+        let answer = answer(house.request(method, &path)).await;
+        let body = &answer.body;
+        assert_eq!((&body["code"], &body["operation"]), (&json!(code), &json!(operation)), "{path}: {}", answer.text);
+        assert_eq!(body["details"].get("resource").and_then(Value::as_str), resource, "{path}");
+    }
+    let unread = house.request("POST", "/v1/recall").header("Content-Type", "application/json").body("{");
+    assert_eq!(answer(unread).await.body["operation"], "recall");
+    let anonymous = answer(house.anonymous("GET", "/v1/stats")).await;
+    assert_eq!((anonymous.status, &anonymous.body["operation"]), (401, &json!("getStats")));
+}

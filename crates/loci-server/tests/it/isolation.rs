@@ -96,7 +96,7 @@ impl World {
             subject: "cache".to_owned(),
             predicate: "lies in".to_owned(),
             object: SECRET.to_owned(),
-            sources: vec![memory],
+            sources: vec![memory.into()],
             ..NewFact::default()
         };
         let fact = engine.state_fact(&victim(), fact).await.unwrap().fact.id.to_string();

@@ -1,5 +1,6 @@
 //! Memories, from adding to restoring.
 
+use loci_types::Role;
 use serde_json::{Value, json};
 
 use crate::house::{House, answer};
@@ -280,4 +281,19 @@ async fn memories_are_listed_page_by_page() {
     house.get("/v1/memories/count?limit=5").await.refused(400, "limit");
     let ids = vec!["0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50"; 1001].join(",");
     house.get(&format!("/v1/memories/count?id={ids}")).await.refused(400, "id");
+}
+
+#[tokio::test]
+async fn the_location_of_a_new_memory_leads_to_it() {
+    let house = House::guarded().await;
+    let writer = house.bounded(Role::Writer, json!({})).await;
+    for identifiers in [json!({ "userId": "ann" }), json!({ "projectId": "a b/c" })] {
+        let body = json!({ "content": "The lamp is green.", "identifiers": identifiers, "asIs": true });
+        let added = answer(house.request_as(&writer, "POST", "/v1/memories").json(&body)).await;
+        let location = added.headers["location"].to_str().unwrap().to_owned();
+        let id = added.expect(201)["id"].clone();
+        let read = answer(house.request_as(&writer, "GET", &location)).await;
+        assert_eq!(read.headers["etag"], "\"1\"", "{location}");
+        assert_eq!(read.expect(200)["id"], id, "{location}");
+    }
 }

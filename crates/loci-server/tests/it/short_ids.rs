@@ -73,3 +73,40 @@ async fn an_id_of_several_memories_lists_them() {
     house.get("/v1/memories/6b1d2?userId=ann").await.refused(400, "id");
     house.get("/v1/memories/nonsense?userId=ann").await.refused(400, "id");
 }
+
+#[tokio::test]
+async fn a_short_id_is_taken_in_bodies_and_filters() {
+    let house = House::guarded().await;
+    let ann = house.bounded(Role::Writer, json!({ "users": ["ann"] })).await;
+    let bob = house.bounded(Role::Writer, json!({ "users": ["bob"] })).await;
+    let post = |key: &str, path: &str, body: serde_json::Value| answer(house.request_as(key, "POST", path).json(&body));
+    let mut ids = Vec::new();
+    for content in ["The meeting is on Monday", "The meeting is on Friday"] {
+        let added = post(&ann, "/v1/memories", json!({ "content": content, "asIs": true })).await.expect(201);
+        ids.push(added["id"].as_str().unwrap().parse::<MemoryId>().unwrap());
+    }
+    let [short, other] = [ids[0].short(), ids[1].short()];
+    let listed =
+        answer(house.request_as(&ann, "GET", &format!("/v1/memories?id={short},{}", ids[1]))).await.expect(200);
+    assert_eq!(listed["data"].as_array().unwrap().len(), 2);
+    let found = post(&ann, "/v1/recall", json!({ "query": "meeting", "filter": { "id": [short] } })).await.expect(200);
+    let hits = found["data"].as_array().unwrap();
+    assert_eq!((hits.len(), &hits[0]["memory"]["id"]), (1, &json!(ids[0])));
+    let counted = post(&ann, "/v1/memories/delete", json!({ "filter": { "id": [short] } })).await.expect(200);
+    assert_eq!(counted["data"], json!([ids[0]]));
+    let fact = json!({ "subject": "meeting", "predicate": "day", "object": "Monday", "sources": [short] });
+    assert_eq!(post(&ann, "/v1/facts", fact.clone()).await.expect(201)["data"]["sources"], json!([ids[0]]));
+    // Both are found, though they do not contradict each other.
+    let resolve = json!({ "other": other, "keep": "newer" });
+    let refused = post(&ann, &format!("/v1/memories/{short}/resolve"), resolve).await;
+    refused.refused(400, "other");
+    assert!(ids.iter().all(|id| refused.text.contains(&id.to_string())), "{}", refused.text);
+    // Elsewhere it names nothing.
+    let list = format!("/v1/memories?id={short}");
+    answer(house.request_as(&bob, "GET", &list)).await.refused(404, "id");
+    post(&bob, "/v1/recall", json!({ "query": "meeting", "filter": { "id": [short] } }))
+        .await
+        .refused(404, "filter.id");
+    post(&bob, "/v1/memories/delete", json!({ "filter": { "id": [short] } })).await.refused(404, "filter.id");
+    post(&bob, "/v1/facts", fact).await.refused(404, "sources");
+}

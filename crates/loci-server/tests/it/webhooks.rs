@@ -308,3 +308,16 @@ async fn only_public_receivers_and_known_words_are_taken() {
     house.get("/v1/webhooks/unknown").await.refused(404, "id");
     assert_eq!(house.get("/v1/webhooks").await.expect(200)["data"], json!([]));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_webhook_of_an_open_server_ends_with_the_first_key() {
+    let house = House::with(options(72), Config::default()).await;
+    let mut receiver = Receiver::start().await;
+    let created = house.post("/v1/webhooks", json!({ "url": receiver.address })).await.expect(201);
+    remember(&house, "ann", "before the key").await;
+    assert_eq!(receiver.contents().await, ["before the key"]);
+    let admin = house.key(Grant::whole(Tenant::default())).await;
+    remember(&house, "ann", "after the key").await;
+    becomes(&house, &admin, created["id"].as_str().unwrap(), "paused").await;
+    assert!(receiver.deliveries.try_recv().is_err(), "nothing is sent for whoever has no key");
+}

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use jiff::Timestamp;
-use loci_engine::Caller;
+use loci_engine::{Caller, Engine};
 use loci_types::{Filter, Identifiers, Layer};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -64,8 +64,8 @@ async fn answer(
 ) -> Result<RecallAnswer, Failure> {
     body.check(operation)?;
     let cursor = body.cursor()?;
-    let question = body.question(app, operation)?;
-    let caller = caller(who, identifiers, question.layers(), operation)?;
+    let caller = caller(who, identifiers, body.layers(), operation)?;
+    let question = body.question(app, &caller, operation).await?;
     let (fields, explain) = (body.fields.as_deref(), body.explain);
     let answer = match question {
         Question::Recall(request) => {
@@ -117,13 +117,15 @@ pub(super) fn caller(
 
 /// The conditions of a filter that stands in a body, at this time, and the layers that it names: the identifiers must
 /// open each of them.
-pub(super) fn read_filter(
+pub(super) async fn read_filter(
     given: Option<MemoryFilter>,
+    engine: &Engine,
+    caller: &Caller,
     now: Timestamp,
     operation: &str,
 ) -> Result<(Option<Vec<Layer>>, Option<Filter>), Failure> {
     let Some(given) = given else { return Ok((None, None)) };
-    let filter = given.at(now);
+    let filter = given.resolve(engine, caller, now, operation).await.map_err(|failure| failure.within("filter"))?;
     filter.validate().map_err(|error| failure::word(&error, operation).within("filter"))?;
     let layers = (!filter.layers.is_empty()).then(|| filter.layers.clone());
     Ok((layers, Some(filter)))

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use loci_engine::pack::Format;
 use loci_engine::pack::context::{Message, Window};
-use loci_engine::{ContextRequest, QueryRequest, RecallRequest, Strategy, optional_instant};
+use loci_engine::{Caller, ContextRequest, QueryRequest, RecallRequest, Strategy, optional_instant};
 use loci_types::{ErrorKind, Layer};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -111,17 +111,6 @@ pub(super) enum Question {
     Window(Box<ContextRequest>),
 }
 
-impl Question {
-    /// The layers that the filter names; none: all that the identifiers open.
-    pub(super) fn layers(&self) -> Option<&[Layer]> {
-        match self {
-            Self::Recall(request) => request.layers.as_deref(),
-            Self::Pack(request) => request.recall.layers.as_deref(),
-            Self::Window(request) => request.recall.layers.as_deref(),
-        }
-    }
-}
-
 impl RecallBody {
     /// The page that is asked for.
     pub(super) fn cursor(&self) -> Result<Cursor, Failure> {
@@ -156,10 +145,15 @@ impl RecallBody {
         Ok(())
     }
 
+    /// The layers that are asked.
+    pub(super) fn layers(&self) -> Option<&[Layer]> {
+        self.filter.as_ref()?.layers()
+    }
+
     /// The question as the engine takes it.
-    pub(super) fn question(&mut self, app: &App, operation: &str) -> Result<Question, Failure> {
+    pub(super) async fn question(&mut self, app: &App, caller: &Caller, operation: &str) -> Result<Question, Failure> {
         let now = self.now.unwrap_or_else(|| app.engine.now());
-        let (layers, filter) = read_filter(self.filter.take(), now, operation)?;
+        let (layers, filter) = read_filter(self.filter.take(), &app.engine, caller, now, operation).await?;
         let recall = RecallRequest {
             query: std::mem::take(&mut self.query),
             layers,
