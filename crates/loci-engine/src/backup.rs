@@ -33,7 +33,7 @@ pub struct BackupPart {
 
 impl BackupPart {
     /// The part that a caller may back up or restore: that of their tenant, or any for who runs the store.
-    pub fn for_caller(caller: &Caller, part: Self) -> Result<Self> {
+    fn for_caller(caller: &Caller, part: Self) -> Result<Self> {
         policy::operator(caller, "looks after backups")?;
         let tenant = match part.tenant {
             tenant if policy::is_store_operator(caller) => tenant,
@@ -109,6 +109,20 @@ pub struct Restoration {
 }
 
 impl Engine {
+    /// The part of the store that the caller may back up. A tenant that does not exist is refused: its backup would be
+    /// empty, and would be noticed when it is needed.
+    pub async fn check_backup(&self, caller: &Caller, part: BackupPart) -> Result<BackupPart> {
+        let part = BackupPart::for_caller(caller, part)?;
+        match &part.tenant {
+            Some(tenant) if *tenant != caller.tenant && !self.tenants_of(caller).await?.contains(tenant) => {
+                Err(Error::new(ErrorKind::NotFound, format!("there is no tenant `{}`", tenant.name()))
+                    .at("tenant")
+                    .into())
+            }
+            _ => Ok(part),
+        }
+    }
+
     /// Makes a full backup in the folder. `progress` is told the number of rows that were written so far. The backup is
     /// abandoned when `cancelled` returns true.
     pub async fn create_backup(
@@ -119,7 +133,7 @@ impl Engine {
         mut progress: impl FnMut(u64) + Send + 'static,
         cancelled: Arc<dyn Fn() -> bool + Send + Sync>,
     ) -> Result<StoredBackup> {
-        let part = BackupPart::for_caller(caller, part)?;
+        let part = self.check_backup(caller, part).await?;
         let folder = own_folder(caller, folder);
         private_folder(&folder).map_err(|error| unwritable(&folder, &error))?;
         let (at, mut rows) = (self.now(), 0);

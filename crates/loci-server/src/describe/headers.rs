@@ -29,25 +29,22 @@ pub(super) fn add(description: &mut Value) {
 
 fn of_response(path: &str, status: &str, response: &Value) -> Vec<&'static str> {
     let mut names = vec!["X-Request-ID"];
+    let schema = named(&response["content"]["application/json"]["schema"]);
     match status {
         // OpenSpec has no route that reads an entry.
         "201" if !path.starts_with(openspec::ROOT) => names.push("Location"),
+        // A task is read where the answer says.
+        "202" if schema == Some("Task") => names.push("Location"),
         "401" => names.push("WWW-Authenticate"),
         "429" => names.extend(["Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"]),
         "502" | "503" => names.push("Retry-After"),
         _ => {}
     }
     // What is only accepted has no version yet.
-    if matches!(status, "200" | "201") && is_one_memory(response) {
+    if matches!(status, "200" | "201") && matches!(schema, Some("Memory" | "MemoryWrite")) {
         names.push("ETag");
     }
     names
-}
-
-/// Whether the body of a response is one memory, or the answer to a write of one.
-fn is_one_memory(response: &Value) -> bool {
-    let schema = named(&response["content"]["application/json"]["schema"]);
-    matches!(schema, Some("Memory" | "MemoryWrite"))
 }
 
 fn described() -> Map<String, Value> {
@@ -55,7 +52,7 @@ fn described() -> Map<String, Value> {
     let seconds = json!({ "type": "integer", "minimum": 0 });
     let headers = [
         ("X-Request-ID", true, &text, "The id of the request: the caller's own, if it sent one, else a new one."),
-        ("Location", true, &text, "The path of the new resource."),
+        ("Location", true, &text, "The path of the new resource, or of the task."),
         ("ETag", true, &text, "The version of the memory, in quotes: the value for `If-Match`."),
         ("WWW-Authenticate", true, &text, "The scheme that is asked for: `Bearer`."),
         ("Retry-After", false, &seconds, "Seconds after which the request is worth repeating."),

@@ -95,7 +95,8 @@ impl House {
             let closed = async { drop(closed.await) };
             door.serve(serving, options, None, closed).await.unwrap();
         });
-        let client = Client::builder().no_proxy().build().unwrap();
+        // A connection is used once: an idle one may be closed by the server at the moment a request is sent on it.
+        let client = Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap();
         Self { engine, address, client, key: None, closing: Some(closing), served: Some(served), folder }
     }
 

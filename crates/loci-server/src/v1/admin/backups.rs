@@ -108,7 +108,7 @@ async fn create(
             .map_err(|error| wrong(error).field("space"))?,
     };
     // What the caller may not do is refused now and not by the task.
-    app.verb(OPERATION, async { loci_engine::BackupPart::for_caller(&caller, part.clone()).map(drop) }).await?;
+    app.verb(OPERATION, app.engine.check_backup(&caller, part.clone())).await?;
     let (engine, folder, maker) = (app.engine.clone(), folder(&app, OPERATION)?, caller.clone());
     let plan = TaskPlan { kind: TaskKind::Backup, operation: OPERATION, unit: "rows", stop: Stop::Asking };
     let task = task::start(&app, &caller, plan, |handle| async move {

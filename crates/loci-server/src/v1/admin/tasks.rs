@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderValue};
 use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
 use tokio::sync::watch;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::accepted;
 use crate::App;
 use crate::extract::{ListParams, PathName};
 use crate::failure::{Failure, Failures};
@@ -69,13 +70,14 @@ async fn get(State(app): State<Arc<App>>, who: Who, PathName(id): PathName) -> R
 #[utoipa::path(
     delete, path = "/v1/admin/tasks/{id}", operation_id = "cancelTask", tag = "admin",
     params(("id" = String, Path, description = "The id of the task")),
-    responses((status = 204, description = "The task was asked to stop, or has ended"), Failures),
+    responses((status = 202, description = "The task, which was asked to stop or has ended", body = Task), Failures),
     security(("key" = ["admin"]))
 )]
-async fn cancel(State(app): State<Arc<App>>, who: Who, PathName(id): PathName) -> Result<StatusCode, Failure> {
+async fn cancel(State(app): State<Arc<App>>, who: Who, PathName(id): PathName) -> Result<Response, Failure> {
     let caller = who.alone("cancelTask")?;
     app.tasks.cancel(&caller.tenant, &id, "cancelTask")?;
-    Ok(StatusCode::NO_CONTENT)
+    let task = app.tasks.follow(&caller.tenant, &id, "cancelTask")?.borrow().clone();
+    Ok(accepted(task))
 }
 
 /// Follows a task as server-sent events until it ends.
