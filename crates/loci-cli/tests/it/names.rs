@@ -141,7 +141,7 @@ fn a_score_is_explained_when_that_is_asked_for() {
         let plain = home.json(&[verb, "tea"]);
         assert!(plain["data"][0].is_object() && plain["data"][0]["explain"].is_null(), "{plain}");
         let explained = home.json(&[verb, "tea", "--explain"]);
-        assert!(explained["data"][0]["explain"]["terms"].is_object(), "{explained}");
+        assert!(explained["data"][0]["explain"]["lanes"].is_array(), "{explained}");
     }
 }
 
