@@ -5,19 +5,19 @@
 //! argument parser, so that a wrong one fails with its own code and field.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
 use jiff::Timestamp;
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
-use loci_types::{Error, Filter, Identifiers, Layer, State, TimeRange};
+use loci_engine::parse_instant;
+use loci_types::{Error, Filter, Identifiers, Layer, TimeRange};
 use serde_json::{Map, Value};
 
 use crate::command::{
     agent, backup, chain, checkpoint, completions, config, confirm, consent, context, correct, doctor, edges, entity,
     erase, events, explain, export, fact, forget, get, history, import, ingest, init, jobs, key, list, maintain, mcp,
     migrate, model, operations, pin, pool, query, recall, reembed, remember, resolve, restore, restore_backup, search,
-    serve, session, stats, summarise, supersede, undo, update, vectors, weak, working,
+    serve, session, stats, summarize, supersede, undo, update, vectors, weak, working,
 };
 
 /// Long-term memory for AI agents.
@@ -111,7 +111,8 @@ pub(crate) enum Command {
     /// Show facts that fade, weakest first
     Weak(weak::WeakArgs),
     /// Say a conversation, or what is known, in few words
-    Summarise(Box<summarise::SummariseArgs>),
+    #[command(alias = "summarise")]
+    Summarize(Box<summarize::SummarizeArgs>),
     /// Look after the work that was left for later
     Jobs(jobs::JobsArgs),
     /// Learn, fade, tidy and purge, as every night
@@ -192,7 +193,7 @@ impl Command {
             Command::Fact(_) => "fact",
             Command::Checkpoint(_) => "checkpoint",
             Command::Weak(_) => "weak",
-            Command::Summarise(_) => "summarise",
+            Command::Summarize(_) => "summarize",
             Command::Jobs(_) => "jobs",
             Command::Maintain(_) => "maintain",
             Command::Events(_) => "events",
@@ -237,7 +238,7 @@ pub(crate) struct ScopeFlags {
     /// The team
     #[arg(long, value_name = "NAME")]
     team: Option<String>,
-    /// The organisation
+    /// The organization
     #[arg(long, value_name = "NAME")]
     org: Option<String>,
     /// The company
@@ -264,146 +265,182 @@ impl ScopeFlags {
     }
 }
 
-/// Which memories are meant.
+/// Conditions that a memory must meet. They are those of the HTTP API (`MemoryFilter`), by the same names.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Which")]
+#[command(next_help_heading = "Filters")]
 pub(crate) struct FilterFlags {
-    /// Only this layer; may be repeated
+    /// The instant or day that counts as now [default: now]
+    #[arg(long, alias = "at", value_name = "TIME")]
+    now: Option<String>,
+    /// Any of these ids; may be repeated, as may all that say "any of these"
+    #[arg(long, value_name = "ID")]
+    id: Vec<String>,
+    /// Any of these layers
     #[arg(long, value_name = "LAYER")]
     layer: Vec<String>,
-    /// As if it were then: RFC 3339, or YYYY-MM-DD (midnight UTC)
-    #[arg(long, value_name = "TIME")]
-    at: Option<String>,
-    /// See what held at this time instead of what holds now
-    #[arg(long, value_name = "TIME")]
-    as_of: Option<String>,
-    /// Any of these kinds; may be repeated, as may the others below that name a thing
+    /// Any of these kinds
     #[arg(long)]
     kind: Vec<String>,
     /// Any of these categories
     #[arg(long)]
     category: Vec<String>,
-    /// Any of these tags
+    /// At least one of these tags
+    #[arg(long, alias = "tag", value_name = "TAG")]
+    tags: Vec<String>,
+    /// Any of these states: active, decayed, archived, soft_deleted [default: active and decayed]
     #[arg(long)]
-    tag: Vec<String>,
-    /// Any of these types of source
+    state: Vec<String>,
+    /// Any of these conversations
+    #[arg(long, alias = "thread", value_name = "THREAD")]
+    thread_id: Vec<String>,
+    /// Any of these agent runs
+    #[arg(long, alias = "run", value_name = "RUN")]
+    run_id: Vec<String>,
+    /// Any of these speakers or writers
+    #[arg(long, alias = "actor", value_name = "NAME")]
+    actor_id: Vec<String>,
+    /// Any of these roles of the speaker
+    #[arg(long)]
+    role: Vec<String>,
+    /// Any of these users among the identifiers of the memory; --user chooses whose memories are read
+    #[arg(long, value_name = "NAME")]
+    user_id: Vec<String>,
+    /// Any of these agents among the identifiers of the memory
+    #[arg(long, value_name = "SLUG")]
+    agent_id: Vec<String>,
+    /// Any of these sessions among the identifiers of the memory
+    #[arg(long, value_name = "NAME")]
+    session_id: Vec<String>,
+    /// Any of these types of the source, for example conversation
     #[arg(long, value_name = "TYPE")]
     source_type: Vec<String>,
     /// Any of these roles of the source
     #[arg(long, value_name = "ROLE")]
     source_role: Vec<String>,
-    /// Any of these roles
-    #[arg(long)]
-    role: Vec<String>,
-    /// Said by any of these
-    #[arg(long)]
-    actor: Vec<String>,
-    /// From any of these conversations
-    #[arg(long)]
-    thread: Vec<String>,
-    /// From any of these runs
-    #[arg(long)]
-    run: Vec<String>,
-    /// Only pinned ones, or with `--pinned=false` only others
+    /// Any of these access policies: private, restricted, shared, organization, public
+    #[arg(long, value_name = "POLICY")]
+    access_policy: Vec<String>,
+    /// Only pinned ones, or with `=false` only others
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pinned: Option<bool>,
-    /// At least this important, 0 to 1
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-    importance_min: Option<f64>,
-    /// At most this important, 0 to 1
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-    importance_max: Option<f64>,
-    /// At least this certain, 0 to 1
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-    confidence_min: Option<f64>,
-    /// Came in at this time or later
-    #[arg(long, value_name = "TIME")]
-    created_after: Option<String>,
-    /// Came in before this time
-    #[arg(long, value_name = "TIME")]
-    created_before: Option<String>,
-    /// Changed at this time or later
-    #[arg(long, value_name = "TIME")]
-    updated_after: Option<String>,
-    /// Changed before this time
-    #[arg(long, value_name = "TIME")]
-    updated_before: Option<String>,
-    /// Happened at this time or later
-    #[arg(long, value_name = "TIME")]
-    event_after: Option<String>,
-    /// Happened before this time
-    #[arg(long, value_name = "TIME")]
-    event_before: Option<String>,
-    /// Any of these states: active, decayed, archived, soft_deleted
-    #[arg(long)]
-    state: Vec<String>,
-    /// Metadata that must be so; may be repeated
-    #[arg(long, value_name = "KEY=VALUE")]
-    meta: Vec<String>,
     /// Only those that mirror a knowledge item, or with `=false` only others
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     has_knowledge_pointer: Option<bool>,
+    /// A metadata field that has exactly this value; may be repeated, then all must
+    #[arg(long, alias = "meta", value_name = "KEY=VALUE")]
+    metadata: Vec<String>,
+    /// The least importance, 0 to 1
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    importance_min: Option<f64>,
+    /// The greatest importance, 0 to 1
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    importance_max: Option<f64>,
+    /// The least confidence, 0 to 1
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    confidence_min: Option<f64>,
+    /// The greatest confidence, 0 to 1
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    confidence_max: Option<f64>,
+    /// It happened at this time or later: RFC 3339, or YYYY-MM-DD for midnight in retrieval.time_zone
+    #[arg(long, value_name = "TIME")]
+    event_after: Option<String>,
+    /// It happened before this time
+    #[arg(long, value_name = "TIME")]
+    event_before: Option<String>,
+    /// It was added at this time or later
+    #[arg(long, value_name = "TIME")]
+    created_after: Option<String>,
+    /// It was added before this time
+    #[arg(long, value_name = "TIME")]
+    created_before: Option<String>,
+    /// It was last changed at this time or later
+    #[arg(long, value_name = "TIME")]
+    updated_after: Option<String>,
+    /// It was last changed before this time
+    #[arg(long, value_name = "TIME")]
+    updated_before: Option<String>,
+    /// Include superseded, expired and not yet valid memories
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    superseded: Option<bool>,
+    /// Select what held at this time instead of what holds now
+    #[arg(long, value_name = "TIME")]
+    as_of: Option<String>,
 }
 
 impl FilterFlags {
     /// The layers that were named; none: all that the identifiers open.
     pub(crate) fn layers(&self) -> Result<Option<Vec<Layer>>, Error> {
-        let layers = self.layer.iter().map(|name| name.parse()).collect::<Result<Vec<Layer>, _>>()?;
+        let layers: Vec<Layer> = words(&self.layer)?;
         Ok((!layers.is_empty()).then_some(layers))
     }
 
-    /// The time that the question is asked at, if it is not now.
-    pub(crate) fn at(&self) -> Result<Option<Timestamp>, Error> {
-        moment("at", self.at.as_deref())
+    /// The time that counts as now, if it was given.
+    pub(crate) fn now(&self) -> Result<Option<Timestamp>, Error> {
+        instant("now", self.now.as_deref())
     }
 
     /// The filter, for a clock that shows `now`.
     pub(crate) fn filter(&self, now: Timestamp) -> Result<Filter, Error> {
-        let mut filter = Filter::at(self.at()?.unwrap_or(now));
-        filter.as_of = moment("asOf", self.as_of.as_deref())?;
-        if !self.state.is_empty() {
-            filter.states = self.state.iter().map(|name| name.parse()).collect::<Result<Vec<State>, _>>()?;
-        }
-        let range = |field, after: &Option<String>, before: &Option<String>| {
+        let given = self.now()?;
+        let open = Filter::at(given.unwrap_or(now));
+        let range = |fields: [&'static str; 2], after: &Option<String>, before: &Option<String>| {
             Ok::<_, Error>(TimeRange {
-                from: moment(field, after.as_deref())?,
-                until: moment(field, before.as_deref())?,
+                from: instant(fields[0], after.as_deref())?,
+                until: instant(fields[1], before.as_deref())?,
             })
         };
-        filter.created = range("created", &self.created_after, &self.created_before)?;
-        // As if it were then: what came later is not there yet.
-        if let Some(at) = self.at()? {
-            filter.created.until = Some(filter.created.until.map_or(at, |until| until.min(at)));
+        let mut created = range(["createdAfter", "createdBefore"], &self.created_after, &self.created_before)?;
+        // What was added after the time that counts as now is not there yet.
+        if let Some(now) = given {
+            created.until = Some(created.until.map_or(now, |until| until.min(now)));
         }
-        filter.updated = range("updated", &self.updated_after, &self.updated_before)?;
-        filter.event = range("event", &self.event_after, &self.event_before)?;
-        filter.kinds.clone_from(&self.kind);
-        filter.categories.clone_from(&self.category);
-        filter.tags.clone_from(&self.tag);
-        filter.source_types.clone_from(&self.source_type);
-        filter.source_roles.clone_from(&self.source_role);
-        filter.roles.clone_from(&self.role);
-        filter.actors.clone_from(&self.actor);
-        filter.threads.clone_from(&self.thread);
-        filter.runs.clone_from(&self.run);
-        filter.pinned = self.pinned;
-        filter.has_knowledge_pointer = self.has_knowledge_pointer;
-        filter.importance_min = self.importance_min;
-        filter.importance_max = self.importance_max;
-        filter.confidence_min = self.confidence_min;
-        filter.metadata = metadata(&self.meta)?.into_iter().collect();
-        Ok(filter)
+        Ok(Filter {
+            ids: words(&self.id)?,
+            kinds: self.kind.clone(),
+            categories: self.category.clone(),
+            tags: self.tags.clone(),
+            states: if self.state.is_empty() { open.states.clone() } else { words(&self.state)? },
+            threads: self.thread_id.clone(),
+            runs: self.run_id.clone(),
+            actors: self.actor_id.clone(),
+            roles: self.role.clone(),
+            users: self.user_id.clone(),
+            agents: self.agent_id.clone(),
+            sessions: self.session_id.clone(),
+            source_types: self.source_type.clone(),
+            source_roles: self.source_role.clone(),
+            access_policies: words(&self.access_policy)?,
+            pinned: self.pinned,
+            has_knowledge_pointer: self.has_knowledge_pointer,
+            metadata: metadata(&self.metadata)?.into_iter().collect(),
+            importance_min: self.importance_min,
+            importance_max: self.importance_max,
+            confidence_min: self.confidence_min,
+            confidence_max: self.confidence_max,
+            event: range(["eventAfter", "eventBefore"], &self.event_after, &self.event_before)?,
+            created,
+            updated: range(["updatedAfter", "updatedBefore"], &self.updated_after, &self.updated_before)?,
+            superseded: self.superseded.unwrap_or(false),
+            as_of: instant("asOf", self.as_of.as_deref())?,
+            ..open
+        })
     }
 }
 
-/// Reads a time: an instant, or a day that stands for its first moment in UTC.
-pub(crate) fn moment(field: &'static str, text: Option<&str>) -> Result<Option<Timestamp>, Error> {
-    let Some(text) = text else { return Ok(None) };
-    let day = || text.parse::<Date>().ok().and_then(|day| day.to_zoned(TimeZone::UTC).ok()).map(|day| day.timestamp());
-    let instant = text.parse::<Timestamp>().ok().or_else(day);
-    instant.map(Some).ok_or_else(|| {
-        Error::invalid(field, format!("`{text}` is not a time")).hint("write it as 2026-01-31 or 2026-01-31T12:00:00Z")
-    })
+/// Reads each of the texts.
+fn words<T: FromStr>(texts: &[String]) -> Result<Vec<T>, T::Err> {
+    texts.iter().map(|text| text.parse()).collect()
+}
+
+/// Reads a time: an instant, or a day, which stands for its midnight in `retrieval.time_zone`.
+pub(crate) fn instant(field: &'static str, text: Option<&str>) -> Result<Option<Timestamp>, Error> {
+    let read = |text: &str| {
+        parse_instant(text).map_err(|_| {
+            Error::invalid(field, format!("`{text}` is not a time"))
+                .hint("write it as 2026-01-31 or 2026-01-31T12:00:00Z")
+        })
+    };
+    text.map(read).transpose()
 }
 
 /// Reads `KEY=VALUE` pairs; a value that is JSON is taken as such, anything else as text.
@@ -412,7 +449,7 @@ pub(crate) fn metadata(pairs: &[String]) -> Result<Map<String, Value>, Error> {
         Some((key, value)) if !key.is_empty() => {
             Ok((key.to_owned(), serde_json::from_str(value).unwrap_or_else(|_| value.into())))
         }
-        _ => Err(Error::invalid("metadata", format!("`{pair}` is not KEY=VALUE")).hint("write --meta city=Porto")),
+        _ => Err(Error::invalid("metadata", format!("`{pair}` is not KEY=VALUE")).hint("write --metadata city=Porto")),
     };
     pairs.iter().map(read).collect()
 }
@@ -437,7 +474,7 @@ mod tests {
             ("2026-02-30", None),
             ("", None),
         ] {
-            let read = moment("at", Some(text));
+            let read = instant("at", Some(text));
             match expect {
                 Some(expect) => assert_eq!(read.unwrap(), Some(expect.parse().unwrap()), "{text}"),
                 None => assert_eq!(read.unwrap_err().field(), Some("at"), "{text}"),

@@ -6,7 +6,7 @@ use clap::Args;
 use loci_engine::{NewMemory, Update};
 use loci_types::{Error, Source};
 
-use crate::arguments::{metadata, moment};
+use crate::arguments::{instant, metadata};
 
 /// What is known about a memory besides its text.
 #[derive(Debug, Args)]
@@ -18,15 +18,15 @@ pub(crate) struct Details {
     #[arg(long)]
     category: Option<String>,
     /// A free label; may be repeated
-    #[arg(long)]
-    tag: Vec<String>,
+    #[arg(long, alias = "tag", value_name = "TAG")]
+    tags: Vec<String>,
     /// How much it matters, 0 to 1
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     importance: Option<f64>,
     /// How sure you are, 0 to 1
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     confidence: Option<f64>,
-    /// When it happened: RFC 3339, or YYYY-MM-DD (midnight UTC)
+    /// When it happened: RFC 3339, or YYYY-MM-DD for midnight in retrieval.time_zone
     #[arg(long, value_name = "TIME")]
     event_time: Option<String>,
     /// Since when it holds
@@ -36,14 +36,14 @@ pub(crate) struct Details {
     #[arg(long, value_name = "TIME")]
     valid_until: Option<String>,
     /// When it stops to be of use
-    #[arg(long, value_name = "TIME")]
-    expires: Option<String>,
+    #[arg(long, alias = "expires", value_name = "TIME")]
+    expires_at: Option<String>,
     /// How it was acquired: conversation, manual, import, …
     #[arg(long, value_name = "TYPE")]
     source: Option<String>,
     /// Anything else, by name; may be repeated
-    #[arg(long, value_name = "KEY=VALUE")]
-    meta: Vec<String>,
+    #[arg(long, alias = "meta", value_name = "KEY=VALUE")]
+    metadata: Vec<String>,
 }
 
 impl Details {
@@ -53,15 +53,15 @@ impl Details {
             content,
             kind: self.kind.clone(),
             category: self.category.clone(),
-            tags: self.tag.clone(),
-            metadata: metadata(&self.meta)?,
+            tags: self.tags.clone(),
+            metadata: metadata(&self.metadata)?,
             source: self.source(),
             importance: self.importance,
             confidence: self.confidence,
-            event_time: moment("eventTime", self.event_time.as_deref())?,
-            valid_from: moment("validFrom", self.valid_from.as_deref())?,
-            valid_until: moment("validUntil", self.valid_until.as_deref())?,
-            expires_at: moment("expiresAt", self.expires.as_deref())?,
+            event_time: instant("eventTime", self.event_time.as_deref())?,
+            valid_from: instant("validFrom", self.valid_from.as_deref())?,
+            valid_until: instant("validUntil", self.valid_until.as_deref())?,
+            expires_at: instant("expiresAt", self.expires_at.as_deref())?,
             ..NewMemory::default()
         })
     }

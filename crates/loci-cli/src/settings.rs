@@ -65,7 +65,8 @@ pub(crate) struct Settings {
     /// What becomes of a session that is over.
     pub(crate) sessions: loci_engine::Sessions,
     /// When long conversations are made shorter.
-    pub(crate) summarisation: loci_engine::Summarisation,
+    #[serde(alias = "summarisation")]
+    pub(crate) summarization: loci_engine::Summarization,
     /// How much an agent has before it.
     pub(crate) working: loci_engine::Working,
     /// When what may wait is written.
@@ -380,7 +381,7 @@ impl Settings {
             learning: self.learning.clone(),
             consent: self.consent.clone(),
             sessions: self.sessions.clone(),
-            summarisation: self.summarisation.clone(),
+            summarization: self.summarization.clone(),
             working: self.working.clone(),
             batch: self.batch.clone(),
             redaction: self.redaction.clone(),

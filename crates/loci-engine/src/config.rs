@@ -13,7 +13,7 @@ use crate::categories::Categories;
 use crate::mind::Learning;
 use crate::recall::Clue;
 use crate::redact::Redaction;
-use crate::summarise::SummaryStrategy;
+use crate::summarize::SummaryStrategy;
 
 /// The rules of memory that a configuration may change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -34,7 +34,8 @@ pub struct Config {
     /// What becomes of a session that is over.
     pub sessions: Sessions,
     /// When long conversations are made shorter.
-    pub summarisation: Summarisation,
+    #[serde(alias = "summarisation")]
+    pub summarization: Summarization,
     /// How much an agent has before it.
     pub working: Working,
     /// When what may wait is written.
@@ -134,7 +135,7 @@ impl Default for Retrieval {
 
 impl Retrieval {
     /// The time zone that is set.
-    pub(crate) fn time_zone(&self) -> Result<TimeZone, Error> {
+    pub fn time_zone(&self) -> Result<TimeZone, Error> {
         if self.time_zone.is_empty() {
             return Ok(TimeZone::UTC);
         }
@@ -315,10 +316,10 @@ impl Default for Sessions {
 /// When long conversations are made shorter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Summarisation {
+pub struct Summarization {
     /// Whether the nightly work does it.
     pub enabled: bool,
-    /// Tokens of a session above which it is summarised.
+    /// Tokens of a session above which it is summarized.
     pub threshold_tokens: usize,
     /// Tokens of a summary.
     pub target_tokens: usize,
@@ -326,7 +327,7 @@ pub struct Summarisation {
     pub strategy: SummaryStrategy,
 }
 
-impl Default for Summarisation {
+impl Default for Summarization {
     fn default() -> Self {
         Self { enabled: true, threshold_tokens: 50_000, target_tokens: 2_000, strategy: SummaryStrategy::default() }
     }
@@ -397,7 +398,7 @@ impl Config {
             ("lifecycle.collapse_above", self.lifecycle.collapse_above),
             ("lifecycle.max_memories_per_user", self.lifecycle.max_memories_per_user.unwrap_or(1)),
             ("consent.signals", self.consent.signals as usize),
-            ("summarisation.target_tokens", self.summarisation.target_tokens),
+            ("summarization.target_tokens", self.summarization.target_tokens),
             ("working.agents", self.working.agents),
             ("working.bytes", self.working.bytes),
             ("working.idle_minutes", self.working.idle_minutes as usize),

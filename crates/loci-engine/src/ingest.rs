@@ -15,7 +15,7 @@ use crate::bounds;
 use crate::policy::{self, Caller};
 use crate::redact::Pass;
 use crate::remember::Embed;
-use crate::{Engine, NewMemory, Result};
+use crate::{Engine, NewMemory, Result, optional_instant};
 
 /// One turn of a conversation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -30,7 +30,8 @@ pub struct Turn {
     pub actor_id: Option<String>,
     /// In which role: `user`, `assistant`, `tool`, `system`.
     pub role: Option<String>,
-    /// When it was said.
+    /// When it was said: an instant, or a day.
+    #[serde(deserialize_with = "optional_instant")]
     pub event_time: Option<Timestamp>,
     /// The message's own id.
     pub reference: Option<String>,

@@ -69,7 +69,7 @@ mod search;
 mod selection;
 mod session;
 mod settings;
-pub mod summarise;
+pub mod summarize;
 mod summary;
 mod tenant;
 mod text;
@@ -94,7 +94,7 @@ pub use checkpoint::{
 };
 pub use clock::{Clock, Fixed, System};
 pub use config::{
-    Bands, Batching, Config, Consent, Lifecycle, Limits, Retrieval, Sessions, Summarisation, Weights, Working,
+    Bands, Batching, Config, Consent, Lifecycle, Limits, Retrieval, Sessions, Summarization, Weights, Working,
 };
 pub use consent::{Asked, Proposal};
 pub use consolidate::Consolidated;
@@ -134,7 +134,7 @@ pub use remember::NewMemory;
 pub use report::{is_quotation, reported, shown};
 pub use search::{SearchHit, SearchRequest, SearchResponse};
 pub use selection::{Selection, SelectionOutcome};
-pub use summary::SummariseRequest;
+pub use summary::SummarizeRequest;
 pub use tenant::{RemovedTenant, TenantUsage};
 pub use text::{content_hash, estimate_tokens, normalise};
 pub use undo::UndoOutcome;

@@ -29,7 +29,7 @@ pub struct QueryRequest {
     /// The most tokens; none: by how complex the question is.
     pub budget_tokens: Option<usize>,
     /// Whether what does not fit is shortened instead of left out.
-    pub summarise: bool,
+    pub summarize: bool,
     /// Tell what changed since this revision; none: say nothing of it.
     pub since: Option<i64>,
     /// Only changes of this conversation; it is told what is found, and does not learn it again.
@@ -79,7 +79,7 @@ impl Engine {
         let found = self.recall_for_prompt(caller, request.recall, complexity.limit()).await?;
         let since = (request.since, request.thread_id.as_deref());
         let (revision, delta) = self.delta(caller, layers.as_deref(), since).await?;
-        let budget = Budget { tokens: budget_tokens, summarise: request.summarise, ..Budget::default() };
+        let budget = Budget { tokens: budget_tokens, summarize: request.summarize, ..Budget::default() };
         let Packed { text, tokens, cited, left_out, shortened } =
             pack(&self.items(&found), delta.as_ref(), request.format, &budget);
         if !uncounted {

@@ -13,10 +13,10 @@ use serde_json::json;
 
 use crate::mind::Mind;
 use crate::policy::{self, Caller};
-use crate::summarise::{Summary, SummaryStrategy, Writer, summarise};
+use crate::summarize::{Summary, SummaryStrategy, Writer, summarize};
 use crate::{Engine, NewMemory, Result};
 
-/// So many memories are summarised at the most.
+/// So many memories are summarized at the most.
 const MOST: usize = 2_000;
 /// The longest summary, in tokens.
 const LARGEST: usize = 1_000_000;
@@ -27,9 +27,9 @@ pub(crate) const TAG: &str = "summary";
 /// The note of how many tokens summaries have saved.
 pub(crate) const SAVED: &str = "summary tokens saved";
 
-/// What is to be summarised.
+/// What is to be summarized.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct SummariseRequest {
+pub struct SummarizeRequest {
     /// The turns of this session; none: what is known, newest last.
     pub session: Option<String>,
     /// How; none: as it is set.
@@ -53,8 +53,8 @@ impl Writer for Scribe {
 }
 
 impl Engine {
-    /// Summarises what the caller may see. Nothing is kept.
-    pub async fn summarise(&self, caller: &Caller, request: SummariseRequest) -> Result<Summary> {
+    /// Summarizes what the caller may see. Nothing is kept.
+    pub async fn summarize(&self, caller: &Caller, request: SummarizeRequest) -> Result<Summary> {
         crate::bounds::some_layers(request.layers.as_deref())?;
         let visible = self.visible(caller, request.layers.as_deref()).await?;
         let memories = match &request.session {
@@ -85,7 +85,7 @@ impl Engine {
                 self.all_of(&visible, &filter).await?
             }
         };
-        let rules = &self.config.summarisation;
+        let rules = &self.config.summarization;
         let (strategy, target) =
             (request.strategy.unwrap_or(rules.strategy), request.target_tokens.unwrap_or(rules.target_tokens));
         crate::bounds::between("targetTokens", target, 1, LARGEST)?;
@@ -106,7 +106,7 @@ impl Engine {
         let before = mind.as_ref().and_then(Mind::left).unwrap_or(0);
         let scribe = mind.clone().map(Scribe);
         let writer = scribe.as_ref().map(|scribe| scribe as &dyn Writer);
-        let made = summarise(&texts, vectors.as_deref(), strategy, target, writer).await;
+        let made = summarize(&texts, vectors.as_deref(), strategy, target, writer).await;
         if let Some(mind) = &mind {
             self.record_spending(tenant, mind, before).await?;
         }
@@ -122,19 +122,19 @@ impl Engine {
     }
 
     /// How many tokens a session has, if that is too many and it has no summary yet.
-    pub(crate) async fn tokens_to_summarise(&self, tenant: &Tenant, session: &Session) -> Result<Option<usize>> {
+    pub(crate) async fn tokens_to_summarize(&self, tenant: &Tenant, session: &Session) -> Result<Option<usize>> {
         let visible = policy::upkeep(tenant, &session.scope);
-        let key = summarised_key(&session.session_id);
+        let key = summarized_key(&session.session_id);
         if !self.store.notes(&visible, &session.scope.space(), &[key], self.now()).await?.is_empty() {
             return Ok(None);
         }
         let turns = self.whole_session(&visible, session).await?;
         let tokens: usize = turns.iter().map(|turn| turn.tokens as usize).sum();
-        Ok((tokens > self.config.summarisation.threshold_tokens).then_some(tokens))
+        Ok((tokens > self.config.summarization.threshold_tokens).then_some(tokens))
     }
 
-    /// Summarises a session and keeps the summary. Returns the memory.
-    pub(crate) async fn summarise_session(
+    /// Summarizes a session and keeps the summary. Returns the memory.
+    pub(crate) async fn summarize_session(
         &self,
         tenant: &Tenant,
         scope: &Scope,
@@ -143,7 +143,7 @@ impl Engine {
         let visible = policy::upkeep(tenant, scope);
         let Some(found) = self.session_of(&visible, scope, session).await? else { return Ok(None) };
         let turns = self.whole_session(&visible, &found).await?;
-        let rules = &self.config.summarisation;
+        let rules = &self.config.summarization;
         let summary = self.summary_of(tenant, &visible, &turns, rules.strategy, rules.target_tokens).await?;
         if summary.text.is_empty() {
             return Ok(None);
@@ -177,7 +177,7 @@ impl Engine {
         let ends = turns.first().into_iter().chain(turns.last().filter(|_| turns.len() > 1));
         actions.extend(ends.map(|turn| Action::Link(self.edge(id, turn.id, Relation::DerivedFrom, 1.0, at))));
         actions.push(note(None, SAVED, NoteValue::Add(summary.tokens_saved as f64)));
-        actions.push(note(Some(scope.clone()), &summarised_key(session), NoteValue::Set(json!(id))));
+        actions.push(note(Some(scope.clone()), &summarized_key(session), NoteValue::Set(json!(id))));
         let operator = Caller { tenant: tenant.clone(), ..Caller::operator() };
         let changes =
             actions.into_iter().map(|action| self.change(&operator, "worker", "a long conversation", action)).collect();
@@ -220,7 +220,7 @@ impl Engine {
     }
 }
 
-/// A memory as it is summarised: a turn with who said it.
+/// A memory as it is summarized: a turn with who said it.
 fn spoken(memory: &Memory) -> String {
     match memory.actor_id.as_deref().or(memory.role.as_deref()) {
         Some(speaker) if memory.thread_id.is_some() => format!("{speaker}: {}", memory.content),
@@ -232,6 +232,7 @@ fn note(scope: Option<Scope>, key: &str, value: NoteValue) -> Action {
     Action::Bookkeeping(Bookkeeping::Note { scope, key: key.to_owned(), value, until: None })
 }
 
-fn summarised_key(session: &str) -> String {
+// The key is stored, and keeps the spelling of earlier versions.
+fn summarized_key(session: &str) -> String {
     format!("summarised {session}")
 }

@@ -29,7 +29,7 @@ pub(crate) const SLOW: [JobKind; 7] = [
     JobKind::Causal,
     JobKind::Insight,
     JobKind::Enrich,
-    JobKind::Summarise,
+    JobKind::Summarize,
 ];
 
 /// How often the lease of a job is renewed while work goes on.
@@ -154,9 +154,9 @@ impl Engine {
                 let (scope, session) = about(job)?;
                 self.find_insights(caller, &scope, &session).await.map(drop)
             }
-            JobKind::Summarise => {
+            JobKind::Summarize => {
                 let (scope, session) = about(job)?;
-                self.summarise_session(&caller.tenant, &scope, &session).await.map(drop)
+                self.summarize_session(&caller.tenant, &scope, &session).await.map(drop)
             }
             // Links are drawn when a memory is learned, entities and purges have steps of their own.
             JobKind::Consolidate | JobKind::Link | JobKind::Enrich | JobKind::Purge | JobKind::Embed => Ok(()),

@@ -11,7 +11,7 @@ use crate::Error;
 /// One question to a language model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChatQuestion {
-    /// The purpose of the question, for log and budget, for example `extract`, `same_fact` or `summarise`.
+    /// The purpose of the question, for log and budget, for example `extract`, `same_fact` or `summarize`.
     pub purpose: &'static str,
     /// The version of the prompt, for the log.
     pub prompt_version: u32,

@@ -161,9 +161,9 @@ impl Metrics {
     /// Everything, as Prometheus reads it: what was done by the server, and what the caller holds.
     pub(crate) fn text(&self, held: &Held) -> String {
         let mut text = String::new();
-        let summarised = self.operations.get_or_create(&Operation { operation: "summarise".to_owned() }).get();
+        let summarized = self.operations.get_or_create(&Operation { operation: "summarize".to_owned() }).get();
         // What is held is of one tenant, and made anew for each who asks.
-        let parts = [&self.registry, &held.registry(summarised)];
+        let parts = [&self.registry, &held.registry(summarized)];
         let written = parts.into_iter().try_for_each(|part| encode_registry(&mut text, part));
         match written.and_then(|()| encode_eof(&mut text)) {
             Ok(()) => text,
@@ -174,7 +174,7 @@ impl Metrics {
 }
 
 impl Held {
-    fn registry(&self, summarised: u64) -> Registry {
+    fn registry(&self, summarized: u64) -> Registry {
         let mut registry = Registry::with_prefix("loci");
         let size = Family::<Layered, Gauge>::default();
         for (layer, count) in &self.by_layer {
@@ -185,7 +185,7 @@ impl Held {
             ("memory_episodic_count", "Episodes", self.episodic),
             ("memory_semantic_count", "Memories that are no episodes", self.semantic),
             ("memory_storage_bytes", "Bytes on disk", self.bytes),
-            ("memory_summarization_runs", "Summaries that were asked for", summarised),
+            ("memory_summarization_runs", "Summaries that were asked for", summarized),
             ("memory_summarization_tokens_saved", "Tokens that summaries saved", self.saved),
         ] {
             let gauge: Gauge = Gauge::default();

@@ -48,7 +48,7 @@ pub struct Bounds {
     /// Allowed teams. `*` allows any.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub teams: BTreeSet<String>,
-    /// Allowed organisations. `*` allows any.
+    /// Allowed organizations. `*` allows any.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub orgs: BTreeSet<String>,
     /// Allowed companies. `*` allows any.

@@ -84,7 +84,7 @@ words!(
     }
 );
 
-/// A thing that memories mention: a person, a project, an organisation, a place, a concept or a tool.
+/// A thing that memories mention: a person, a project, an organization, a place, a concept or a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]

@@ -28,8 +28,8 @@ words!(
         Causal = "causal",
         /// Finds insights in a session.
         Insight = "insight",
-        /// Summarises a session.
-        Summarise = "summarise",
+        /// Summarizes a session.
+        Summarize = "summarize" | "summarise",
         /// Collapses a long chain.
         Distil = "distil",
         /// Does nothing: maintenance has a step for purging.
@@ -93,4 +93,19 @@ pub struct Job {
     pub attempt: u32,
     /// When the lease ends and another worker may claim the job.
     pub lease_until: Timestamp,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_of_earlier_versions_are_read_by_their_spelling_then() {
+        for text in ["summarize", "summarise"] {
+            assert_eq!(text.parse::<JobKind>().unwrap(), JobKind::Summarize);
+            assert_eq!(serde_json::from_value::<JobKind>(text.into()).unwrap(), JobKind::Summarize);
+        }
+        assert_eq!(JobKind::Summarize.name(), "summarize");
+        assert_eq!(serde_json::to_value(JobKind::Summarize).unwrap(), "summarize");
+    }
 }

@@ -25,7 +25,7 @@ pub enum Layer {
     Project,
     /// One team.
     Team,
-    /// One organisation.
+    /// One organization.
     Org,
     /// The whole company.
     Company,

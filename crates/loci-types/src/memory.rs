@@ -140,12 +140,12 @@ impl Memory {
 }
 
 macro_rules! words {
-    ($(#[$doc:meta])* $name:ident, $field:literal, { $($(#[$vdoc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+    ($(#[$doc:meta])* $name:ident, $field:literal, { $($(#[$vdoc:meta])* $variant:ident = $word:literal $(| $earlier:literal)*),+ $(,)? }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
         #[serde(rename_all = "snake_case")]
-        pub enum $name { $($(#[$vdoc])* $variant),+ }
+        pub enum $name { $($(#[$vdoc])* $(#[serde(alias = $earlier)])* $variant),+ }
 
         impl $name {
             /// All values, in the order of declaration.
@@ -167,6 +167,7 @@ macro_rules! words {
             type Err = Error;
 
             fn from_str(text: &str) -> Result<Self, Error> {
+                $($(if text == $earlier { return Ok($name::$variant); })*)+
                 Self::ALL.iter().copied().find(|word| word.name() == text).ok_or_else(|| {
                     let names: Vec<_> = Self::ALL.iter().map(|word| word.name()).collect();
                     Error::invalid($field, format!("unknown {} `{text}`", $field))
@@ -187,7 +188,7 @@ words!(
         Restricted = "restricted",
         /// Everyone in the scope.
         Shared = "shared",
-        /// Everyone in the scope, as with `shared`. Marks a memory that may be promoted to the organisation.
+        /// Everyone in the scope, as with `shared`. Marks a memory that may be promoted to the organization.
         Organization = "organization",
         /// Everyone in the scope, as with `shared`. Marks a memory that may be published.
         Public = "public",

@@ -85,7 +85,7 @@ pub struct Identifiers {
     /// The team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team_id: Option<String>,
-    /// The organisation.
+    /// The organization.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub org_id: Option<String>,
     /// The company.
@@ -262,7 +262,7 @@ impl fmt::Display for Scope {
 pub enum Space {
     /// The space of one agent.
     Agent(String),
-    /// The layers of a tenant that many users share: project, team, organisation and company.
+    /// The layers of a tenant that many users share: project, team, organization and company.
     Shared,
     /// The user and session layers of those users whose ids fall into this shard.
     Users(Shard),

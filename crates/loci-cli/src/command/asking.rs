@@ -46,10 +46,10 @@ impl AskFlags {
     pub(crate) async fn prepare(self, context: &Context) -> Result<Asked> {
         let layers = self.filter.layers()?;
         let caller = context.caller(&self.scope, layers.is_some(), Nobody::User);
-        let at = self.filter.at()?;
+        let given = self.filter.now()?;
         self.filter.filter(Timestamp::UNIX_EPOCH)?;
         let engine = context.engine_with_model(self.no_embed, &caller).await?;
-        let now = at.unwrap_or_else(|| engine.now());
+        let now = given.unwrap_or_else(|| engine.now());
         let request = RecallRequest {
             query: self.query.join(" "),
             layers,

@@ -16,12 +16,12 @@ use crate::{output, shape};
 /// What to do with checkpoints.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  loci checkpoint put --thread build state.json --id 2 --parent 1
-  some-program | loci checkpoint put --thread build --format msgpack -
-  loci checkpoint get --thread build > state.json
-  loci checkpoint list --thread build --meta step=2
-  loci checkpoint history --thread build
-  loci checkpoint delete --thread build --keep 5
+  loci checkpoint put --thread-id build state.json --id 2 --parent-id 1
+  some-program | loci checkpoint put --thread-id build --format msgpack -
+  loci checkpoint get --thread-id build > state.json
+  loci checkpoint list --thread-id build --metadata step=2
+  loci checkpoint history --thread-id build
+  loci checkpoint delete --thread-id build --keep 5
   loci checkpoint threads --user ann
 
 They lie in the agent's layer if --agent and --user are given, else in the user's. The same put again changes
@@ -59,8 +59,8 @@ struct PutArgs {
     #[arg(value_name = "FILE")]
     file: String,
     /// The thread
-    #[arg(long, value_name = "NAME")]
-    thread: String,
+    #[arg(long, alias = "thread", value_name = "NAME")]
+    thread_id: String,
     /// The part of the program
     #[arg(long, value_name = "NAME", default_value = "")]
     namespace: String,
@@ -68,14 +68,14 @@ struct PutArgs {
     #[arg(long, value_name = "ID")]
     id: Option<String>,
     /// The checkpoint it came from
-    #[arg(long, value_name = "ID")]
-    parent: Option<String>,
-    /// What the bytes are
+    #[arg(long, alias = "parent", value_name = "ID")]
+    parent_id: Option<String>,
+    /// A label of the bytes, chosen by the caller: `json` is checked and shown as JSON, any other is kept as it is
     #[arg(long, value_name = "NAME", default_value = JSON)]
     format: String,
     /// What is said about it; may be repeated
-    #[arg(long, value_name = "KEY=VALUE")]
-    meta: Vec<String>,
+    #[arg(long, alias = "meta", value_name = "KEY=VALUE")]
+    metadata: Vec<String>,
     /// Refuse if the newest of the thread is another; an empty text: if there is any
     #[arg(long, value_name = "ID")]
     expect_parent: Option<String>,
@@ -89,8 +89,8 @@ struct PutArgs {
 #[derive(Debug, Args)]
 struct OneArgs {
     /// The thread
-    #[arg(long, value_name = "NAME")]
-    thread: String,
+    #[arg(long, alias = "thread", value_name = "NAME")]
+    thread_id: String,
     /// The part of the program
     #[arg(long, value_name = "NAME", default_value = "")]
     namespace: String,
@@ -104,23 +104,23 @@ struct OneArgs {
 #[derive(Debug, Args)]
 struct ListArgs {
     /// The thread
-    #[arg(long, value_name = "NAME")]
-    thread: String,
+    #[arg(long, alias = "thread", value_name = "NAME")]
+    thread_id: String,
     /// The part of the program [default: all in a list, the whole in a history]
     #[arg(long, value_name = "NAME")]
     namespace: Option<String>,
     /// This one; a history starts there
     #[arg(long, value_name = "ID")]
     id: Option<String>,
-    /// Only those put before this one
-    #[arg(long, value_name = "ID")]
-    before: Option<String>,
+    /// Only checkpoints that were stored before the one with this id
+    #[arg(long, alias = "before", value_name = "ID")]
+    before_id: Option<String>,
     /// Metadata that must be so; may be repeated
-    #[arg(long, value_name = "KEY=VALUE")]
-    meta: Vec<String>,
+    #[arg(long, alias = "meta", value_name = "KEY=VALUE")]
+    metadata: Vec<String>,
     /// Tell their data too, with --json
-    #[arg(long = "with-data")]
-    with_data: bool,
+    #[arg(long, alias = "with-data")]
+    include_data: bool,
     /// So many at most
     #[arg(long, value_name = "NUMBER", default_value_t = 20)]
     limit: usize,
@@ -131,8 +131,8 @@ struct ListArgs {
 #[derive(Debug, Args)]
 struct DeleteArgs {
     /// The thread
-    #[arg(long, value_name = "NAME")]
-    thread: String,
+    #[arg(long, alias = "thread", value_name = "NAME")]
+    thread_id: String,
     /// Only this checkpoint
     #[arg(long, value_name = "ID", conflicts_with = "keep")]
     id: Option<String>,
@@ -179,12 +179,12 @@ fn bytes_of(file: &str) -> Result<Vec<u8>> {
 async fn put(context: &Context, args: PutArgs) -> Result<()> {
     let new = NewCheckpoint {
         data: bytes_of(&args.file)?,
-        thread_id: args.thread,
+        thread_id: args.thread_id,
         namespace: args.namespace,
         id: args.id,
-        parent_id: args.parent,
+        parent_id: args.parent_id,
         format: args.format,
-        metadata: metadata(&args.meta)?,
+        metadata: metadata(&args.metadata)?,
         expect_parent: args.expect_parent,
         replace: args.replace,
     };
@@ -204,7 +204,7 @@ async fn put(context: &Context, args: PutArgs) -> Result<()> {
 
 async fn get(context: &Context, args: &OneArgs) -> Result<()> {
     let (engine, caller) = (context.engine().await?, caller(context, &args.scope));
-    let kept = engine.checkpoint(&caller, &args.thread, &args.namespace, args.id.as_deref()).await?;
+    let kept = engine.checkpoint(&caller, &args.thread_id, &args.namespace, args.id.as_deref()).await?;
     if context.json {
         output::json(&SavedCheckpoint::from(kept));
     } else {
@@ -216,12 +216,12 @@ async fn get(context: &Context, args: &OneArgs) -> Result<()> {
 async fn list(context: &Context, args: ListArgs, by_parent: bool) -> Result<()> {
     let caller = caller(context, &args.scope);
     let request = CheckpointRequest {
-        thread_id: args.thread,
+        thread_id: args.thread_id,
         namespace: args.namespace,
         id: args.id,
-        before: args.before,
-        metadata: metadata(&args.meta)?,
-        data: args.with_data && context.json,
+        before: args.before_id,
+        metadata: metadata(&args.metadata)?,
+        data: args.include_data && context.json,
         offset: 0,
         limit: Some(args.limit),
     };
@@ -259,7 +259,7 @@ async fn delete(context: &Context, args: DeleteArgs) -> Result<()> {
         (None, None) => CheckpointRemoval::Thread,
     };
     let caller = caller(context, &args.scope);
-    let removed = context.engine().await?.delete_checkpoints(&caller, &args.thread, which).await?;
+    let removed = context.engine().await?.delete_checkpoints(&caller, &args.thread_id, which).await?;
     if context.json {
         output::json(&json!({ "removed": removed }));
     } else {

@@ -70,7 +70,7 @@ pub(crate) fn run(args: ConfigArgs, config: Option<PathBuf>, data: Option<PathBu
         "learning",
         "consent",
         "sessions",
-        "summarisation",
+        "summarization",
         "working",
         "batch",
     ] {

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::Args;
-use loci_engine::ContextRequest;
 use loci_engine::pack::Format;
 use loci_engine::pack::context::{Message, Window};
+use loci_engine::{ContextRequest, RecallRequest};
+use loci_server::RecallAnswer;
 use loci_types::Error;
 
 use super::asking::AskFlags;
@@ -21,7 +22,8 @@ use crate::output;
   loci context 'plan my week' --user ann --history turns.jsonl --json
 
 The history is one JSON object a line: {\"role\":\"user\",\"content\":\"…\"}, oldest first. What is printed are
-messages for a chat model: the system text with what is remembered, the latest turns that fit, the input.")]
+messages for a chat model: the system text with what is remembered, the latest turns that fit, the input. The JSON
+form is the answer of POST /v1/recall with `window`.")]
 pub(crate) struct ContextArgs {
     #[command(flatten)]
     ask: AskFlags,
@@ -41,14 +43,20 @@ pub(crate) struct ContextArgs {
     #[arg(long, value_name = "FORMAT", default_value = "markdown")]
     format: String,
     /// Shorten memories that do not fit instead of leaving them out
+    #[arg(long, alias = "summarise")]
+    summarize: bool,
+    /// List first what changed after this revision, which is `revision` of an earlier answer
+    #[arg(long, alias = "since", value_name = "REVISION")]
+    after_revision: Option<i64>,
+    /// List only changes of this conversation
+    #[arg(long, alias = "since-in", value_name = "THREAD", requires = "after_revision")]
+    changes_thread_id: Option<String>,
+    /// The conversation that receives the answer: what it repeats of it is not learned from it again
+    #[arg(long, alias = "for-thread", value_name = "THREAD")]
+    for_thread_id: Option<String>,
+    /// With --json, how each score is made up
     #[arg(long)]
-    summarise: bool,
-    /// Also tell what changed since this revision
-    #[arg(long, value_name = "REVISION")]
-    since: Option<i64>,
-    /// Only what changed in this conversation
-    #[arg(long, value_name = "THREAD", requires = "since")]
-    since_in: Option<String>,
+    explain: bool,
 }
 
 /// Builds the context and prints it.
@@ -61,15 +69,15 @@ pub(crate) async fn run(context: &Context, args: ContextArgs) -> Result<()> {
         system: args.system,
         tools: args.tool,
         history,
-        window: Window { summarise: args.summarise, ..Window::of(args.window) },
+        window: Window { summarize: args.summarize, ..Window::of(args.window) },
         format,
-        recall: asked.request,
-        since: args.since,
-        thread_id: args.since_in,
+        recall: RecallRequest { for_thread: args.for_thread_id, ..asked.request },
+        since: args.after_revision,
+        thread_id: args.changes_thread_id,
     };
     let built = asked.engine.context(&asked.caller, request).await?;
     if context.json {
-        output::json(&built);
+        output::json(&RecallAnswer::with_window(built, args.explain));
     } else {
         for message in &built.context.messages {
             output::line(&format!("{}\n{}\n", output::strong(&format!("[{}]", message.role)), message.content));

@@ -24,18 +24,18 @@ const AGAIN: Duration = Duration::from_millis(500);
   loci events
   loci events --follow
   loci events --user ann --event delete --json
-  loci events --since all~shared.120 --limit 10
+  loci events --after all~shared.120 --limit 10
 
-Without --since everything is told that ever happened, or with --follow only what happens from now on;
-`--since all --follow` does both. Each JSON line has the cursor with which to go on after it.
+Without --after everything is told that ever happened, or with --follow only what happens from now on;
+`--after all --follow` does both. Each JSON line has the cursor with which to go on after it.
 Ctrl-C ends --follow.")]
 pub(crate) struct EventsArgs {
     /// Go on when all is told, until Ctrl-C
     #[arg(long)]
     follow: bool,
     /// After this place: a cursor that was printed, `all` or `now`
-    #[arg(long, value_name = "CURSOR")]
-    since: Option<String>,
+    #[arg(long, alias = "since", value_name = "CURSOR")]
+    after: Option<String>,
     /// So many at most
     #[arg(long, value_name = "NUMBER")]
     limit: Option<usize>,
@@ -43,11 +43,11 @@ pub(crate) struct EventsArgs {
     #[arg(long)]
     event: Vec<String>,
     /// Only what is about this memory
-    #[arg(long, value_name = "ID")]
-    memory: Option<String>,
+    #[arg(long, alias = "memory", value_name = "ID")]
+    memory_id: Option<String>,
     /// Only what is of this conversation
-    #[arg(long)]
-    thread: Option<String>,
+    #[arg(long, alias = "thread", value_name = "THREAD")]
+    thread_id: Option<String>,
     /// Only what is about memories of this kind; may be repeated
     #[arg(long)]
     kind: Vec<String>,
@@ -75,15 +75,15 @@ pub(crate) async fn run(context: &Context, args: EventsArgs) -> Result<()> {
     let caller = context.caller(&args.scope, false, Nobody::Operator);
     let engine = context.engine().await?;
     let mut request = FeedRequest {
-        cursor: match &args.since {
+        cursor: match &args.after {
             Some(cursor) => cursor.parse()?,
             None if args.follow => engine.feed_now(&caller).await?,
             None => FeedCursor::start(),
         },
         layers: (!layers.is_empty()).then_some(layers),
         events: events(&args.event)?,
-        memory: args.memory.as_deref().map(str::parse).transpose()?,
-        thread: args.thread,
+        memory: args.memory_id.as_deref().map(str::parse).transpose()?,
+        thread: args.thread_id,
         kinds: args.kind,
         limit: None,
     };
@@ -110,7 +110,7 @@ pub(crate) async fn run(context: &Context, args: EventsArgs) -> Result<()> {
         }
     }
     if !context.json {
-        output::note(&output::muted(&format!("to go on from here: --since {}", request.cursor)));
+        output::note(&output::muted(&format!("to go on from here: --after {}", request.cursor)));
     }
     Ok(())
 }

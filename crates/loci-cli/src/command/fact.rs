@@ -62,8 +62,8 @@ struct AddArgs {
     #[arg(long, value_name = "ID")]
     source: Vec<String>,
     /// Anything else; may be repeated
-    #[arg(long, value_name = "KEY=VALUE")]
-    meta: Vec<String>,
+    #[arg(long, alias = "meta", value_name = "KEY=VALUE")]
+    metadata: Vec<String>,
     /// The layer [default: that of the sources, or the most specific that is named]
     #[arg(long, value_name = "LAYER")]
     layer: Option<String>,
@@ -113,7 +113,7 @@ async fn add(context: &Context, args: AddArgs) -> Result<()> {
         predicate: args.predicate,
         object: args.object,
         confidence: args.confidence,
-        metadata: metadata(&args.meta)?,
+        metadata: metadata(&args.metadata)?,
         sources: Vec::new(),
     };
     // Sources say whose it is; without them it is somebody's.

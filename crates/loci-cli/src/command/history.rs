@@ -5,7 +5,7 @@ use clap::Args;
 use loci_types::LedgerEntry;
 use serde_json::Value;
 
-use crate::arguments::{ScopeFlags, moment};
+use crate::arguments::{ScopeFlags, instant};
 use crate::context::{Context, Nobody};
 use crate::{output, shape};
 
@@ -33,7 +33,7 @@ pub(crate) struct HistoryArgs {
 pub(crate) async fn run(context: &Context, args: &HistoryArgs) -> Result<()> {
     let given = args.id.parse()?;
     let caller = context.caller(&args.scope, false, Nobody::Operator);
-    let then = moment("at", args.at.as_deref())?;
+    let then = instant("at", args.at.as_deref())?;
     let engine = context.engine().await?;
     let id = engine.resolve_id(&caller, &given).await?;
     let mut history = engine.history(&caller, id, args.limit).await?;

@@ -7,7 +7,7 @@ use loci_types::{Error, Receipt};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::arguments::{ScopeFlags, moment};
+use crate::arguments::{ScopeFlags, instant};
 use crate::command::{print_learned, stream};
 use crate::context::{Context, Nobody};
 use crate::output;
@@ -18,8 +18,8 @@ const LONGEST: usize = 16 << 20;
 /// What was said, and where.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  loci ingest --thread t1 I live in Porto
-  loci ingest --user ann --thread t1 --session monday --role assistant 'Noted.'
+  loci ingest --thread-id t1 I live in Porto
+  loci ingest --user ann --thread-id t1 --session monday --role assistant 'Noted.'
   cat turns.jsonl | loci ingest - --user ann --json
 
 With `-` each line of standard input is one turn: {\"threadId\": …, \"content\": …} with sessionId, role,
@@ -31,17 +31,17 @@ pub(crate) struct IngestArgs {
     #[arg(required = true, value_name = "TEXT")]
     text: Vec<String>,
     /// The conversation
-    #[arg(long)]
-    thread: Option<String>,
+    #[arg(long, alias = "thread", value_name = "THREAD")]
+    thread_id: Option<String>,
     /// In which role: user, assistant, tool, system
     #[arg(long)]
     role: Option<String>,
     /// Who said it
-    #[arg(long, value_name = "NAME")]
-    actor: Option<String>,
-    /// When it was said: RFC 3339, or YYYY-MM-DD (midnight UTC)
-    #[arg(long, value_name = "TIME")]
-    time: Option<String>,
+    #[arg(long, alias = "actor", value_name = "NAME")]
+    actor_id: Option<String>,
+    /// When it was said: RFC 3339, or YYYY-MM-DD for midnight in retrieval.time_zone
+    #[arg(long, alias = "time", value_name = "TIME")]
+    event_time: Option<String>,
     /// The message's own id
     #[arg(long, value_name = "ID")]
     reference: Option<String>,
@@ -63,11 +63,11 @@ pub(crate) async fn run(context: &Context, args: IngestArgs) -> Result<()> {
     let caller = context.caller(&args.scope, false, Nobody::User);
     let from_input = args.text == ["-"];
     let turn = Turn {
-        thread_id: args.thread.unwrap_or_default(),
+        thread_id: args.thread_id.unwrap_or_default(),
         content: if from_input { String::new() } else { args.text.join(" ") },
-        actor_id: args.actor,
+        actor_id: args.actor_id,
         role: args.role,
-        event_time: moment("eventTime", args.time.as_deref())?,
+        event_time: instant("eventTime", args.event_time.as_deref())?,
         reference: args.reference,
         ..Turn::default()
     };

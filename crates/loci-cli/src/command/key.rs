@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
-use loci_engine::{ApiKey, ApiKeyWithSecret, Caller, MadeKey, NewKey};
+use loci_engine::{ApiKey, ApiKeyWithSecret, Caller, MadeKey, NewKey, parse_instant};
 use loci_types::{Bounds, Error, Grant, Key, Outcome, Role, Tenant};
 use serde_json::json;
 
@@ -15,7 +15,7 @@ use crate::{output, shape};
 #[command(after_help = "Examples:
   loci key create --name ops --role admin
   loci key create --name planner --agent planner --user ann --user bob
-  loci key create --name reports --role reader --project atlas --category tasks --expires 90d
+  loci key create --name reports --role reader --project atlas --category tasks --expires-at 90d
   loci key list
   loci key rotate k3vq2m7abcdefg --grace 24h
   loci key revoke k3vq2m7abcdefg
@@ -75,7 +75,7 @@ struct CreateArgs {
     /// A team it may ask for
     #[arg(long, value_name = "NAME")]
     team: Vec<String>,
-    /// An organisation it may ask for
+    /// An organization it may ask for
     #[arg(long, value_name = "NAME")]
     org: Vec<String>,
     /// A company it may ask for
@@ -87,9 +87,9 @@ struct CreateArgs {
     /// A category it may see; none: all
     #[arg(long, value_name = "NAME")]
     category: Vec<String>,
-    /// When it stops to count: a time such as 90d or an instant [default: never]
-    #[arg(long, value_name = "WHEN")]
-    expires: Option<String>,
+    /// When it expires: an instant, a day, or a time from now such as 90d [default: never]
+    #[arg(long, alias = "expires", value_name = "WHEN")]
+    expires_at: Option<String>,
 }
 
 /// Looks after keys.
@@ -99,7 +99,7 @@ pub(crate) async fn run(context: &Context, args: KeyArgs) -> Result<()> {
     let operator = Caller { tenant: tenant.clone(), ..Caller::operator() };
     match args.verb {
         Verb::Create(create) => {
-            let expires_at = create.expires.as_deref().map(|text| when(text, engine.now())).transpose()?;
+            let expires_at = create.expires_at.as_deref().map(|text| when(text, engine.now())).transpose()?;
             let name = create.name.clone();
             let made =
                 engine.create_key(&operator, NewKey { name, grant: grant(*create, tenant)?, expires_at }).await?;
@@ -177,12 +177,12 @@ fn row(key: &Key, now: Timestamp) -> Vec<String> {
     vec![key.id.clone(), key.name.clone(), key.grant.role.to_string(), bounds, since, state.to_owned()]
 }
 
-/// An instant, or so long after now.
+/// Reads an instant, a day, or a time from now such as `90d`.
 fn when(text: &str, now: Timestamp) -> Result<Timestamp> {
-    if let Ok(at) = text.parse::<Timestamp>() {
+    if let Ok(at) = parse_instant(text) {
         return Ok(at);
     }
-    Ok(now.saturating_add(duration("expires", text)?)?)
+    Ok(now.saturating_add(duration("expiresAt", text)?)?)
 }
 
 /// A time such as `90d`, `12h` or `30m`.

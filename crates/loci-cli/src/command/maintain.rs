@@ -5,7 +5,7 @@ use clap::Args;
 use loci_engine::{Caller, MaintainReport, MaintainRequest, Step, StepReport};
 use loci_types::{Error, ErrorKind};
 
-use crate::arguments::moment;
+use crate::arguments::instant;
 use crate::context::Context;
 use crate::{output, shape};
 
@@ -15,10 +15,10 @@ use crate::{output, shape};
   loci maintain --dry-run
   loci maintain
   loci maintain --only decay --only purge
-  loci maintain --dry-run --at 2027-01-01
+  loci maintain --dry-run --now 2027-01-01
 
 Steps, in their order: consolidate, decay, expire, ttl, consent, sessions, caps, purge, dedup, enrich,
-causal, insight, summarise, collapse, compact. A run that was cut short is simply run again. Most
+causal, insight, summarize, collapse, compact. A run that was cut short is simply run again. Most
 changes can be taken back: `loci history ID`, then `loci undo LINE`.")]
 pub(crate) struct MaintainArgs {
     /// Tell what would be done, and change nothing
@@ -27,15 +27,15 @@ pub(crate) struct MaintainArgs {
     /// Only this step; may be repeated
     #[arg(long, value_name = "STEP")]
     only: Vec<String>,
-    /// As if it were then
-    #[arg(long, value_name = "TIME")]
-    at: Option<String>,
+    /// The instant or day that counts as now [default: now]
+    #[arg(long, alias = "at", value_name = "TIME")]
+    now: Option<String>,
 }
 
 /// Does the steps and tells what they did, or would do.
 pub(crate) async fn run(context: &Context, args: &MaintainArgs) -> Result<()> {
     let only = args.only.iter().map(|name| name.parse()).collect::<Result<Vec<Step>, _>>()?;
-    let at = moment("at", args.at.as_deref())?;
+    let at = instant("now", args.now.as_deref())?;
     let operator = Caller::operator();
     let engine = context.engine_with_model(false, &operator).await?;
     let total = if only.is_empty() { Step::ALL.len() } else { only.len() };

@@ -49,7 +49,7 @@ pub(crate) mod serve;
 pub(crate) mod session;
 pub(crate) mod stats;
 mod stream;
-pub(crate) mod summarise;
+pub(crate) mod summarize;
 pub(crate) mod supersede;
 pub(crate) mod undo;
 pub(crate) mod update;
@@ -60,6 +60,7 @@ pub(crate) mod working;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use loci_engine::in_time_zone;
 use loci_types::{Outcome, Receipt};
 
 use crate::arguments::{Arguments, Command};
@@ -67,7 +68,7 @@ use crate::context::Context;
 use crate::output;
 use crate::settings::Settings;
 
-/// Runs what was asked.
+/// Runs the command. Days in its flags and lines are read in `retrieval.time_zone`.
 pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode> {
     // These two must work when the configuration does not.
     match arguments.command {
@@ -77,57 +78,62 @@ pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode> {
     }
     let (settings, sources) = Settings::load(arguments.config.as_deref())?;
     let context = Context { settings, sources, json: arguments.json, data: arguments.data, tier: Default::default() };
-    match arguments.command {
-        Command::Init(args) => done(init::run(&context, &args).await),
-        Command::Agent(args) => done(agent::run(&context, args).await),
-        Command::Pool(args) => done(pool::run(&context, *args).await),
-        Command::Key(args) => done(key::run(&context, args).await),
-        Command::Remember(args) => done(remember::run(&context, *args).await),
-        Command::Ingest(args) => done(ingest::run(&context, *args).await),
-        Command::Recall(args) => done(recall::run(&context, *args).await),
-        Command::Query(args) => done(query::run(&context, *args).await),
-        Command::Context(args) => done(context::run(&context, *args).await),
-        Command::Explain(args) => done(explain::run(&context, &args).await),
-        Command::Search(args) => done(search::run(&context, *args).await),
-        Command::Get(args) => done(get::run(&context, &args).await),
-        Command::List(args) => done(list::run(&context, *args).await),
-        Command::Update(args) => done(update::run(&context, *args).await),
-        Command::Forget(args) => done(forget::run(&context, &args).await),
-        Command::Restore(args) => done(restore::run(&context, &args).await),
-        Command::History(args) => done(history::run(&context, &args).await),
-        Command::Supersede(args) => done(supersede::run(&context, *args).await),
-        Command::Correct(args) => done(correct::run(&context, &args).await),
-        Command::Confirm(args) => done(confirm::run(&context, &args).await),
-        Command::Resolve(args) => done(resolve::run(&context, &args).await),
-        Command::Pin(args) => done(pin::run(&context, &args).await),
-        Command::Chain(args) => done(chain::run(&context, &args).await),
-        Command::Edges(args) => done(edges::run(&context, &args).await),
-        Command::Undo(args) => done(undo::run(&context, &args).await),
-        Command::Session(args) => done(session::run(&context, args).await),
-        Command::Working(args) => done(working::run(&context, *args).await),
-        Command::Consent(args) => done(consent::run(&context, args).await),
-        Command::Entity(args) => done(entity::run(&context, args).await),
-        Command::Fact(args) => done(fact::run(&context, args).await),
-        Command::Checkpoint(args) => done(checkpoint::run(&context, args).await),
-        Command::Weak(args) => done(weak::run(&context, &args).await),
-        Command::Summarise(args) => done(summarise::run(&context, *args).await),
-        Command::Jobs(args) => done(jobs::run(&context, args).await),
-        Command::Maintain(args) => done(maintain::run(&context, &args).await),
-        Command::Events(args) => done(events::run(&context, *args).await),
-        Command::Operations(args) => done(operations::run(&context, args).await),
-        Command::Stats(args) => done(stats::run(&context, &args).await),
-        Command::Doctor(args) => doctor::run(&context, &args).await,
-        Command::Export(args) => done(export::run(&context, &args).await),
-        Command::Import(args) => done(import::run(&context, &args).await),
-        Command::Backup(args) => done(backup::run(&context, &args).await),
-        Command::RestoreBackup(args) => done(restore_backup::run(&context, &args).await),
-        Command::Erase(args) => done(erase::run(&context, &args).await),
-        Command::Migrate(args) => done(migrate::run(&context, &args).await),
-        Command::Reembed(args) => done(reembed::run(&context, &args).await),
-        Command::Model(args) => done(model::run(&context, &args).await),
-        Command::Vectors(args) => vectors::run(&context, &args).await,
-        Command::Serve(args) => done(serve::run(&context, args).await),
-        Command::Mcp(args) => done(mcp::run(&context, args).await),
+    let zone = context.settings.engine().retrieval.time_zone()?;
+    in_time_zone(zone, run_with(&context, arguments.command)).await
+}
+
+async fn run_with(context: &Context, command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Init(args) => done(init::run(context, &args).await),
+        Command::Agent(args) => done(agent::run(context, args).await),
+        Command::Pool(args) => done(pool::run(context, *args).await),
+        Command::Key(args) => done(key::run(context, args).await),
+        Command::Remember(args) => done(remember::run(context, *args).await),
+        Command::Ingest(args) => done(ingest::run(context, *args).await),
+        Command::Recall(args) => done(recall::run(context, *args).await),
+        Command::Query(args) => done(query::run(context, *args).await),
+        Command::Context(args) => done(context::run(context, *args).await),
+        Command::Explain(args) => done(explain::run(context, &args).await),
+        Command::Search(args) => done(search::run(context, *args).await),
+        Command::Get(args) => done(get::run(context, &args).await),
+        Command::List(args) => done(list::run(context, *args).await),
+        Command::Update(args) => done(update::run(context, *args).await),
+        Command::Forget(args) => done(forget::run(context, &args).await),
+        Command::Restore(args) => done(restore::run(context, &args).await),
+        Command::History(args) => done(history::run(context, &args).await),
+        Command::Supersede(args) => done(supersede::run(context, *args).await),
+        Command::Correct(args) => done(correct::run(context, &args).await),
+        Command::Confirm(args) => done(confirm::run(context, &args).await),
+        Command::Resolve(args) => done(resolve::run(context, &args).await),
+        Command::Pin(args) => done(pin::run(context, &args).await),
+        Command::Chain(args) => done(chain::run(context, &args).await),
+        Command::Edges(args) => done(edges::run(context, &args).await),
+        Command::Undo(args) => done(undo::run(context, &args).await),
+        Command::Session(args) => done(session::run(context, args).await),
+        Command::Working(args) => done(working::run(context, *args).await),
+        Command::Consent(args) => done(consent::run(context, args).await),
+        Command::Entity(args) => done(entity::run(context, args).await),
+        Command::Fact(args) => done(fact::run(context, args).await),
+        Command::Checkpoint(args) => done(checkpoint::run(context, args).await),
+        Command::Weak(args) => done(weak::run(context, &args).await),
+        Command::Summarize(args) => done(summarize::run(context, *args).await),
+        Command::Jobs(args) => done(jobs::run(context, args).await),
+        Command::Maintain(args) => done(maintain::run(context, &args).await),
+        Command::Events(args) => done(events::run(context, *args).await),
+        Command::Operations(args) => done(operations::run(context, args).await),
+        Command::Stats(args) => done(stats::run(context, &args).await),
+        Command::Doctor(args) => doctor::run(context, &args).await,
+        Command::Export(args) => done(export::run(context, &args).await),
+        Command::Import(args) => done(import::run(context, &args).await),
+        Command::Backup(args) => done(backup::run(context, &args).await),
+        Command::RestoreBackup(args) => done(restore_backup::run(context, &args).await),
+        Command::Erase(args) => done(erase::run(context, &args).await),
+        Command::Migrate(args) => done(migrate::run(context, &args).await),
+        Command::Reembed(args) => done(reembed::run(context, &args).await),
+        Command::Model(args) => done(model::run(context, &args).await),
+        Command::Vectors(args) => vectors::run(context, &args).await,
+        Command::Serve(args) => done(serve::run(context, args).await),
+        Command::Mcp(args) => done(mcp::run(context, args).await),
         Command::Eval(args) => {
             let embedder = context.embedder().await?;
             done(crate::eval::run(&context.settings, embedder, args, context.json).await)

@@ -5,7 +5,7 @@ use clap::Args;
 use loci_engine::{Bucket, OperationsRequest};
 use loci_types::{Error, Event};
 
-use crate::arguments::{ScopeFlags, moment};
+use crate::arguments::{ScopeFlags, instant};
 use crate::context::{Context, Nobody};
 use crate::{output, shape};
 
@@ -13,27 +13,27 @@ use crate::{output, shape};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   loci operations
-  loci operations --since 2026-01-01 --by week
-  loci operations --by hour --since 2026-01-31 --until 2026-02-01 --node worker
-  loci operations --by whole --op add --op delete --json
+  loci operations --after 2026-01-01 --bucket week
+  loci operations --bucket hour --after 2026-01-31 --before 2026-02-01 --node worker
+  loci operations --bucket whole --event add --event delete --json
 
 Without times the last seven days are counted, each by itself.")]
 pub(crate) struct OperationsArgs {
-    /// From this time: RFC 3339, or YYYY-MM-DD (midnight UTC)
-    #[arg(long, value_name = "TIME")]
-    since: Option<String>,
-    /// Until before this time
-    #[arg(long, value_name = "TIME")]
-    until: Option<String>,
-    /// In stretches of an hour, a day or a week, or the whole at once
-    #[arg(long, value_name = "STRETCH", default_value = "day")]
-    by: String,
+    /// Count from this time on: RFC 3339, or YYYY-MM-DD for midnight in retrieval.time_zone
+    #[arg(long, alias = "since", value_name = "TIME")]
+    after: Option<String>,
+    /// Count what happened before this time
+    #[arg(long, alias = "until", value_name = "TIME")]
+    before: Option<String>,
+    /// The length of time that is counted together: hour, day, week or whole
+    #[arg(long, alias = "by", value_name = "BUCKET", default_value = "day")]
+    bucket: String,
     /// Only what this part did: hotpath, context, episodic, worker or operator; may be repeated
     #[arg(long)]
     node: Vec<String>,
     /// Only this event, such as add or delete; may be repeated
-    #[arg(long, value_name = "EVENT")]
-    op: Vec<String>,
+    #[arg(long, alias = "op", value_name = "EVENT")]
+    event: Vec<String>,
     #[command(flatten)]
     scope: ScopeFlags,
 }
@@ -41,11 +41,11 @@ pub(crate) struct OperationsArgs {
 /// Prints the sums.
 pub(crate) async fn run(context: &Context, args: OperationsArgs) -> Result<()> {
     let request = OperationsRequest {
-        after: moment("since", args.since.as_deref())?,
-        before: moment("until", args.until.as_deref())?,
-        bucket: args.by.parse()?,
+        after: instant("after", args.after.as_deref())?,
+        before: instant("before", args.before.as_deref())?,
+        bucket: args.bucket.parse()?,
         nodes: args.node,
-        events: events(&args.op)?,
+        events: events(&args.event)?,
     };
     let caller = context.caller(&args.scope, false, Nobody::Operator);
     let told = context.engine().await?.operations(&caller, request).await?;

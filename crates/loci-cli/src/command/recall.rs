@@ -4,6 +4,7 @@ use anyhow::Result;
 use clap::Args;
 use jiff::Timestamp;
 use loci_engine::{Answered, ClueWeight, Recall, RecallHit};
+use loci_server::RecallAnswer;
 use loci_types::Memory;
 
 use super::asking::AskFlags;
@@ -17,19 +18,20 @@ use crate::{output, shape};
   loci recall --user ann --limit 3 'which database did we choose' --explain
   loci recall --project atlas --layer project releases --json
   loci recall --strategy recency 'what is new'
-  loci recall --at 2026-01-31 'what am I working on'
+  loci recall --now 2026-01-31 'what am I working on'
 
-`loci query` writes the same within a budget of tokens, ready for a prompt.")]
+`loci query` writes the same within a budget of tokens, ready for a prompt. The JSON form is the answer of
+POST /v1/recall.")]
 pub(crate) struct RecallArgs {
     #[command(flatten)]
     ask: AskFlags,
-    /// What decides: hybrid, semantic, lexical, recency or importance
+    /// Which searches decide: hybrid (all of them), semantic (vectors), lexical (words), recency or importance
     #[arg(long, value_name = "STRATEGY", default_value = "hybrid")]
     strategy: String,
-    /// The conversation that is told: what it repeats of this is not learned anew
-    #[arg(long, value_name = "THREAD")]
-    for_thread: Option<String>,
-    /// Show which lanes found each hit, and what its score is made of
+    /// The conversation that receives the answer: what it repeats of it is not learned from it again
+    #[arg(long, alias = "for-thread", value_name = "THREAD")]
+    for_thread_id: Option<String>,
+    /// Show which searches found each result, and how its score is made up
     #[arg(long)]
     explain: bool,
 }
@@ -39,10 +41,10 @@ pub(crate) async fn run(context: &Context, args: RecallArgs) -> Result<()> {
     let strategy = args.strategy.parse()?;
     let mut asked = args.ask.prepare(context).await?;
     asked.request.strategy = strategy;
-    asked.request.for_thread = args.for_thread;
+    asked.request.for_thread = args.for_thread_id;
     let recall = asked.engine.recall(&asked.caller, asked.request).await?;
     if context.json {
-        output::json(&recall);
+        output::json(&RecallAnswer::new(recall, args.explain));
     } else {
         print(&recall, asked.now, args.explain);
     }

@@ -13,8 +13,8 @@ use crate::details::Details;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   loci remember I prefer tea to coffee
-  loci remember --user ann --kind decision --tag database 'We chose PostgreSQL'
-  loci remember --project atlas --meta ticket=42 --pin 'Releases happen on Tuesdays'
+  loci remember --user ann --kind decision --tags database 'We chose PostgreSQL'
+  loci remember --project atlas --metadata ticket=42 --pin 'Releases happen on Tuesdays'
   loci remember --event-time 2026-01-31 'Met Bo at the station'
   cat notes.txt | loci remember - --json
 
@@ -34,14 +34,14 @@ pub(crate) struct RememberArgs {
     #[arg(long)]
     pin: bool,
     /// The conversation it belongs to
-    #[arg(long)]
-    thread: Option<String>,
+    #[arg(long, alias = "thread", value_name = "THREAD")]
+    thread_id: Option<String>,
     /// The run of an agent that made it
-    #[arg(long)]
-    run: Option<String>,
+    #[arg(long, alias = "run", value_name = "RUN")]
+    run_id: Option<String>,
     /// Who said it
-    #[arg(long)]
-    actor: Option<String>,
+    #[arg(long, alias = "actor", value_name = "NAME")]
+    actor_id: Option<String>,
     /// In which role: user, assistant, tool, system
     #[arg(long)]
     role: Option<String>,
@@ -64,9 +64,9 @@ impl RememberArgs {
         Ok(NewMemory {
             layer: self.layer.as_deref().map(str::parse).transpose()?,
             pinned: self.pin,
-            thread_id: self.thread.clone(),
-            run_id: self.run.clone(),
-            actor_id: self.actor.clone(),
+            thread_id: self.thread_id.clone(),
+            run_id: self.run_id.clone(),
+            actor_id: self.actor_id.clone(),
             role: self.role.clone(),
             as_is: self.as_is,
             ..memory

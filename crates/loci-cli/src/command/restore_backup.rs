@@ -11,7 +11,7 @@ use loci_types::{Error, Space};
 use serde_json::json;
 
 use super::backup::{PartFlags, chains, scheduled};
-use crate::arguments::moment;
+use crate::arguments::instant;
 use crate::context::Context;
 use crate::floor::AnyStore;
 use crate::output;
@@ -73,7 +73,7 @@ pub(crate) async fn run(context: &Context, args: &RestoreBackupArgs) -> Result<(
                 .into());
         }
     };
-    let until = match (args.to_sequence, moment("to-time", args.to_time.as_deref())?) {
+    let until = match (args.to_sequence, instant("to-time", args.to_time.as_deref())?) {
         (Some(sequence), _) => Some(RestorePoint::Sequence(sequence)),
         (None, Some(time)) => Some(RestorePoint::Time(time)),
         (None, None) => None,

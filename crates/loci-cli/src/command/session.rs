@@ -167,7 +167,7 @@ async fn list(context: &Context, scope: &ScopeFlags, pending: bool, ended: bool)
     if context.json {
         output::json(&json!({ "sessions": sessions }));
     } else if sessions.is_empty() {
-        output::line("No such sessions. `loci ingest --thread NAME` begins one.");
+        output::line("No such sessions. `loci ingest --thread-id NAME` begins one.");
     } else {
         let when = |at: Option<jiff::Timestamp>| at.map_or_else(|| "–".to_owned(), shape::instant);
         let rows = sessions.iter().map(|session| {

@@ -15,7 +15,7 @@ use crate::details::Details;
 #[command(after_help = "Examples:
   loci update ID I prefer green tea to coffee
   loci update ID --importance 0.9 --pin
-  loci update ID --version 3 --tag drinks --tag morning
+  loci update ID --version 3 --tags drinks --tags morning
   loci update ID --meta ticket=43 --meta old=null
 
 With --version the change is refused if someone else changed the memory first.")]

@@ -37,11 +37,11 @@ enum Verb {
         #[arg(long)]
         role: Option<String>,
         /// Who said it
-        #[arg(long)]
-        actor: Option<String>,
+        #[arg(long, alias = "actor", value_name = "NAME")]
+        actor_id: Option<String>,
         /// The conversation; default: the session, or the agent
-        #[arg(long)]
-        thread: Option<String>,
+        #[arg(long, alias = "thread", value_name = "THREAD")]
+        thread_id: Option<String>,
         /// Make its vector, so that it is found by meaning
         #[arg(long)]
         embed: bool,
@@ -102,10 +102,9 @@ enum Verb {
 pub(crate) async fn run(context: &Context, args: WorkingArgs) -> Result<()> {
     warn_of_its_end(context)?;
     match args.verb {
-        Verb::Append { text, role, actor, thread, embed, scope } => {
+        Verb::Append { text, role, actor_id, thread_id, embed, scope } => {
             let (caller, engine) = opened(context, &scope, embed).await?;
-            let (content, actor_id, thread_id) = (text.join(" "), actor, thread);
-            let new = NewMessage { content, role, actor_id, thread_id, embed, ..NewMessage::default() };
+            let new = NewMessage { content: text.join(" "), role, actor_id, thread_id, embed, ..NewMessage::default() };
             let appended = engine.append(&caller, new).await?;
             engine.flush().await;
             told(context, &engine, appended);

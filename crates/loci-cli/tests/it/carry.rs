@@ -15,7 +15,7 @@ fn lived_in() -> Home {
         "--agent=helper",
         "--user=ann",
         "--category=tasks",
-        "--meta=deep={\"a\":[1.0000000000000002,null]}",
+        "--metadata=deep={\"a\":[1.0000000000000002,null]}",
         "likes ünïcode \u{1f9e0}",
     ]);
     let old = home.remember(&["--user=ann", "Ann lives in Porto"]);
@@ -31,10 +31,10 @@ fn lived_in() -> Home {
         ("user", "yes"),
         ("user", "I work with Maria Silva at Acme Labs in Berlin, and I love hiking"),
     ] {
-        home.json(&["ingest", "--user=ann", "--thread=t1", "--session=monday", "--role", role, text]);
+        home.json(&["ingest", "--user=ann", "--thread-id=t1", "--session=monday", "--role", role, text]);
     }
     home.json(&["session", "end", "monday", "--user=ann"]);
-    home.json(&["ingest", "--user=ann", "--thread=t2", "--role=user", "a session that goes on"]);
+    home.json(&["ingest", "--user=ann", "--thread-id=t2", "--role=user", "a session that goes on"]);
     home.json(&["maintain"]);
     home.json(&["recall", "--user=ann", "where does Ann live"]);
     home
@@ -89,7 +89,7 @@ fn what_has_changed_since_is_a_conflict_until_it_is_replaced() {
     assert_eq!(counts(&home.json(&["import", &file, "--replace"])), [0, 2, all - 2, 0, 0]);
     assert_eq!(home.lines(&[]), before);
     assert_eq!(home.run(&["doctor"]).code, 0);
-    assert_eq!(home.json(&["recall", "--agent=helper", "--user=ann", "something else altogether"])["hits"], json!([]));
+    assert_eq!(home.json(&["recall", "--agent=helper", "--user=ann", "something else altogether"])["data"], json!([]));
 }
 
 #[test]

@@ -76,18 +76,18 @@ fn a_night_that_is_killed_is_simply_done_again() {
     fill(&before);
     let whole = copy(&before);
     let start = std::time::Instant::now();
-    assert_eq!(whole.run(&["maintain", "--at", LATER]).code, 0);
+    assert_eq!(whole.run(&["maintain", "--now", LATER]).code, 0);
     let night = start.elapsed();
     let expect = outcome(&whole);
     assert!(expect.iter().filter(|(_, state)| state == "soft_deleted").count() > 20, "{expect:?}");
     let mut cut = 0;
     for round in 0..20 {
         let home = copy(&before);
-        let mut child = home.command(&["maintain", "--at", LATER]).spawn().unwrap();
+        let mut child = home.command(&["maintain", "--now", LATER]).spawn().unwrap();
         std::thread::sleep(night.mul_f64(random.random_range(0.05..1.0)));
         child.kill().unwrap();
         cut += usize::from(!child.wait().unwrap().success());
-        let again = home.run(&["maintain", "--at", LATER]);
+        let again = home.run(&["maintain", "--now", LATER]);
         assert_eq!(again.code, 0, "seed {seed}, round {round}: {again:?}");
         assert_eq!(outcome(&home), expect, "seed {seed}, round {round}");
         let doctor = home.run(&["doctor"]);

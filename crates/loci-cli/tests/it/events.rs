@@ -28,16 +28,16 @@ fn events_go_on_where_they_were_left() {
     assert_eq!(all[0]["content"], Value::Null, "what is forgotten is not told again");
     for (place, line) in all.iter().enumerate() {
         let since = line["cursor"].as_str().unwrap();
-        assert_eq!(lines(&home, &["events", "--since", since]), all[place + 1..], "{since}");
+        assert_eq!(lines(&home, &["events", "--after", since]), all[place + 1..], "{since}");
     }
     assert_eq!(lines(&home, &["events", "--limit=2"]), all[..2]);
     assert_eq!(lines(&home, &["events", "--event=DELETE"]).len(), 1);
     assert_eq!(lines(&home, &["events", "--user=ben"]), [Value::Null; 0]);
-    assert_eq!(lines(&home, &["events", "--since=now"]), [Value::Null; 0]);
+    assert_eq!(lines(&home, &["events", "--after=now"]), [Value::Null; 0]);
     let run = home.run(&["events", "--memory", &own]);
     assert!(run.out.contains("ADD") && run.out.contains("The door squeaks") && run.out.contains(&own), "{run:?}");
-    assert!(run.err.contains("--since all~agent_memory_bot.1~users_21.2"), "{run:?}");
-    check(&home, &["events", "--since=yesterday"], "INVALID_INPUT", 20, "cursor");
+    assert!(run.err.contains("--after all~agent_memory_bot.1~users_21.2"), "{run:?}");
+    check(&home, &["events", "--after=yesterday"], "INVALID_INPUT", 20, "cursor");
     check(&home, &["events", "--event=explode"], "INVALID_INPUT", 20, "event");
     check(&home, &["events", "--limit=0"], "INVALID_INPUT", 20, "limit");
 }
@@ -46,7 +46,7 @@ fn events_go_on_where_they_were_left() {
 fn whoever_follows_is_told_what_others_do() {
     let home = Home::new();
     home.remember(&["--user=ann", "The lamp is green"]);
-    let mut child = home.command(&["--json", "events", "--follow", "--since=all"]).spawn().unwrap();
+    let mut child = home.command(&["--json", "events", "--follow", "--after=all"]).spawn().unwrap();
     let mut told = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut next = || serde_json::from_str::<Value>(&told.next().unwrap().unwrap()).unwrap();
     assert_eq!(next()["content"], "The lamp is green");
@@ -78,8 +78,8 @@ fn operations_are_counted() {
     let run = home.run(&["operations", "--by=hour"]);
     assert!(["hour", "part", "hotpath", "DELETE"].iter().all(|word| run.out.contains(word)), "{run:?}");
     check(&home, &["operations", "--by=month"], "INVALID_INPUT", 20, "bucket");
-    check(&home, &["operations", "--by=hour", "--since=2020-01-01"], "INVALID_INPUT", 20, "bucket");
-    check(&home, &["operations", "--since=2999-01-01"], "INVALID_INPUT", 20, "from");
-    check(&home, &["operations", "--since=soon"], "INVALID_INPUT", 20, "since");
+    check(&home, &["operations", "--bucket=hour", "--after=2020-01-01"], "INVALID_INPUT", 20, "bucket");
+    check(&home, &["operations", "--after=2999-01-01"], "INVALID_INPUT", 20, "from");
+    check(&home, &["operations", "--after=soon"], "INVALID_INPUT", 20, "after");
     check(&home, &["operations", "--op=explode"], "INVALID_INPUT", 20, "event");
 }

@@ -10,10 +10,10 @@ use crate::run::Home;
 fn an_export_comes_back_whole() {
     let home = Home::new();
     let lines: String = (0..700).map(|n| format!("memory number {n} of many\n")).collect();
-    assert_eq!(home.feed(&["remember", "-", "--user=ann", "--thread=t"], lines.as_bytes()).code, 0);
+    assert_eq!(home.feed(&["remember", "-", "--user=ann", "--thread-id=t"], lines.as_bytes()).code, 0);
     let id =
-        home.remember(&["--agent=helper", "--user=ann", "--meta=deep={\"a\":[1,null]}", "likes ünïcode \u{1f9e0}"]);
-    home.json(&["update", &id, "likes it still", "--tag=x"]);
+        home.remember(&["--agent=helper", "--user=ann", "--metadata=deep={\"a\":[1,null]}", "likes ünïcode \u{1f9e0}"]);
+    home.json(&["update", &id, "likes it still", "--tags=x"]);
     let gone = home.remember(&["--project=atlas", "soon forgotten"]);
     home.json(&["forget", &gone]);
     home.json(&["recall", "--user=ann", "number"]);
@@ -32,7 +32,7 @@ fn an_export_comes_back_whole() {
     assert_eq!(copy.run(&["doctor"]).code, 0);
     let same = copy.json(&["remember", "--user=ann", "memory number 7 of many"]);
     assert_eq!(same["event"], "NONE");
-    let hits = copy.json(&["recall", "--user=ann", "number 7"])["hits"].clone();
+    let hits = copy.json(&["recall", "--user=ann", "number 7"])["data"].clone();
     assert!(!hits.as_array().unwrap().is_empty());
 }
 
@@ -149,11 +149,11 @@ fn the_doctor_mends_words_that_were_lost() {
     let connection = rusqlite::Connection::open(home.file_of("me")).unwrap();
     connection.execute("DELETE FROM words", []).unwrap();
     drop(connection);
-    assert_eq!(home.json(&["recall", "findable"])["hits"], json!([]));
+    assert_eq!(home.json(&["recall", "findable"])["data"], json!([]));
     assert_eq!(home.run(&["doctor"]).code, 22);
     let mended = home.run(&["doctor", "--repair"]);
     assert_eq!(mended.code, 0, "{mended:?}");
     assert!(mended.out.contains("mended"), "{mended:?}");
     assert_eq!(home.run(&["doctor"]).code, 0);
-    assert_eq!(home.json(&["recall", "findable"])["hits"].as_array().unwrap().len(), 1);
+    assert_eq!(home.json(&["recall", "findable"])["data"].as_array().unwrap().len(), 1);
 }

@@ -61,7 +61,7 @@ fn a_backup_is_made_looked_through_and_brought_back() {
     };
     assert_eq!(history(&elsewhere), history(&home));
     assert_eq!(
-        elsewhere.json(&["recall", "--user", "ann", "what tea"])["hits"][0]["memory"]["content"],
+        elsewhere.json(&["recall", "--user", "ann", "what tea"])["data"][0]["memory"]["content"],
         "I drink black tea in the morning"
     );
     let again = elsewhere.run(&["--json", "restore-backup", file]);
@@ -72,7 +72,7 @@ fn a_backup_is_made_looked_through_and_brought_back() {
     let twin = elsewhere.json(&["restore-backup", file, "--agent", "scout", "--as", "scout-2"]);
     assert_eq!(twin["restored"][0]["space"], "agent_memory_scout-2");
     let found = elsewhere.json(&["recall", "--agent", "scout-2", "--user", "ann", "who keeps the lighthouse"]);
-    assert_eq!(found["hits"].as_array().unwrap().len(), 1, "{found}");
+    assert_eq!(found["data"].as_array().unwrap().len(), 1, "{found}");
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn erasing_shows_first_and_leaves_nothing_in_the_files() {
         "put",
         "--user",
         "wilhelmina",
-        "--thread",
+        "--thread-id",
         "t",
         "--id",
         "one",
@@ -263,7 +263,7 @@ fn another_model_comes_in_beside_the_present_one() {
         let run = home.run(&["--json", "recall", "--user", "ann", "name of the pet"]);
         let found = run.value();
         assert_eq!(found["degraded"], json!([]), "{what}");
-        assert_eq!(found["hits"][0]["memory"]["content"], "My cat is called Minka", "{what}");
+        assert_eq!(found["data"][0]["memory"]["content"], "My cat is called Minka", "{what}");
         assert!(!run.err.contains("warning"), "{what}: {run:?}");
     };
     let estimate = home.json(&["reembed", "--model", other, "--dry-run", "--price", "0.5"]);
@@ -292,7 +292,7 @@ fn another_model_comes_in_beside_the_present_one() {
     let switched = home.json(&["reembed", "--drop-others"]);
     assert_eq!((&switched["embedded"], switched["dropped"].as_object().unwrap().len()), (&json!(0), 1), "{switched}");
     let found = home.json(&["recall", "--user", "ann", "name of the pet"]);
-    assert_eq!(found["hits"][0]["memory"]["content"], "My cat is called Minka");
+    assert_eq!(found["data"][0]["memory"]["content"], "My cat is called Minka");
     assert_eq!(found["degraded"], json!([]));
     let connection = Connection::open(home.file_of("ann")).unwrap();
     let left: i64 = connection.query_row("SELECT count(*) FROM vectors", [], |row| row.get(0)).unwrap();
@@ -327,15 +327,15 @@ fn a_chain_lets_nobody_in_again() {
 #[test]
 fn what_has_no_lines_stays_when_nothing_is_taken_back() {
     let home = filled();
-    home.json(&["checkpoint", "put", "--user", "ann", "--thread", "t", "--id", "one", &file(&home, "1")]);
+    home.json(&["checkpoint", "put", "--user", "ann", "--thread-id", "t", "--id", "one", &file(&home, "1")]);
     let file = home.path().join("all").display().to_string();
     let made = home.json(&["backup", &file]);
     let spaces = made["spaces"].as_array().unwrap();
     let end = spaces.iter().find(|space| space["space"] == "users_21").unwrap()["sequence"].to_string();
     home.json(&["restore-backup", &file, "--space", "users_21", "--to-sequence", &end, "--replace"]);
-    assert_eq!(home.json(&["checkpoint", "get", "--user", "ann", "--thread", "t"])["id"], "one");
+    assert_eq!(home.json(&["checkpoint", "get", "--user", "ann", "--thread-id", "t"])["id"], "one");
     home.json(&["restore-backup", &file, "--space", "users_21", "--to-sequence", "1", "--replace"]);
-    assert_ne!(home.run(&["checkpoint", "get", "--user", "ann", "--thread", "t"]).code, 0, "it came later");
+    assert_ne!(home.run(&["checkpoint", "get", "--user", "ann", "--thread-id", "t"]).code, 0, "it came later");
 }
 
 #[test]

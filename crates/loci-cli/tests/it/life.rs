@@ -37,7 +37,7 @@ fn text(value: &Value) -> &str {
 fn learned() -> Home {
     let home = Home::new();
     for said in ["I live in Porto", "My favourite colour is green"] {
-        home.json(&["ingest", "--user=ann", "--thread=t", "--session=monday", "--role=user", said]);
+        home.json(&["ingest", "--user=ann", "--thread-id=t", "--session=monday", "--role=user", said]);
     }
     let report = home.json(&["session", "learn", "monday"]);
     assert_eq!(
@@ -61,10 +61,10 @@ fn turns_come_in_one_by_one_or_by_the_line() {
         "ingest",
         "--user=ann",
         "--session=monday",
-        "--thread=t",
+        "--thread-id=t",
         "--role=user",
-        "--actor=Ann",
-        "--time=2026-01-31",
+        "--actor-id=Ann",
+        "--event-time=2026-01-31",
         "--reference=m1",
         "I live in Porto",
     ]);
@@ -78,7 +78,7 @@ fn turns_come_in_one_by_one_or_by_the_line() {
     for (field, value) in expect.as_object().unwrap() {
         assert_eq!(&memory[field], value, "{field}");
     }
-    says(&shown(&home, &["ingest", "--user=ann", "--thread=t", "Noted."]), &["remembered"]);
+    says(&shown(&home, &["ingest", "--user=ann", "--thread-id=t", "Noted."]), &["remembered"]);
 
     let lines = concat!(
         r#"{"threadId":"u","content":"one","sessionId":"s1","role":"user","actorId":"Ann","conversation":1}"#,
@@ -86,7 +86,7 @@ fn turns_come_in_one_by_one_or_by_the_line() {
         r#"{"content":"two","eventTime":"2026-02-01T10:00:00Z","reference":"m2","metadata":{"n":3}}"#,
         "\n",
     );
-    let run = home.feed(&["--json", "ingest", "-", "--user=ann", "--thread=u", "--session=s0"], lines.as_bytes());
+    let run = home.feed(&["--json", "ingest", "-", "--user=ann", "--thread-id=u", "--session=s0"], lines.as_bytes());
     assert_eq!(run.code, 0, "{run:?}");
     let ids: Vec<Value> =
         run.out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].clone()).collect();
@@ -106,16 +106,16 @@ fn turns_come_in_one_by_one_or_by_the_line() {
 fn a_turn_longer_than_a_memory_is_one_line_of_receipts() {
     let home = Home::new();
     std::fs::write(home.path().join("loci.toml"), "[limits]\ncontent_characters = 20").unwrap();
-    let receipt = home.json(&["ingest", "--thread=t", "This is longer than a memory may be"]);
+    let receipt = home.json(&["ingest", "--thread-id=t", "This is longer than a memory may be"]);
     assert_eq!(receipt["more"].as_array().unwrap().len(), 1, "{receipt}");
 }
 
 #[test]
 fn turns_that_cannot_be_taken_are_named() {
     let home = Home::new();
-    check(&home, &["ingest", "--thread=t", " "], INVALID.0, INVALID.1, "content");
+    check(&home, &["ingest", "--thread-id=t", " "], INVALID.0, INVALID.1, "content");
     check(&home, &["ingest", "no thread"], INVALID.0, INVALID.1, "threadId");
-    check(&home, &["ingest", "--thread=t", "--time=soon", "x"], INVALID.0, INVALID.1, "eventTime");
+    check(&home, &["ingest", "--thread-id=t", "--event-time=soon", "x"], INVALID.0, INVALID.1, "eventTime");
     for (line, field, told) in [
         ("{\"content\":", "line", "not a turn"),
         ("{\"threadId\":\"t\",\"content\":\"x\",\"colour\":1}", "line", "`colour`"),
@@ -155,7 +155,7 @@ fn sessions_are_listed_ended_and_learned_from() {
     check(&home, &["session", "end", "never"], NOT_FOUND.0, NOT_FOUND.1, "sessionId");
     check(&home, &["session", "learn", "never"], NOT_FOUND.0, NOT_FOUND.1, "sessionId");
     // A name that several have is not guessed at.
-    home.json(&["ingest", "--user=bo", "--thread=t", "--session=monday", "I live in Rome"]);
+    home.json(&["ingest", "--user=bo", "--thread-id=t", "--session=monday", "I live in Rome"]);
     check(&home, &["session", "end", "monday"], INVALID.0, INVALID.1, "sessionId");
     assert_eq!(home.json(&["session", "end", "monday", "--user=bo"])["ended"], true);
     let stats = home.json(&["stats"]);
@@ -193,7 +193,7 @@ fn what_is_sensitive_waits_for_consent() {
 #[test]
 fn a_memory_is_replaced_corrected_confirmed_and_pinned() {
     let home = Home::new();
-    let first = home.remember(&["--user=ann", "--kind=fact", "--tag=home", "The office is in Porto"]);
+    let first = home.remember(&["--user=ann", "--kind=fact", "--tags=home", "The office is in Porto"]);
     let second = home.json(&["supersede", &first, "--valid-from=2026-03-01", "The", "office", "is", "in", "Lisbon"]);
     assert_eq!(second["event"], "SUPERSEDE");
     let second = text(&second["id"]);
@@ -250,10 +250,10 @@ fn what_is_said_again_is_known_and_what_has_changed_takes_its_place() {
     assert_eq!(home.json(&["list"])["totalCount"], 1);
     assert_eq!(home.json(&["remember", "--as-is", "My favourite colour is red"])["event"], "ADD");
     assert_eq!(home.json(&["list"])["totalCount"], 2);
-    let told = home.json(&["recall", "--for-thread=t", "favourite", "colour"]);
-    assert!(!told["hits"].as_array().unwrap().is_empty());
-    let repeated = text(&told["hits"][0]["memory"]["content"]).to_owned();
-    assert_eq!(home.json(&["remember", "--thread=t", &repeated])["event"], "NONE");
+    let told = home.json(&["recall", "--for-thread-id=t", "favourite", "colour"]);
+    assert!(!told["data"].as_array().unwrap().is_empty());
+    let repeated = text(&told["data"][0]["memory"]["content"]).to_owned();
+    assert_eq!(home.json(&["remember", "--thread-id=t", &repeated])["event"], "NONE");
 }
 
 #[test]
@@ -274,7 +274,7 @@ fn what_fades_is_shown_before_it_is_gone() {
 fn things_that_are_spoken_of_are_named_united_and_divided() {
     let home = Home::new();
     for said in ["I work with my colleague Maria", "I work with my colleague Marie"] {
-        home.json(&["ingest", "--user=ann", "--thread=t", "--session=monday", "--role=user", said]);
+        home.json(&["ingest", "--user=ann", "--thread-id=t", "--session=monday", "--role=user", said]);
     }
     home.json(&["session", "learn", "monday"]);
     let entities = home.json(&["entity", "list", "--user=ann"])["entities"].clone();
@@ -307,7 +307,7 @@ fn things_that_are_spoken_of_are_named_united_and_divided() {
 fn jobs_wait_are_done_retried_and_dropped() {
     // Where embedding is switched off nothing waits for it; here it is on at first, and no model is at hand later.
     let home = Home::new().set("LOCI_EMBEDDINGS", "local");
-    home.json(&["ingest", "--user=ann", "--thread=t", "--session=monday", "My favourite colour is green"]);
+    home.json(&["ingest", "--user=ann", "--thread-id=t", "--session=monday", "My favourite colour is green"]);
     let home = home.set("LOCI_EMBEDDINGS", "none");
     home.json(&["session", "end", "monday"]);
     let jobs = home.json(&["jobs"])["jobs"].clone();
@@ -333,7 +333,7 @@ fn jobs_wait_are_done_retried_and_dropped() {
 #[test]
 fn the_night_is_planned_done_and_done_again() {
     let home = Home::new();
-    let id = home.remember(&["--expires=2020-01-01", "--kind=fact", "The gate code is 4711"]);
+    let id = home.remember(&["--expires-at=2020-01-01", "--kind=fact", "The gate code is 4711"]);
     let plan = home.json(&["maintain", "--dry-run"]);
     assert_eq!((&plan["dryRun"], plan["steps"].as_array().unwrap().len()), (&json!(true), 15));
     let expire = plan["steps"].as_array().unwrap().iter().find(|step| step["step"] == "expire").unwrap();
@@ -345,10 +345,10 @@ fn the_night_is_planned_done_and_done_again() {
     assert_eq!(home.json(&["get", &id])["state"], "soft_deleted");
     says(&shown(&home, &["maintain", "--only=expire"]), &["nothing to do"]);
     assert_eq!(home.run(&["maintain"]).code, 0);
-    let later = home.json(&["maintain", "--dry-run", "--only=purge", "--at=2099-01-01"]);
+    let later = home.json(&["maintain", "--dry-run", "--only=purge", "--now=2099-01-01"]);
     assert_eq!(later["steps"][0]["changes"], 1, "{later}");
     check(&home, &["maintain", "--only=dancing"], INVALID.0, INVALID.1, "only");
-    check(&home, &["maintain", "--at=soon"], INVALID.0, INVALID.1, "at");
+    check(&home, &["maintain", "--now=soon"], INVALID.0, INVALID.1, "now");
 }
 
 #[test]
@@ -384,19 +384,19 @@ fn a_line_of_the_history_is_taken_back() {
 #[test]
 fn a_conversation_is_said_in_few_words() {
     let home = learned();
-    let summary = home.json(&["summarise", "--session=monday"]);
+    let summary = home.json(&["summarize", "--session=monday"]);
     says(text(&summary["text"]), &["green"]);
     assert!(!text(&summary["text"]).contains("Porto"), "what waits for consent is not told from its turn: {summary}");
     assert_eq!(summary["usedLlm"], false);
-    let run = home.run(&["summarise", "--user=ann", "--strategy=extractive", "--tokens=50"]);
+    let run = home.run(&["summarize", "--user=ann", "--strategy=extractive", "--tokens=50"]);
     assert_eq!(run.code, 0, "{run:?}");
     says(&run.out, &["green"]);
     says(&run.err, &["saved", "extractive"]);
-    says(&shown(&home, &["summarise", "--user=nobody"]), &["nothing to summarise"]);
-    check(&home, &["summarise", "--session=never"], NOT_FOUND.0, NOT_FOUND.1, "sessionId");
-    check(&home, &["summarise", "--strategy=poem"], INVALID.0, INVALID.1, "strategy");
-    check(&home, &["summarise", "--tokens=0"], INVALID.0, INVALID.1, "targetTokens");
-    check(&home, &["summarise", "--layer=user", "--user=ann"], INVALID.0, INVALID.1, "layer");
+    says(&shown(&home, &["summarize", "--user=nobody"]), &["nothing to summarize"]);
+    check(&home, &["summarize", "--session=never"], NOT_FOUND.0, NOT_FOUND.1, "sessionId");
+    check(&home, &["summarize", "--strategy=poem"], INVALID.0, INVALID.1, "strategy");
+    check(&home, &["summarize", "--tokens=0"], INVALID.0, INVALID.1, "targetTokens");
+    check(&home, &["summarize", "--layer=user", "--user=ann"], INVALID.0, INVALID.1, "layer");
 }
 
 #[test]
@@ -418,7 +418,7 @@ fn help_and_completions_know_the_verbs() {
         "jobs",
         "maintain",
         "undo",
-        "summarise",
+        "summarize",
         "events",
         "operations",
         "fact",

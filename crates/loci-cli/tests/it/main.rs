@@ -16,6 +16,7 @@ mod life;
 mod mcp;
 mod migrate;
 mod model;
+mod names;
 mod pages;
 mod plain;
 mod pools;

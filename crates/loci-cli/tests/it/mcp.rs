@@ -211,6 +211,20 @@ fn greetings_do_not_wait_for_the_model() {
 }
 
 #[test]
+fn a_context_tells_its_conversation_what_changed_elsewhere() {
+    let home = Home::new();
+    let mut talk = Talk::start(&home, &["mcp", "--profile=full"]);
+    talk.greet("2025-06-18");
+    let seen = talk.call("get_context", json!({ "query": "tea", "thread_id": "t" }));
+    talk.call("remember_fact", json!({ "fact": "Ann drinks green tea" }));
+    let revision = &seen["structuredContent"]["revision"];
+    let told = talk.call("get_context", json!({ "query": "tea", "after_revision": revision, "thread_id": "t" }));
+    let text = told["structuredContent"]["text"].as_str().unwrap();
+    assert!(text.starts_with("Memory updates since rev") && text.contains("Ann drinks green tea"), "{told}");
+    talk.hang_up();
+}
+
+#[test]
 fn every_version_of_the_protocol_is_known() {
     let home = Home::new();
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {

@@ -17,7 +17,7 @@ fn filled() -> Home {
     home.remember(&["--user", "ann", "--no-embed", "The lighthouse is in Brittany"]);
     let home = home.set("LOCI_EMBEDDINGS", "none");
     let tea = home.remember(&["--user", "ann", "I drink green tea in the morning"]);
-    home.remember(&["--user", "ann", "--tag", "pets", "My cat is called Мурка"]);
+    home.remember(&["--user", "ann", "--tags", "pets", "My cat is called Мурка"]);
     home.json(&["agent", "create", "scout"]);
     home.remember(&["--agent", "scout", "--user", "ann", "The harbour is closed on Mondays"]);
     home.json(&["supersede", &tea, "I drink black tea in the morning"]);

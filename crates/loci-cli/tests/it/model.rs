@@ -24,8 +24,8 @@ fn meaning_is_found_without_shared_words() {
     home.remember(&["The invoice is due on Friday"]);
     let recall = home.json(&["recall", "name of the pet"]);
     assert_eq!(recall["degraded"], json!([]));
-    assert_eq!(recall["hits"][0]["memory"]["id"], receipt["id"]);
-    assert!(recall["hits"][0]["explain"]["similarity"].as_f64().unwrap() > 0.3);
+    assert_eq!(recall["data"][0]["memory"]["id"], receipt["id"]);
+    assert!(recall["data"][0]["explain"]["similarity"].as_f64().unwrap() > 0.3);
     let search = home.json(&["search", "name of the pet"]);
     assert_eq!(search["results"][0]["memory"]["id"], receipt["id"]);
     assert_eq!(search["searchedLayers"], json!(["user"]));

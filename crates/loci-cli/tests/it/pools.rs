@@ -22,8 +22,8 @@ fn a_pool_is_made_used_left_and_dropped() {
     assert_eq!(home.json(&["pool", "list"])["pools"][0]["name"], "Documents");
     assert_eq!(home.json(&["pool", "list", "--agent=spy"])["pools"], json!([]));
     let hits = home.json(&["pool", "query", "docs", "--agent=coder", "how do shaders work in WebGPU?"]);
-    assert_eq!(hits["hits"][0]["memory"]["id"].as_str(), Some(id.as_str()));
-    assert_eq!(hits["hits"][0]["memory"]["identifiers"]["agentId"], "researcher");
+    assert_eq!(hits["data"][0]["memory"]["id"].as_str(), Some(id.as_str()));
+    assert_eq!(hits["data"][0]["memory"]["identifiers"]["agentId"], "researcher");
 
     // Into the agent's own memory, once.
     let sync = ["pool", "sync", "docs", "--agent=coder", "--user=ann"];
@@ -39,7 +39,7 @@ fn a_pool_is_made_used_left_and_dropped() {
     let left = home.run(&["pool", "leave", "docs", "coder"]);
     assert!(left.code == 0 && left.out.contains("has left"), "{left:?}");
     let kept = home.json(&["recall", "--agent=coder", "--user=ann", "WebGPU shaders"]);
-    assert_eq!(kept["hits"][0]["memory"]["metadata"]["syncedFrom"]["id"].as_str(), Some(id.as_str()));
+    assert_eq!(kept["data"][0]["memory"]["metadata"]["syncedFrom"]["id"].as_str(), Some(id.as_str()));
     assert_eq!(home.json(&["pool", "join", "docs", "coder", "tester"])["joined"], 2);
     let shown = home.run(&["pool", "show", "docs"]);
     assert!(shown.out.contains("researcher") && shown.out.contains("tester"), "{shown:?}");
@@ -74,7 +74,7 @@ fn who_is_not_a_member_gets_nothing_from_any_command() {
         &["operations"],
         &["weak"],
         &["export"],
-        &["summarise"],
+        &["summarize"],
         &["entity", "list"],
         &["consent", "list"],
         &["session", "list"],
@@ -129,6 +129,6 @@ fn what_is_said_of_a_group_is_kept_in_its_team() {
     let home = Home::new();
     home.remember(&["--team=rowers", "The rowers train on Tuesdays"]);
     let seen = home.json(&["recall", "--user=ben", "--team=rowers", "when do the rowers train?"]);
-    assert_eq!(seen["hits"][0]["memory"]["layer"], "team");
-    assert_eq!(home.json(&["recall", "--user=ben", "--team=climbers", "when do they train?"])["hits"], json!([]));
+    assert_eq!(seen["data"][0]["memory"]["layer"], "team");
+    assert_eq!(home.json(&["recall", "--user=ben", "--team=climbers", "when do they train?"])["data"], json!([]));
 }

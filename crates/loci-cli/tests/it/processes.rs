@@ -22,7 +22,7 @@ fn four_writers_and_a_reader_share_a_folder() {
             while !done.load(Ordering::SeqCst) {
                 let run = home.run(&["--json", "recall", "--limit=100", "memory", "of", "writer"]);
                 assert_eq!((run.code, run.err.as_str()), (0, ""), "{run:?}");
-                most = most.max(run.value()["hits"].as_array().unwrap().len());
+                most = most.max(run.value()["data"].as_array().unwrap().len());
             }
             most
         });

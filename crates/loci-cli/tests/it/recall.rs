@@ -14,7 +14,7 @@ fn furnished(texts: &[&str]) -> Home {
 }
 
 fn first(home: &Home, question: &str) -> Value {
-    home.json(&["recall", question])["hits"][0]["memory"]["content"].clone()
+    home.json(&["recall", question])["data"][0]["memory"]["content"].clone()
 }
 
 #[test]
@@ -40,9 +40,9 @@ fn a_code_that_nobody_mentioned_and_another_topic_have_no_answer() {
     let home = furnished(&["ERR-7731 means the disk is full", "The heating is serviced in October"]);
     for question in ["what does ERR-9040 mean", "who won the chess tournament on the cruise?"] {
         let recall = home.json(&["recall", question]);
-        assert_eq!((&recall["hits"], &recall["answered"]), (&json!([]), &json!("no")), "{question}: {recall}");
+        assert_eq!((&recall["data"], &recall["answered"]), (&json!([]), &json!("no")), "{question}: {recall}");
         let all = home.json(&["recall", question, "--threshold=0"]);
-        assert!(!all["hits"].as_array().unwrap().is_empty(), "{question}: whatever there is was asked for");
+        assert!(!all["data"].as_array().unwrap().is_empty(), "{question}: whatever there is was asked for");
     }
     let known = home.json(&["recall", "what does ERR-7731 mean"]);
     assert_eq!(known["answered"], "yes", "{known}");
@@ -73,7 +73,7 @@ fn the_end_of_a_long_note_is_found_and_quoted() {
     let filler = "The week went by with the usual errands, a little rain, and long calls about the garden fence. ";
     let answer = "On Friday the vet said that the cat must not get any dairy.";
     let home = furnished(&[&format!("{}{answer}", filler.repeat(9)), "The dog likes long walks by the river"]);
-    let hit = home.json(&["recall", "what should the cat not be fed"])["hits"][0].clone();
+    let hit = home.json(&["recall", "--explain", "what should the cat not be fed"])["data"][0].clone();
     let passage = hit["explain"]["passage"].as_str().unwrap();
     assert!(passage.contains("dairy") && passage.len() < 500, "{passage}");
 }

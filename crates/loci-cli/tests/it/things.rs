@@ -19,7 +19,7 @@ fn triples_are_added_listed_and_retracted() {
     assert_eq!((&stated["event"], &stated["fact"]["factType"]), (&json!("ADD"), &json!("has_version")));
     assert_eq!(stated["fact"]["identifiers"], json!({ "userId": "me" }));
     let memory = home.remember(&["--user=ana", "Ana lives in Lisbon"]);
-    let args = ["fact", "add", "ana", "city", "lisbon", "--meta=by=hand", "--source", &memory];
+    let args = ["fact", "add", "ana", "city", "lisbon", "--metadata=by=hand", "--source", &memory];
     let learned = home.json(&args);
     assert_eq!(
         (&learned["fact"]["sources"], &learned["fact"]["identifiers"]),
@@ -56,33 +56,35 @@ fn triples_are_added_listed_and_retracted() {
 fn checkpoints_come_back_byte_by_byte() {
     let home = Home::new();
     let bytes: Vec<u8> = (0..=255).cycle().take(1 << 20).collect();
-    let put = home
-        .feed(&["--json", "checkpoint", "put", "--thread=t", "--format=bytes", "--id=1", "--meta=step=1", "-"], &bytes);
+    let put = home.feed(
+        &["--json", "checkpoint", "put", "--thread-id=t", "--format=bytes", "--id=1", "--metadata=step=1", "-"],
+        &bytes,
+    );
     assert_eq!((put.code, put.value()), (0, json!({ "id": "1", "event": "ADD" })), "{put:?}");
-    let got = home.command(&["checkpoint", "get", "--thread=t"]).output().unwrap();
+    let got = home.command(&["checkpoint", "get", "--thread-id=t"]).output().unwrap();
     assert!(got.status.success() && got.stdout == bytes, "the bytes are the same");
     let file = home.path().join("state.json");
     std::fs::write(&file, r#"{"at": 2}"#).unwrap();
     let file = file.to_str().unwrap();
-    let second = ["checkpoint", "put", "--thread=t", "--id=2", "--parent=1", "--expect-parent=1", file];
+    let second = ["checkpoint", "put", "--thread-id=t", "--id=2", "--parent-id=1", "--expect-parent=1", file];
     assert_eq!(home.json(&second)["event"], "ADD");
-    refused(&home, &["checkpoint", "put", "--thread=t", "--id=3", "--expect-parent=1", file], 24, "expectParent");
-    refused(&home, &["checkpoint", "put", "--thread=t", "--id=1", file], 24, "id");
-    refused(&home, &["checkpoint", "put", "--thread=t", "no such file"], 20, "file");
-    let newest = home.json(&["checkpoint", "get", "--thread=t"]);
+    refused(&home, &["checkpoint", "put", "--thread-id=t", "--id=3", "--expect-parent=1", file], 24, "expectParent");
+    refused(&home, &["checkpoint", "put", "--thread-id=t", "--id=1", file], 24, "id");
+    refused(&home, &["checkpoint", "put", "--thread-id=t", "no such file"], 20, "file");
+    let newest = home.json(&["checkpoint", "get", "--thread-id=t"]);
     assert_eq!((&newest["data"], &newest["parentId"]), (&json!({ "at": 2 }), &json!("1")));
     let ids = |answer: &Value| {
         answer["checkpoints"].as_array().unwrap().iter().map(|one| one["id"].clone()).collect::<Vec<_>>()
     };
-    assert_eq!(ids(&home.json(&["checkpoint", "list", "--thread=t"])), ["2", "1"]);
-    assert_eq!(ids(&home.json(&["checkpoint", "list", "--thread=t", "--meta=step=1"])), ["1"]);
-    assert_eq!(ids(&home.json(&["checkpoint", "history", "--thread=t"])), ["2", "1"]);
-    let shown = home.run(&["checkpoint", "history", "--thread=t"]);
+    assert_eq!(ids(&home.json(&["checkpoint", "list", "--thread-id=t"])), ["2", "1"]);
+    assert_eq!(ids(&home.json(&["checkpoint", "list", "--thread-id=t", "--metadata=step=1"])), ["1"]);
+    assert_eq!(ids(&home.json(&["checkpoint", "history", "--thread-id=t"])), ["2", "1"]);
+    let shown = home.run(&["checkpoint", "history", "--thread-id=t"]);
     assert!(shown.out.contains("1048576"), "{shown:?}");
     assert_eq!(home.json(&["checkpoint", "threads"])["threads"][0]["checkpoints"], 2);
     assert_eq!(home.json(&["checkpoint", "threads", "--user=other"])["threads"], json!([]));
-    refused(&home, &["checkpoint", "get", "--thread=t", "--user=other"], 12, "threadId");
-    assert_eq!(home.json(&["checkpoint", "delete", "--thread=t", "--keep=1"])["removed"], 1);
-    assert_eq!(home.json(&["checkpoint", "delete", "--thread=t", "--id=2"])["removed"], 1);
-    assert_eq!(home.json(&["checkpoint", "delete", "--thread=t"])["removed"], 0);
+    refused(&home, &["checkpoint", "get", "--thread-id=t", "--user=other"], 12, "threadId");
+    assert_eq!(home.json(&["checkpoint", "delete", "--thread-id=t", "--keep=1"])["removed"], 1);
+    assert_eq!(home.json(&["checkpoint", "delete", "--thread-id=t", "--id=2"])["removed"], 1);
+    assert_eq!(home.json(&["checkpoint", "delete", "--thread-id=t"])["removed"], 0);
 }

@@ -23,8 +23,8 @@ fn what_is_remembered_is_recalled() {
     let again = home.json(&["remember", "i prefer tea to coffee."]);
     assert_eq!((&again["event"], &again["id"]), (&json!("NONE"), &receipt["id"]));
 
-    let recall = home.json(&["recall", "which", "tea"]);
-    let hit = &recall["hits"][0];
+    let recall = home.json(&["recall", "which", "tea", "--explain"]);
+    let hit = &recall["data"][0];
     assert_eq!(hit["memory"]["id"], receipt["id"]);
     assert_eq!(hit["memory"]["content"], "I prefer tea to coffee");
     assert_eq!(hit["explain"]["lanes"][0]["lane"], "lexical");
@@ -55,21 +55,21 @@ fn every_field_that_is_given_is_kept() {
         "--layer=session",
         "--kind=decision",
         "--category=tech",
-        "--tag=db",
-        "--tag=sql",
+        "--tags=db",
+        "--tags=sql",
         "--importance=0.9",
         "--confidence=0.8",
         "--pin",
         "--event-time=2026-01-31",
         "--valid-from=2026-01-01T10:00:00Z",
         "--valid-until=2126-01-01",
-        "--expires=2127-01-01",
+        "--expires-at=2127-01-01",
         "--source=manual",
-        "--meta=n=3",
-        "--meta=city=Porto",
-        "--thread=t1",
-        "--run=r1",
-        "--actor=bo",
+        "--metadata=n=3",
+        "--metadata=city=Porto",
+        "--thread-id=t1",
+        "--run-id=r1",
+        "--actor-id=bo",
         "--role=user",
         "We chose PostgreSQL",
     ]);
@@ -93,31 +93,37 @@ fn every_field_that_is_given_is_kept() {
     // Recall makes it surer each time, so confidence comes first.
     for (found, lost) in [
         ("--confidence-min=0.8", "--confidence-min=0.9"),
+        ("--confidence-max=1", "--confidence-max=0.1"),
         ("--layer=session", "--layer=user"),
         ("--kind=decision", "--kind=fact"),
         ("--category=tech", "--category=food"),
-        ("--tag=db", "--tag=wine"),
+        ("--tags=db", "--tags=wine"),
         ("--source-type=manual", "--source-type=import"),
         ("--source-role=user", "--source-role=tool"),
         ("--role=user", "--role=tool"),
-        ("--actor=bo", "--actor=cy"),
-        ("--thread=t1", "--thread=t2"),
-        ("--run=r1", "--run=r2"),
+        ("--actor-id=bo", "--actor-id=cy"),
+        ("--thread-id=t1", "--thread-id=t2"),
+        ("--run-id=r1", "--run-id=r2"),
         ("--pinned", "--pinned=false"),
         ("--importance-min=0.9", "--importance-max=0.8"),
         ("--created-after=2026-01-01", "--created-before=2026-01-01"),
         ("--updated-after=2026-01-01", "--updated-before=2026-01-01"),
         ("--event-after=2026-01-31", "--event-before=2026-01-31"),
+        ("--id=ID", "--id=0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50"),
+        ("--user-id=ann", "--user-id=bo"),
+        ("--session-id=s1", "--session-id=s2"),
+        ("--superseded", "--agent-id=helper"),
+        ("--access-policy=shared", "--access-policy=public"),
         ("--state=active", "--state=archived"),
-        ("--meta=n=3", "--meta=n=4"),
+        ("--metadata=n=3", "--metadata=n=4"),
         ("--has-knowledge-pointer=false", "--has-knowledge-pointer"),
-        ("--at=2030-01-01", "--at=2130-01-01"),
+        ("--now=2030-01-01", "--now=2130-01-01"),
         ("--as-of=2026-02-01", "--as-of=2025-01-01"),
     ] {
         for verb in [&["list"][..], &["recall", "PostgreSQL"], &["search", "PostgreSQL"]] {
             let count = |flag: &str| {
-                let value = home.json(&[verb, &scope, &[flag]].concat());
-                let found = value.get("memories").or(value.get("hits")).or(value.get("results")).unwrap();
+                let value = home.json(&[verb, &scope, &[&*flag.replace("ID", &id)]].concat());
+                let found = value.get("memories").or(value.get("data")).or(value.get("results")).unwrap();
                 found.as_array().unwrap().len()
             };
             assert_eq!((count(found), count(lost)), (1, 0), "{verb:?} {found} {lost}");
@@ -185,10 +191,10 @@ fn a_memory_is_changed_forgotten_and_restored() {
     let memory = home.json(&["get", &id]);
     assert_eq!((&memory["content"], &memory["pinned"]), (&json!("The office is in Lisbon"), &json!(true)));
     assert_eq!(home.json(&["forget", &id, "--reason=moved"])["event"], "DELETE");
-    assert_eq!(home.json(&["recall", "office"])["hits"], json!([]));
+    assert_eq!(home.json(&["recall", "office"])["data"], json!([]));
     assert_eq!(home.json(&["list", "--state=soft_deleted"])["totalCount"], 1);
     assert_eq!(home.json(&["restore", &id])["event"], "RESTORE");
-    assert_eq!(home.json(&["recall", "office"])["hits"].as_array().unwrap().len(), 1);
+    assert_eq!(home.json(&["recall", "office"])["data"].as_array().unwrap().len(), 1);
 
     let events = home.json(&["history", &id])["events"].clone();
     let names: Vec<_> = events.as_array().unwrap().iter().map(|event| event["event"].as_str().unwrap()).collect();

@@ -28,7 +28,8 @@ pub struct SavedCheckpoint {
     /// The checkpoint it came from.
     #[cfg_attr(feature = "schema", schema(required))]
     pub parent_id: Option<String>,
-    /// What the data are: `json`, or whatever the caller called it.
+    /// The label of the serializer that made the data, as it was given. `data` of `json` is JSON, of any other label
+    /// base64.
     pub format: String,
     /// JSON as it is, other bytes as base64; absent if they were not asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,7 +58,7 @@ pub struct SavedWrite {
     pub task_path: String,
     /// Where it was written to.
     pub channel: String,
-    /// What the data are.
+    /// The label of the serializer that made the data, as it was given.
     pub format: String,
     /// JSON as it is, other bytes as base64.
     pub data: Value,

@@ -57,7 +57,8 @@ pub enum Step {
     /// Finds what lies behind.
     Insight,
     /// Makes long conversations shorter.
-    Summarise,
+    #[serde(alias = "summarise")]
+    Summarize,
     /// Shortens long chains.
     Collapse,
     /// Sweeps up.
@@ -79,7 +80,7 @@ impl Step {
         Step::Enrich,
         Step::Causal,
         Step::Insight,
-        Step::Summarise,
+        Step::Summarize,
         Step::Collapse,
         Step::Compact,
     ];
@@ -99,7 +100,7 @@ impl Step {
             Step::Enrich => "enrich",
             Step::Causal => "causal",
             Step::Insight => "insight",
-            Step::Summarise => "summarise",
+            Step::Summarize => "summarize",
             Step::Collapse => "collapse",
             Step::Compact => "compact",
         }
@@ -116,6 +117,8 @@ impl FromStr for Step {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
+        // The spelling of earlier versions.
+        let text = if text == "summarise" { Self::Summarize.name() } else { text };
         Self::ALL.into_iter().find(|step| step.name() == text).ok_or_else(|| {
             let names: Vec<_> = Self::ALL.iter().map(|step| step.name()).collect();
             Error::invalid("only", format!("`{text}` is not a step of maintenance"))
@@ -255,7 +258,7 @@ impl Engine {
             Step::Enrich => self.enrich_step(run).await,
             Step::Causal => self.jobs_step(run, step, JobKind::Causal).await,
             Step::Insight => self.jobs_step(run, step, JobKind::Insight).await,
-            Step::Summarise => self.summarise_step(run).await,
+            Step::Summarize => self.summarize_step(run).await,
             Step::Collapse => self.collapse_step(run).await,
             Step::Compact => self.compact_step(run).await,
         }

@@ -172,19 +172,19 @@ impl Engine {
     }
 
     /// Makes long conversations shorter.
-    pub(super) async fn summarise_step(&self, run: &Run<'_>) -> Result<StepReport> {
-        let mut report = StepReport::new(Step::Summarise);
-        if !self.config.summarisation.enabled {
+    pub(super) async fn summarize_step(&self, run: &Run<'_>) -> Result<StepReport> {
+        let mut report = StepReport::new(Step::Summarize);
+        if !self.config.summarization.enabled {
             return Ok(report);
         }
         let filter = SessionFilter { ended: Some(true), ..SessionFilter::default() };
         for session in self.store.sessions(&policy::whole(&run.caller.tenant), &filter, usize::MAX).await? {
-            let Some(tokens) = self.tokens_to_summarise(&run.caller.tenant, &session).await? else { continue };
+            let Some(tokens) = self.tokens_to_summarize(&run.caller.tenant, &session).await? else { continue };
             let about = format!("session {} of {}", session.session_id, session.scope);
-            report.tell(None, "summarise", about, &format!("it has {tokens} tokens"));
+            report.tell(None, "summarize", about, &format!("it has {tokens} tokens"));
             if !run.dry {
                 self.take_turn(run).await?;
-                self.summarise_session(&run.caller.tenant, &session.scope, &session.session_id).await?;
+                self.summarize_session(&run.caller.tenant, &session.scope, &session.session_id).await?;
             }
         }
         Ok(report)

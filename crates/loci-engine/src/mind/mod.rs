@@ -14,7 +14,7 @@ mod insight;
 mod prompt;
 mod rewrite;
 mod same_fact;
-mod summarise;
+mod summarize;
 
 use std::sync::Arc;
 

@@ -25,7 +25,7 @@ pub fn prompts() -> &'static [Prompt] {
             read("insight", include_str!("../../prompts/insight.md")),
             read("rewrite", include_str!("../../prompts/rewrite.md")),
             read("same_fact", include_str!("../../prompts/same_fact.md")),
-            read("summarise", include_str!("../../prompts/summarise.md")),
+            read("summarize", include_str!("../../prompts/summarize.md")),
         ]
     });
     &ALL
@@ -39,7 +39,7 @@ pub(super) enum Purpose {
     Insight,
     Rewrite,
     SameFact,
-    Summarise,
+    Summarize,
 }
 
 impl Purpose {
@@ -68,7 +68,7 @@ mod tests {
             ("insight", 1, "3f298f5c2f33db0b"),
             ("rewrite", 1, "65ee35cc1edb27f1"),
             ("same_fact", 1, "3d50501b901729d1"),
-            ("summarise", 1, "b8864cf14304159c"),
+            ("summarize", 1, "b8864cf14304159c"),
         ];
         let hash = |text: &str| blake3::hash(text.as_bytes()).to_hex()[..16].to_owned();
         let found: Vec<_> = prompts().iter().map(|prompt| (prompt.name, prompt.version, hash(prompt.text))).collect();
@@ -84,7 +84,7 @@ mod tests {
             (Purpose::Insight, "insight"),
             (Purpose::Rewrite, "rewrite"),
             (Purpose::SameFact, "same_fact"),
-            (Purpose::Summarise, "summarise"),
+            (Purpose::Summarize, "summarize"),
         ] {
             let prompt = purpose.prompt();
             assert_eq!(prompt.name, name);

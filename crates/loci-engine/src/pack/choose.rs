@@ -49,14 +49,14 @@ impl<'a> Choice<'a> {
                     }
                     None => {
                         // Where a long one can be shortened, a worse one must not take its place.
-                        full = budget.summarise;
+                        full = budget.summarize;
                         waiting.push(entry);
                     }
                 }
             }
         }
         waiting.sort_by(|a, b| by_score(a.item, b.item).then(a.place.cmp(&b.place)));
-        choice.flow(waiting, budget.summarise);
+        choice.flow(waiting, budget.summarize);
         choice.relate(items);
         choice
     }
@@ -112,12 +112,12 @@ impl<'a> Choice<'a> {
     }
 
     /// Gives what the shares left to the best of those that wait.
-    fn flow(&mut self, waiting: Vec<Entry<'a>>, summarise: bool) {
+    fn flow(&mut self, waiting: Vec<Entry<'a>>, summarize: bool) {
         let last = waiting.len().saturating_sub(1);
         for (n, entry) in waiting.into_iter().enumerate() {
             if let Some(cost) = self.cost(&entry, self.left) {
                 self.take(entry, cost);
-            } else if summarise {
+            } else if summarize {
                 // Half of what is left at most, so that one long memory leaves room for others;
                 // but not so little that none of them can say anything.
                 let half = if n == last { self.left } else { self.left / 2 };

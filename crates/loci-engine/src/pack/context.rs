@@ -33,8 +33,8 @@ pub struct Window {
     pub tool_tokens: usize,
     /// The part of the window for memory, in per cent.
     pub memory_percent: usize,
-    /// Whether memories and turns that do not fit are summarised.
-    pub summarise: bool,
+    /// Whether memories and turns that do not fit are summarized.
+    pub summarize: bool,
 }
 
 /// A part of the window, up to a limit.
@@ -56,7 +56,7 @@ impl Default for Window {
             output: Reserve { percent: 10, most: 4_000 },
             tool_tokens: 500,
             memory_percent: 70,
-            summarise: false,
+            summarize: false,
         }
     }
 }
@@ -206,10 +206,10 @@ pub fn build(parts: &ContextParts<'_>, window: &Window, format: Format) -> Resul
         input: room.must_take("query", message_tokens(parts.input))?,
         ..ContextTokens::default()
     };
-    let (memory, told) = remember(parts, budgets.memory.min(room.0), window.summarise, format);
+    let (memory, told) = remember(parts, budgets.memory.min(room.0), window.summarize, format);
     tokens.memory = told.iter().map(Message::tokens).sum();
     room.0 -= tokens.memory;
-    let (older_turns, history) = converse(parts.history, room.0, window.summarise);
+    let (older_turns, history) = converse(parts.history, room.0, window.summarize);
     tokens.history = history.iter().map(Message::tokens).sum();
 
     let own = |role: &str, content: &str| (!content.is_empty()).then(|| Message::new(role, content));
@@ -240,10 +240,10 @@ fn message_tokens(content: &str) -> usize {
 }
 
 /// Packs the memories, and turns them into messages that take no more than `room`.
-fn remember(parts: &ContextParts<'_>, room: usize, summarise: bool, format: Format) -> (Packed, Vec<Message>) {
+fn remember(parts: &ContextParts<'_>, room: usize, summarize: bool, format: Format) -> (Packed, Vec<Message>) {
     let mut tokens = room.saturating_sub(MESSAGE_TOKENS);
     loop {
-        let packed = pack(parts.memories, parts.delta, format, &Budget { summarise, ..Budget::of(tokens) });
+        let packed = pack(parts.memories, parts.delta, format, &Budget { summarize, ..Budget::of(tokens) });
         let messages = match format {
             Format::Messages => serde_json::from_str(&packed.text).unwrap_or_default(),
             _ if packed.text.is_empty() || packed.text == "[]" => Vec::new(),
@@ -260,13 +260,13 @@ fn remember(parts: &ContextParts<'_>, room: usize, summarise: bool, format: Form
 
 /// The newest turns that fit into `room`, and a summary of those before them if that is wished
 /// and there is room; also how many turns are not there in full.
-fn converse(history: &[Message], room: usize, summarise: bool) -> (usize, Vec<Message>) {
+fn converse(history: &[Message], room: usize, summarize: bool) -> (usize, Vec<Message>) {
     let all: usize = history.iter().map(Message::tokens).sum();
     if all <= room {
         return (0, history.to_vec());
     }
     // A fifth is kept for the summary; otherwise turns that fit just so would leave none.
-    let kept = if summarise { (room / 5).min(SUMMARY_TOKENS) } else { 0 };
+    let kept = if summarize { (room / 5).min(SUMMARY_TOKENS) } else { 0 };
     let mut left = room - kept;
     let mut newer = 0;
     for turn in history.iter().rev() {
@@ -275,7 +275,7 @@ fn converse(history: &[Message], room: usize, summarise: bool) -> (usize, Vec<Me
         newer += 1;
     }
     let (older, newer) = history.split_at(history.len() - newer);
-    if !summarise {
+    if !summarize {
         return (older.len(), newer.to_vec());
     }
     match summary(older, (kept + left).min(SUMMARY_TOKENS)) {
@@ -374,13 +374,13 @@ mod tests {
             .map(|n| Message::new("user", format!("Turn number {n} says that the parcel {n} went to Lisbon.")))
             .collect();
         let parts = ContextParts { history: &history, input: "Where?", ..ContextParts::default() };
-        for summarise in [false, true] {
-            let window = Window { summarise, ..Window::of(400) };
+        for summarize in [false, true] {
+            let window = Window { summarize, ..Window::of(400) };
             let context = build(&parts, &window, Format::Markdown).unwrap();
             let newest = context.messages.iter().rev().skip(1).take(3);
             assert!(newest.eq(history.iter().rev().take(3)));
-            assert_eq!(context.messages[0].content.starts_with(SUMMARY), summarise);
-            let told = context.messages.len() - 1 - usize::from(summarise);
+            assert_eq!(context.messages[0].content.starts_with(SUMMARY), summarize);
+            let told = context.messages.len() - 1 - usize::from(summarize);
             assert_eq!(context.older_turns, history.len() - told);
             assert!(context.tokens.sum() <= 360);
         }
@@ -394,14 +394,14 @@ mod tests {
         ) {
             let reserve = |(percent, most)| Reserve { percent, most };
             let (system, output) = (reserve(system), reserve(output));
-            let window = Window { tokens, system, output, tool_tokens, memory_percent, summarise: false };
+            let window = Window { tokens, system, output, tool_tokens, memory_percent, summarize: false };
             let b = budgets(&window, tools);
             prop_assert_eq!(b.system as u128 + b.tools as u128 + b.memory as u128 + b.input as u128 + b.output as u128, tokens as u128);
         }
 
         #[test]
         fn a_context_leaves_room_for_the_answer(
-            tokens in 0_usize..3_000, summarise: bool, format in prop::sample::select(Format::ALL),
+            tokens in 0_usize..3_000, summarize: bool, format in prop::sample::select(Format::ALL),
             system in "\\PC{0,80}", input in "\\PC{0,80}", tool in "\\PC{0,40}",
             items in prop::collection::vec(super::super::laws::items(), 0..6),
             history in prop::collection::vec((prop::sample::select(&["user", "assistant"][..]), super::super::laws::text()), 0..12),
@@ -409,7 +409,7 @@ mod tests {
             let history: Vec<Message> = history.into_iter().map(|(role, content)| Message::new(role, content)).collect();
             let tools = [tool];
             let parts = ContextParts { system: &system, tools: &tools, memories: &items, history: &history, input: &input, delta: None };
-            let window = Window { summarise, ..Window::of(tokens) };
+            let window = Window { summarize, ..Window::of(tokens) };
             match build(&parts, &window, format) {
                 Ok(context) => {
                     let sent: usize = context.messages.iter().map(Message::tokens).sum();

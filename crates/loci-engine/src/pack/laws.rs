@@ -98,7 +98,7 @@ fn deltas() -> impl Strategy<Value = Option<Delta>> {
 fn budgets() -> impl Strategy<Value = Budget> {
     let shares = prop_oneof![3 => Just(Budget::default().shares), 1 => any::<[f64; 4]>()];
     let tokens = prop_oneof![3 => 0_usize..2_000, 1 => 0_usize..60];
-    (tokens, shares, any::<bool>()).prop_map(|(tokens, shares, summarise)| Budget { tokens, shares, summarise })
+    (tokens, shares, any::<bool>()).prop_map(|(tokens, shares, summarize)| Budget { tokens, shares, summarize })
 }
 
 proptest! {
@@ -122,7 +122,7 @@ proptest! {
             prop_assert_eq!(told, given, "each id is cited or left out, and once");
             let shown = |id: &MemoryId| if *format == Format::Json { id.to_string() } else { id.citation() };
             prop_assert!(packed.cited.iter().all(|id| text.contains(&shown(id))));
-            prop_assert!(packed.shortened.iter().all(|id| budget.summarise && packed.cited.contains(id)));
+            prop_assert!(packed.shortened.iter().all(|id| budget.summarize && packed.cited.contains(id)));
             prop_assert_eq!(&packed, &pack(&items, delta.as_ref(), *format, &budget));
             check_shape(text, *format)?;
         }

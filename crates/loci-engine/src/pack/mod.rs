@@ -97,12 +97,12 @@ pub struct Budget {
     /// The parts of [`Share::ALL`], in its order.
     pub shares: [f64; 4],
     /// Whether what does not fit is shortened instead of left out.
-    pub summarise: bool,
+    pub summarize: bool,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { tokens: 1_000, shares: [0.40, 0.25, 0.25, 0.10], summarise: false }
+        Self { tokens: 1_000, shares: [0.40, 0.25, 0.25, 0.10], summarize: false }
     }
 }
 
@@ -233,7 +233,7 @@ mod tests {
         for format in Format::ALL {
             let budget = Budget::of(150);
             assert_eq!(cited(&items, *format, &budget), [2], "{format}");
-            let packed = pack(&items, None, *format, &Budget { summarise: true, ..budget });
+            let packed = pack(&items, None, *format, &Budget { summarize: true, ..budget });
             assert_eq!(packed.cited, [id(1), id(2)], "{format}");
             assert_eq!(packed.shortened, [id(1)], "{format}");
             assert!(packed.text.contains("Ana moved to Porto in 2021."), "{format}: {}", packed.text);

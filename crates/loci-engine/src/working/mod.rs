@@ -28,7 +28,7 @@ pub use self::session::{Entry, EntryHit, NewEntry, PutEntry};
 use crate::bounds;
 use crate::policy::{self, Caller};
 use crate::redact::Pass;
-use crate::{Engine, Result, Turn};
+use crate::{Engine, Result, Turn, optional_instant};
 
 /// The longest vector of an entry.
 const DIMENSIONS: usize = 16_384;
@@ -46,7 +46,8 @@ pub struct NewMessage {
     pub actor_id: Option<String>,
     /// The conversation; none: the session, or the agent.
     pub thread_id: Option<String>,
-    /// When it was said. Default: now.
+    /// When it was said: an instant, or a day. Default: now.
+    #[serde(deserialize_with = "optional_instant")]
     pub created_at: Option<Timestamp>,
     /// Anything else, by name.
     pub metadata: Map<String, Value>,

@@ -307,7 +307,7 @@ async fn an_allowance_is_never_overrun() {
 async fn the_version_of_the_prompt_is_known() {
     let versions: Vec<(&str, u32)> = prompts().iter().map(|prompt| (prompt.name, prompt.version)).collect();
     let expect =
-        [("causal", 1), ("entity_summary", 1), ("insight", 1), ("rewrite", 1), ("same_fact", 1), ("summarise", 1)];
+        [("causal", 1), ("entity_summary", 1), ("insight", 1), ("rewrite", 1), ("same_fact", 1), ("summarize", 1)];
     assert_eq!(versions, expect);
     let (mind, server) = mind(&[r#"{"causes":[]}"#]).await;
     assert_eq!(mind.model(), "scripted");

@@ -2,7 +2,7 @@
 
 use loci_engine::{
     Caller, ContextRequest, FeedRequest, FindRequest, GraphEntity, ListRequest, NewMemory, NewPool, Observed,
-    OperationsRequest, QueryRequest, SummariseRequest, Turn, Update,
+    OperationsRequest, QueryRequest, SummarizeRequest, Turn, Update,
 };
 use loci_types::{
     Bounds, ErrorKind, Filter, Grant, Identifiers, Layer, Memory, MemoryId, Outcome, Role, SessionFilter, Space, State,
@@ -120,9 +120,9 @@ async fn read(house: &House, caller: &Caller, memory: &Memory) -> Tried {
     tried.add("sessions", sessions.map(|found| (!found.is_empty()).then_some(SECRET)));
     tried.add("proposals", engine.proposals(caller).await);
     tried.add("weak", engine.weak_facts(caller, Some(1.0), 10).await);
-    tried.add("summarise", engine.summarise(caller, SummariseRequest::default()).await);
-    let monday = SummariseRequest { session: Some("monday".into()), ..SummariseRequest::default() };
-    tried.add("summarise a session", engine.summarise(caller, monday).await);
+    tried.add("summarize", engine.summarize(caller, SummarizeRequest::default()).await);
+    let monday = SummarizeRequest { session: Some("monday".into()), ..SummarizeRequest::default() };
+    tried.add("summarize a session", engine.summarize(caller, monday).await);
     tried.add("graph", engine.graph_read(caller).await);
     tried.add("graph search", engine.graph_search(caller, SECRET).await);
     tried.add("graph open", engine.graph_open(caller, &["Lantern".into()]).await);

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use loci_engine::summarise::SummaryStrategy;
-use loci_engine::{Caller, Config, QueryRequest, Sessions, Summarisation, SummariseRequest};
+use loci_engine::summarize::SummaryStrategy;
+use loci_engine::{Caller, Config, QueryRequest, Sessions, Summarization, SummarizeRequest};
 use loci_types::{ErrorKind, JobKind, Layer, Outcome, Relation, SessionFilter, State};
 use serde_json::json;
 use wiremock::{MockServer, ResponseTemplate};
@@ -327,9 +327,9 @@ async fn what_was_settled_is_not_linked_again_in_the_night() {
 }
 
 #[tokio::test]
-async fn a_session_is_summarised_in_four_ways() {
-    let rules = Summarisation { threshold_tokens: 100, target_tokens: 60, ..Summarisation::default() };
-    let house = House::with(Config { summarisation: rules, ..Config::default() });
+async fn a_session_is_summarized_in_four_ways() {
+    let rules = Summarization { threshold_tokens: 100, target_tokens: 60, ..Summarization::default() };
+    let house = House::with(Config { summarization: rules, ..Config::default() });
     let ana = in_session("ana", "s1");
     for n in 0..30 {
         house
@@ -337,25 +337,25 @@ async fn a_session_is_summarised_in_four_ways() {
             .await;
     }
     for strategy in SummaryStrategy::ALL {
-        let request = SummariseRequest {
+        let request = SummarizeRequest {
             session: Some("s1".into()),
             strategy: Some(*strategy),
             target_tokens: Some(60),
-            ..SummariseRequest::default()
+            ..SummarizeRequest::default()
         };
-        let summary = house.engine.summarise(&ana, request).await.unwrap();
+        let summary = house.engine.summarize(&ana, request).await.unwrap();
         assert!(!summary.text.is_empty() && summary.tokens_after <= 60 && !summary.used_llm, "{summary:?}");
         assert!(summary.tokens_saved > 0);
     }
     house.end(&ana, "s1").await;
     let only = |step| loci_engine::MaintainRequest { only: vec![step], ..Default::default() };
-    let report = house.engine.maintain(&operator(), only(loci_engine::Step::Summarise), |_| {}).await.unwrap();
+    let report = house.engine.maintain(&operator(), only(loci_engine::Step::Summarize), |_| {}).await.unwrap();
     assert_eq!(report.steps[0].changes, 1);
-    let again = house.engine.maintain(&operator(), only(loci_engine::Step::Summarise), |_| {}).await.unwrap();
+    let again = house.engine.maintain(&operator(), only(loci_engine::Step::Summarize), |_| {}).await.unwrap();
     assert_eq!(again.steps[0].changes, 0, "once");
     assert!(house.engine.learned(&operator()).await.unwrap().unwrap().tokens_saved > 0);
-    let none = SummariseRequest { session: Some("nope".into()), ..SummariseRequest::default() };
-    assert_eq!(house.engine.summarise(&ana, none).await.unwrap_err().kind(), ErrorKind::NotFound);
+    let none = SummarizeRequest { session: Some("nope".into()), ..SummarizeRequest::default() };
+    assert_eq!(house.engine.summarize(&ana, none).await.unwrap_err().kind(), ErrorKind::NotFound);
 }
 
 #[tokio::test]

@@ -64,7 +64,7 @@ async fn recalled(call: &Call, topic: &str) -> Result<String, Failure> {
         recall: RecallRequest { query: topic.to_owned(), ..RecallRequest::default() },
         format: Format::Markdown,
         budget_tokens: Some(budget * 3 / 4),
-        summarise: true,
+        summarize: true,
         ..QueryRequest::default()
     };
     let answer = call.verb(call.app.engine.query(&caller, request)).await?;

@@ -26,7 +26,7 @@ macro_rules! with_identifiers {
             pub(super) project_id: Option<String>,
             /// The team.
             pub(super) team_id: Option<String>,
-            /// The organisation.
+            /// The organization.
             pub(super) org_id: Option<String>,
             /// The company.
             pub(super) company_id: Option<String>,

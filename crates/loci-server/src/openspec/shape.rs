@@ -137,7 +137,7 @@ struct EntryWhose {
     /// The team.
     #[serde(skip_serializing_if = "Option::is_none")]
     team_id: Option<String>,
-    /// The organisation.
+    /// The organization.
     #[serde(skip_serializing_if = "Option::is_none")]
     org_id: Option<String>,
     /// The company.

@@ -40,6 +40,7 @@ use utoipa_axum::router::OpenApiRouter;
 
 pub(crate) use self::memories::expected;
 pub(crate) use self::page::PageRequest;
+pub use self::recall::RecallAnswer;
 use crate::App;
 
 /// The routes under `/v1`.
@@ -102,7 +103,7 @@ pub(crate) struct IdentifierParams {
     /// The team.
     #[param(nullable = false, min_length = 1, max_length = 256)]
     team_id: Option<String>,
-    /// The organisation.
+    /// The organization.
     #[param(nullable = false, min_length = 1, max_length = 256)]
     org_id: Option<String>,
     /// The company.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use loci_engine::SummariseRequest;
-use loci_engine::summarise::{Summary, SummaryStrategy};
+use loci_engine::SummarizeRequest;
+use loci_engine::summarize::{Summary, SummaryStrategy};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -20,50 +20,50 @@ use crate::guard::Who;
 
 /// The route of summaries.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new().routes(routes!(summarise))
+    OpenApiRouter::new().routes(routes!(summarize))
 }
 
-/// What is summarised, and how.
+/// What is summarized, and how.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-#[schema(as = Summarise)]
+#[schema(as = Summarize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct SummaryBody {
-    /// The session whose turns are summarised. Default: memories, the newest last.
+    /// The session whose turns are summarized. Default: memories, the newest last.
     session_id: Option<String>,
-    /// How the summary is made. Default: `summarisation.strategy` of the configuration.
+    /// How the summary is made. Default: `summarization.strategy` of the configuration.
     strategy: Option<SummaryStrategy>,
-    /// Maximum number of tokens of the summary. Default: `summarisation.target_tokens` of the configuration.
+    /// Maximum number of tokens of the summary. Default: `summarization.target_tokens` of the configuration.
     #[schema(minimum = 1, maximum = 1_000_000)]
     target_tokens: Option<usize>,
-    /// The memories that are summarised if no session is named. Default: all that hold now.
+    /// The memories that are summarized if no session is named. Default: all that hold now.
     filter: Option<MemoryFilter>,
 }
 
-/// Summarises a session, or memories.
+/// Summarizes a session, or memories.
 ///
 /// The summary is returned and not stored. Without a language model the sentences that say most are chosen.
 #[utoipa::path(
-    post, path = "/v1/summaries", operation_id = "summarise", tag = "recall",
+    post, path = "/v1/summaries", operation_id = "summarize", tag = "recall",
     request_body(content = Scoped<SummaryBody>, example = json!({
         "identifiers": { "userId": "ann" }, "strategy": "extractive", "targetTokens": 200
     })),
     responses((status = 200, description = "The summary", body = Summary), Failures),
     security(("key" = ["reader"]))
 )]
-async fn summarise(
+async fn summarize(
     State(app): State<Arc<App>>,
     who: Who,
     Scoped { identifiers, body }: Scoped<SummaryBody>,
 ) -> Result<Json<Summary>, Failure> {
-    let caller = who.caller(identifiers, "summarise")?;
+    let caller = who.caller(identifiers, "summarize")?;
     let now = app.engine.now();
-    let (layers, filter) = read_filter(body.filter, &app.engine, &caller, now, "summarise").await?;
-    let request = SummariseRequest {
+    let (layers, filter) = read_filter(body.filter, &app.engine, &caller, now, "summarize").await?;
+    let request = SummarizeRequest {
         session: body.session_id,
         strategy: body.strategy,
         target_tokens: body.target_tokens,
         filter,
         layers,
     };
-    app.verb("summarise", app.engine.summarise(&caller, request)).await.map(Json)
+    app.verb("summarize", app.engine.summarize(&caller, request)).await.map(Json)
 }

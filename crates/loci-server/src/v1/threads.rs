@@ -121,7 +121,8 @@ struct CheckpointBody {
     id: Option<String>,
     /// The id of the checkpoint that it came from.
     parent_id: Option<String>,
-    /// The format of the data: `json`, or a name that the caller chooses.
+    /// The label of the serializer that made the data. `json` is checked and stored as JSON; any other text, for example
+    /// `msgpack`, is the caller's own: Loci stores it and never reads the data.
     #[serde(default = "json_format")]
     #[schema(min_length = 1, max_length = 256, default = "json")]
     format: String,
@@ -220,7 +221,7 @@ struct TaskWrite {
     task_path: String,
     /// The channel that was written to.
     channel: String,
-    /// The format of the data.
+    /// The label of the serializer that made the data, as for a checkpoint.
     #[serde(default = "json_format")]
     #[schema(min_length = 1, max_length = 256, default = "json")]
     format: String,
@@ -287,7 +288,8 @@ struct CheckpointParams {
     /// The part of the program. Default: all parts.
     #[param(nullable = false)]
     namespace: Option<String>,
-    /// Only checkpoints that were stored before the one with this id.
+    /// Only checkpoints that were stored before the one with this id. It is a condition, not a place in the list: pages
+    /// are read with `cursor`.
     #[param(nullable = false)]
     before_id: Option<String>,
     /// Only checkpoints whose metadata have these values: a JSON object.

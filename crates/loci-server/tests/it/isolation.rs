@@ -295,7 +295,7 @@ pub(crate) fn body(id: &str, memory: MemoryId) -> Option<Value> {
         "ingestTurns" | "ingestThreadTurns" => {
             json!({ "turns": [{ "threadId": "t", "content": "a stranger was here" }] })
         }
-        "summarise" => json!({ "sessionId": "monday" }),
+        "summarize" => json!({ "sessionId": "monday" }),
         "mergeEntities" => json!({ "from": "Maria" }),
         "splitEntity" => json!({ "id": memory }),
         "stateFact" => json!({ "subject": "cache", "predicate": "lies in", "object": "the open" }),

@@ -80,8 +80,8 @@ async fn what_matters_is_found_and_says_why_if_asked() {
         (json!({ "pack": { "budgetTokens": 1_000_001 } }), 400, "pack.budgetTokens"),
         (json!({ "pack": { "format": "poem" } }), 400, "pack.format"),
         (json!({ "pack": { "colour": "red" } }), 400, "pack.colour"),
-        (json!({ "since": 1 }), 400, "since"),
-        (json!({ "sinceThreadId": "t", "pack": {} }), 400, "sinceThreadId"),
+        (json!({ "afterRevision": 1 }), 400, "afterRevision"),
+        (json!({ "changesThreadId": "t", "pack": {} }), 400, "changesThreadId"),
     ] {
         house.post("/v1/recall", tea(more)).await.refused(status, field);
     }
@@ -152,9 +152,9 @@ async fn a_pack_never_exceeds_its_budget_and_tells_what_changed() {
     let house = lamps(30).await;
     for format in ["markdown", "bullets", "messages", "json"] {
         for budget in [0, 1, 40, 200, 1_000] {
-            for summarise in [false, true] {
-                let pack = json!({ "budgetTokens": budget, "format": format, "summarise": summarise });
-                let body = ask("lamp in the corridor", json!({ "limit": 30, "pack": pack, "since": 0 }));
+            for summarize in [false, true] {
+                let pack = json!({ "budgetTokens": budget, "format": format, "summarize": summarize });
+                let body = ask("lamp in the corridor", json!({ "limit": 30, "pack": pack, "afterRevision": 0 }));
                 let found = house.post("/v1/recall", body).await.expect(200);
                 let pack = &found["pack"];
                 let tokens = pack["tokens"].as_u64().unwrap();
@@ -171,10 +171,10 @@ async fn a_pack_never_exceeds_its_budget_and_tells_what_changed() {
     assert!(!seen["pack"]["text"].as_str().unwrap().contains("Memory updates"));
     assert!(!seen["pack"]["cited"].as_array().unwrap().is_empty());
     remember(&house, "The corridor has a new lamp of brass").await;
-    let since = json!({ "pack": {}, "since": seen["pack"]["revision"] });
+    let since = json!({ "pack": {}, "afterRevision": seen["pack"]["revision"] });
     let next = house.post("/v1/recall", pack(since)).await.expect(200);
     assert!(next["pack"]["text"].as_str().unwrap().starts_with("Memory updates since rev"), "{next}");
-    let elsewhere = json!({ "pack": {}, "since": seen["pack"]["revision"], "sinceThreadId": "another" });
+    let elsewhere = json!({ "pack": {}, "afterRevision": seen["pack"]["revision"], "changesThreadId": "another" });
     let other = house.post("/v1/recall", pack(elsewhere)).await.expect(200);
     assert!(!other["pack"]["text"].as_str().unwrap().contains("Memory updates"), "{other}");
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 /// The verbs with which the name of an operation may begin.
 const VERBS: &str = "accept add append build call cancel change clear confirm contribute correct count create delete download drop end erase \
     export flush follow get import ingest join learn leave list maintain merge prune put query recall reembed reject remove resolve \
-    restore resume retract retry revoke rotate run search set split start state summarise supersede sync undo update verify";
+    restore resume retract retry revoke rotate run search set split start state summarize supersede sync undo update verify";
 
 /// Names that are words of their own in the field, though they are not a verb and a noun.
 const WORDS: [&str; 1] = ["whoami"];

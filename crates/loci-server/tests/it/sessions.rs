@@ -1,5 +1,7 @@
 //! Conversations, and what waits for consent.
 
+use loci_engine::Config;
+use loci_server::Options;
 use serde_json::json;
 
 use crate::house::House;
@@ -105,4 +107,25 @@ async fn what_is_sensitive_waits_for_consent() {
         .post(&format!("/v1/consents/{}/accept", id(0)), json!({ "identifiers": { "userId": "bob" } }))
         .await
         .expect(404);
+}
+
+#[tokio::test]
+async fn turns_and_messages_take_days() {
+    let mut config = Config::default();
+    config.retrieval.time_zone = "Europe/Vienna".to_owned();
+    let house = House::with(Options::default(), config).await;
+    let who = json!({ "userId": "ann" });
+    let turn = |time: &str| json!({ "threadId": "t", "role": "user", "content": "It rains.", "eventTime": time });
+    for path in ["/v1/turns", "/v1/sessions/monday/turns"] {
+        let stored = house.post(path, json!({ "identifiers": who, "turns": [turn("2026-01-31")] })).await.expect(200);
+        let id = stored["data"][0]["receipts"][0]["id"].as_str().unwrap().to_owned();
+        let memory = house.get(&format!("/v1/memories/{id}?userId=ann&sessionId=monday")).await.expect(200);
+        assert_eq!(memory["eventTime"], "2026-01-30T23:00:00Z", "{path}");
+        let wrong = json!({ "identifiers": who, "turns": [turn("soon")] });
+        house.post(path, wrong).await.refused(400, "turns[0].eventTime");
+    }
+    let message = |time: &str| json!({ "identifiers": who, "content": "It snows.", "createdAt": time });
+    let kept = house.post("/v1/working/messages", message("2026-07-31")).await.expect(201);
+    assert_eq!(kept["data"]["createdAt"], "2026-07-30T22:00:00Z");
+    house.post("/v1/working/messages", message("soon")).await.refused(400, "createdAt");
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::house::House;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_or_memories_are_summarised() {
+async fn a_session_or_memories_are_summarized() {
     let house = House::open().await;
     let ids = Identifiers { user_id: Some("ann".into()), session_id: Some("monday".into()), ..Identifiers::default() };
     for number in 0..20 {

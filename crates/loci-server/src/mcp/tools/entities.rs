@@ -19,7 +19,7 @@ pub(super) const PROFILE: &[Tool] = &[tool!(
     Reads,
     "getEntity",
     Named => profile,
-    "Get what is known about one person, project, place, organisation or tool. Use it when a name comes up. Returns the \
+    "Get what is known about one person, project, place, organization or tool. Use it when a name comes up. Returns the \
      `entity` with its summary, and its memories as `data`, newest first."
 )];
 

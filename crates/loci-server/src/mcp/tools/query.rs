@@ -39,7 +39,7 @@ pub(super) const CONTEXT: &[Tool] = &[tool!(
     "recall",
     Context => context,
     "Get what is known about a task as text for a prompt, in sections, within a token budget. Use it at the beginning of \
-     a task; with `since` = the `revision` of the last answer it also tells what changed. Returns `text`, `tokens`, the \
+     a task; with `after_revision` = the `revision` of the last answer it also tells what changed. Returns `text`, `tokens`, the \
      ids `cited` and `revision`. Example: {\"query\": \"plan the trip to Porto\"}"
 )];
 
@@ -108,9 +108,9 @@ struct Context {
     /// Maximum number of tokens of the text.
     #[schemars(range(min = 1))]
     budget_tokens: Option<usize>,
-    /// Also tell what changed since this revision.
-    since: Option<i64>,
-    /// The conversation that receives the text. Its own turns are not told to it as news.
+    /// Also tell what changed after this revision.
+    after_revision: Option<i64>,
+    /// The conversation that receives the text. What it repeats of the text is not learned from it again.
     thread_id: Option<String>,
 }
 
@@ -130,7 +130,7 @@ async fn query(call: &Call, query: Query) -> Result<Answer, Failure> {
         },
         format: Format::Bullets,
         budget_tokens: query.budget_tokens.map(|budget| budget.min(call.budget())),
-        summarise: true,
+        summarize: true,
         ..QueryRequest::default()
     };
     let answer = call.verb(call.app.engine.query(&caller, request)).await?;
@@ -218,12 +218,12 @@ async fn context(call: &Call, context: Context) -> Result<Answer, Failure> {
     // Both the text and the structured content hold it.
     let most = call.budget() * 2 / 5;
     let request = QueryRequest {
-        recall: RecallRequest { query: context.query, ..RecallRequest::default() },
+        recall: RecallRequest { query: context.query, for_thread: context.thread_id, ..RecallRequest::default() },
         format: Format::Markdown,
         budget_tokens: Some(context.budget_tokens.map_or(most, |budget| budget.min(most))),
-        summarise: true,
-        since: context.since,
-        thread_id: context.thread_id,
+        summarize: true,
+        since: context.after_revision,
+        thread_id: None,
     };
     let answer = call.verb(call.app.engine.query(&caller, request)).await?;
     let value = json!({

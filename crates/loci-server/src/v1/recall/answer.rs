@@ -12,9 +12,11 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 /// What recall found.
+///
+/// The command line prints the same object, so that callers meet the same names everywhere.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct RecallAnswer {
+pub struct RecallAnswer {
     /// The memories that were found, the best first.
     data: Vec<RecallResult>,
     /// The cursor of the next page; null on the last page, and with `pack` or `window`.
@@ -68,7 +70,7 @@ pub(super) struct RecallPack {
     left_out: Vec<MemoryId>,
     /// The cited memories that were shortened.
     shortened: Vec<MemoryId>,
-    /// The revision of the memory now, for `since` of the next question.
+    /// The revision of the memory now, for `afterRevision` of the next question.
     revision: i64,
 }
 
@@ -84,13 +86,28 @@ pub(super) struct RecallWindow {
     budgets: Budgets,
     /// The memories in the window.
     memory: Packed,
-    /// Number of older messages that were left out or summarised.
+    /// Number of older messages that were left out or summarized.
     older_turns: usize,
-    /// The revision of the memory now, for `since` of the next question.
+    /// The revision of the memory now, for `afterRevision` of the next question.
     revision: i64,
 }
 
 impl RecallAnswer {
+    /// What was found, with all fields of each memory.
+    pub fn new(found: Recall, explain: bool) -> Self {
+        Self::found(found, None, explain)
+    }
+
+    /// What was found, and packed into a text.
+    pub fn with_pack(response: QueryResponse, explain: bool) -> Self {
+        Self::packed(response, None, explain)
+    }
+
+    /// What was found, in a window.
+    pub fn with_window(response: ContextResponse, explain: bool) -> Self {
+        Self::windowed(response, None, explain)
+    }
+
     /// What was found, with these fields of each memory.
     pub(super) fn found(found: Recall, fields: Option<&[MemoryField]>, explain: bool) -> Self {
         let Recall { hits, degraded, intent, answered, confidence, more: _ } = found;

@@ -18,7 +18,7 @@ use loci_types::{Filter, Identifiers, Layer};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use self::answer::RecallAnswer;
+pub use self::answer::RecallAnswer;
 pub(super) use self::cursor::Cursor;
 use self::request::{Question, RecallBody};
 use super::filter::MemoryFilter;

@@ -56,9 +56,9 @@ pub(super) struct RecallBody {
     /// The revision after which changes of the memory are listed at the beginning of the text of `pack` or `window`:
     /// `revision` of an earlier answer. Default: no list of changes.
     #[schema(minimum = 0)]
-    since: Option<i64>,
-    /// The conversation whose changes are listed. Default: the changes of all.
-    since_thread_id: Option<String>,
+    after_revision: Option<i64>,
+    /// The conversation whose changes are listed. Needs `afterRevision`. Default: the changes of all.
+    changes_thread_id: Option<String>,
     /// Also return the memories as one text within a budget of tokens. Not with `window`.
     pack: Option<PackOptions>,
     /// Also return messages that fill a model's window: system prompt, memories, conversation and question. Not with
@@ -77,7 +77,7 @@ pub(super) struct PackOptions {
     /// How the text is written.
     format: Format,
     /// Whether memories that do not fit are shortened instead of left out.
-    summarise: bool,
+    summarize: bool,
 }
 
 /// A model's window, and what else goes into it.
@@ -98,8 +98,8 @@ pub(super) struct WindowOptions {
     /// The conversation so far, the oldest message first. The newest that fit are kept.
     #[schema(max_items = 10000)]
     history: Vec<Message>,
-    /// Whether memories and messages that do not fit are summarised instead of left out.
-    summarise: bool,
+    /// Whether memories and messages that do not fit are summarized instead of left out.
+    summarize: bool,
     /// How the memories are written.
     format: Format,
 }
@@ -129,15 +129,23 @@ impl RecallBody {
         if prompt && self.cursor.is_some() {
             return refuse("cursor", "a pack or a window has no pages", "leave cursor out, or pack and window");
         }
-        if !prompt && (self.since.is_some() || self.since_thread_id.is_some()) {
-            let field = if self.since.is_some() { "since" } else { "sinceThreadId" };
+        if !prompt && (self.after_revision.is_some() || self.changes_thread_id.is_some()) {
+            let field = if self.after_revision.is_some() { "afterRevision" } else { "changesThreadId" };
             return refuse(field, "changes are listed in a pack or a window", "give pack or window, or leave it out");
         }
-        if self.since.is_some_and(i64::is_negative) {
-            return refuse("since", "since must not be negative", "give the revision of an earlier answer");
+        if self.after_revision.is_some_and(i64::is_negative) {
+            return refuse(
+                "afterRevision",
+                "afterRevision must not be negative",
+                "give the revision of an earlier answer",
+            );
         }
-        if self.since.is_none() && self.since_thread_id.is_some() {
-            return refuse("sinceThreadId", "sinceThreadId needs since", "give the revision of an earlier answer");
+        if self.after_revision.is_none() && self.changes_thread_id.is_some() {
+            return refuse(
+                "changesThreadId",
+                "changesThreadId needs afterRevision",
+                "give the revision of an earlier answer",
+            );
         }
         if self.fields.as_ref().is_some_and(Vec::is_empty) {
             return refuse("fields", "fields is empty", "leave it out for all fields");
@@ -166,10 +174,10 @@ impl RecallBody {
             for_thread: self.thread_id.take(),
             returned: self.cursor()?.returned().to_vec(),
         };
-        let (since, thread_id) = (self.since, self.since_thread_id.take());
+        let (since, thread_id) = (self.after_revision, self.changes_thread_id.take());
         Ok(match (self.pack.take(), self.window.take()) {
-            (Some(PackOptions { budget_tokens, format, summarise }), _) => {
-                Question::Pack(Box::new(QueryRequest { recall, format, budget_tokens, summarise, since, thread_id }))
+            (Some(PackOptions { budget_tokens, format, summarize }), _) => {
+                Question::Pack(Box::new(QueryRequest { recall, format, budget_tokens, summarize, since, thread_id }))
             }
             (None, Some(window)) => Question::Window(Box::new(window.request(recall, since, thread_id))),
             (None, None) => Question::Recall(Box::new(recall)),
@@ -183,7 +191,7 @@ impl WindowOptions {
         let window = Window {
             tokens: self.tokens.unwrap_or(usual.tokens),
             memory_percent: self.memory_percent.unwrap_or(usual.memory_percent),
-            summarise: self.summarise,
+            summarize: self.summarize,
             ..usual
         };
         let Self { system, tools, history, format, .. } = self;

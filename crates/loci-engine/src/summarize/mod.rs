@@ -103,7 +103,7 @@ pub struct Summary {
     pub tokens_saved: usize,
 }
 
-/// So many texts are summarised together.
+/// So many texts are summarized together.
 const CHUNK: usize = 10;
 /// So many chunks are written at the same time.
 const ABREAST: usize = 4;
@@ -111,7 +111,7 @@ const ABREAST: usize = 4;
 const LEAST: usize = 64;
 
 /// What `texts` say, in at most `target_tokens` tokens. `vectors` are those of the texts, in their order.
-pub async fn summarise(
+pub async fn summarize(
     texts: &[String],
     vectors: Option<&[Vec<f32>]>,
     strategy: SummaryStrategy,

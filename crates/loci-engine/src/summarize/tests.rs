@@ -63,7 +63,7 @@ impl Writer for StandIn {
 fn run(texts: &[String], strategy: SummaryStrategy, target: usize, writer: Option<&StandIn>) -> Result<Summary> {
     let writer = writer.map(|writer| writer as &dyn Writer);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    runtime.block_on(summarise(texts, None, strategy, target, writer))
+    runtime.block_on(summarize(texts, None, strategy, target, writer))
 }
 
 /// Texts of about eleven tokens.
@@ -163,7 +163,7 @@ fn vectors_of_another_number_of_texts_are_not_read() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let vectors = vec![vec![1.0, 0.0]; 3];
     for strategy in SummaryStrategy::ALL {
-        let with = runtime.block_on(summarise(&diary(30), Some(&vectors), *strategy, 40, None)).unwrap();
+        let with = runtime.block_on(summarize(&diary(30), Some(&vectors), *strategy, 40, None)).unwrap();
         assert_eq!(with, run(&diary(30), *strategy, 40, None).unwrap());
     }
 }

@@ -1,28 +1,28 @@
-//! `loci summarise`: what is said, in few words?
+//! `loci summarize`: what is said, in few words?
 
 use anyhow::Result;
 use clap::Args;
-use loci_engine::{Caller, SummariseRequest};
+use loci_engine::{Caller, SummarizeRequest};
 use loci_types::{Error, Filter, Identifiers};
 
 use crate::arguments::{FilterFlags, ScopeFlags};
 use crate::context::{Context, Nobody};
 use crate::output;
 
-/// What to summarise, and how short.
+/// What to summarize, and how short.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  loci summarise --session monday
-  loci summarise --user ann --tokens 200
-  loci summarise --project atlas --kind decision --strategy extractive --json
+  loci summarize --session monday
+  loci summarize --user ann --tokens 200
+  loci summarize --project atlas --kind decision --strategy extractive --json
 
 With --session it is the turns of that session, else what is known to the names given. Nothing is kept.
 Without a language model the sentences that say most are chosen; `llm` in the configuration sets one.")]
-pub(crate) struct SummariseArgs {
-    /// How: simple, hierarchical, extractive or map_reduce [default: summarisation.strategy]
+pub(crate) struct SummarizeArgs {
+    /// How: simple, hierarchical, extractive or map_reduce [default: summarization.strategy]
     #[arg(long, value_name = "STRATEGY")]
     strategy: Option<String>,
-    /// In so many tokens [default: summarisation.target_tokens]
+    /// In so many tokens [default: summarization.target_tokens]
     #[arg(long, value_name = "NUMBER")]
     tokens: Option<usize>,
     #[command(flatten)]
@@ -32,7 +32,7 @@ pub(crate) struct SummariseArgs {
 }
 
 /// Prints a summary, and beside it what it saves.
-pub(crate) async fn run(context: &Context, args: SummariseArgs) -> Result<()> {
+pub(crate) async fn run(context: &Context, args: SummarizeArgs) -> Result<()> {
     let strategy = args.strategy.as_deref().map(str::parse).transpose()?;
     if args.filter.layers()?.is_some() {
         return Err(Error::invalid("layer", "a summary is of all layers that the names open")
@@ -52,14 +52,14 @@ pub(crate) async fn run(context: &Context, args: SummariseArgs) -> Result<()> {
     let filter = args.filter.filter(engine.now())?;
     // Without any flag the engine chooses: what is known, and not every turn.
     let filter = (filter != Filter::at(filter.now)).then_some(filter);
-    let request = SummariseRequest { session, strategy, target_tokens: args.tokens, filter, layers: None };
-    let summary = engine.summarise(&caller, request).await?;
+    let request = SummarizeRequest { session, strategy, target_tokens: args.tokens, filter, layers: None };
+    let summary = engine.summarize(&caller, request).await?;
     if context.json {
         output::json(&summary);
         return Ok(());
     }
     if summary.text.is_empty() {
-        output::line("There is nothing to summarise.");
+        output::line("There is nothing to summarize.");
     } else {
         output::line(&summary.text);
         output::note(&format!(

@@ -17,7 +17,7 @@ impl Mind {
         let input = format!("Length: {} words at most.\n{}", words(max_tokens), fence(&numbered(texts)));
         // The escapes of JSON take room too; a summary that is a little too long is shortened below.
         let room = u32::try_from(max_tokens + max_tokens / 4 + WRAPPING).unwrap_or(u32::MAX);
-        let question = question(Purpose::Summarise, input, object([("summary", plain("string"))]), room);
+        let question = question(Purpose::Summarize, input, object([("summary", plain("string"))]), room);
         let answer = self.ask(&question, &mut spent).await?;
         match shorten(answer["summary"].as_str().unwrap_or_default().trim(), max_tokens) {
             Some(summary) => Ok((summary, spent)),
