@@ -25,5 +25,6 @@ mod rules;
 mod run;
 mod serve;
 mod things;
+mod traces;
 mod verbs;
 mod working;
