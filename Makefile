@@ -16,7 +16,7 @@ TEST_TOOLS = LOCI_TEST_PYTHON=$(abspath $(TARGET))/test-tools/python/bin/python 
 # The real servers that tests talk to; those that are already given are left alone.
 TEST_SERVERS = $(abspath $(TARGET))/test-servers
 
-.PHONY: help run build model test test-tools test-servers stop-test-servers check format lint documentation guard guard-update eval \
+.PHONY: help run build model test test-tools test-servers stop-test-servers check format lint otlp documentation guard guard-update eval \
   bench bench-loci bench-test openapi clients fuzz-http fuzz-http-briefly clean
 
 help: ## What can be made
@@ -55,6 +55,10 @@ format:
 
 lint:
 	cargo clippy --locked --workspace --all-targets -- -D warnings
+
+otlp: model ## The tests of traces, in a build with the feature `otlp`
+	cargo clippy --locked --package loci-cli --package loci-server --features otlp --all-targets -- -D warnings
+	cargo $(RUNNER) --locked --package loci-cli --features otlp $(if $(findstring nextest,$(RUNNER)),traces::,--test it traces::)
 
 documentation:
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --document-private-items

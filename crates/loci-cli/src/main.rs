@@ -15,6 +15,8 @@ mod output;
 mod settings;
 mod shape;
 mod tier;
+#[cfg(feature = "otlp")]
+mod traces;
 mod vectors;
 mod wiring;
 
@@ -36,8 +38,10 @@ async fn main() -> ExitCode {
         Err(error) => return misused(&error),
     };
     let (operation, json) = (arguments.command.name(), arguments.json);
-    log::start(&arguments);
-    match command::run(arguments).await {
+    let log = log::Log::start(&arguments);
+    let done = command::run(arguments).await;
+    log.close().await;
+    match done {
         Ok(code) => code,
         Err(error) => {
             let (problem, exit) = fault::read(&error, operation);

@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 use loci_models::projection::Projection;
 use loci_models::{Detail, Embedder, Embedding};
 use loci_types::{Error, Memory, Vector};
+use tracing::Instrument;
 
 use crate::recall::{Part, in_known_script, late, pack_parts, parts_of, readable};
 use crate::text::embedding_text;
@@ -102,9 +103,12 @@ impl Engine {
         let (mut texts, mut others) = (Vec::new(), Vec::new());
         let encodings: Vec<Encoding> =
             memories.iter().map(|memory| self.encoding_of(memory, &mut texts, &mut others)).collect();
-        let made = if texts.is_empty() { Vec::new() } else { embedder.embed(&texts, self.detail()).await? };
         let name = &embedder.model().name;
-        let (other_name, other) = self.embed_others(embedder.as_ref(), &others).await?;
+        let embedding = async {
+            let made = if texts.is_empty() { Vec::new() } else { embedder.embed(&texts, self.detail()).await? };
+            Ok::<_, crate::Error>((made, self.embed_others(embedder.as_ref(), &others).await?))
+        };
+        let (made, (other_name, other)) = embedding.instrument(span(texts.len() + others.len())).await?;
         let states = |made: &Embedding| if made.tokens.is_empty() { None } else { late::kept(name, made) };
         let vector = |encoding: &Encoding| match encoding {
             Encoding::Whole(at) => {
@@ -184,8 +188,13 @@ impl Engine {
 }
 
 async fn one(embedder: &dyn Embedder, text: &str, detail: Detail) -> Option<Embedding> {
-    let made = embedder.embed(&[text.to_owned()], detail).await;
+    let made = embedder.embed(&[text.to_owned()], detail).instrument(span(1)).await;
     made.inspect_err(|error| tracing::warn!(%error, "the embedding model failed")).ok()?.pop()
+}
+
+/// The span of a call to an embedding model. It holds the number of texts and never a text.
+fn span(texts: usize) -> tracing::Span {
+    tracing::debug_span!(target: "loci::stage", "embed", texts)
 }
 
 /// The direction in which all of them point together.

@@ -17,7 +17,7 @@ use crate::follow::Seats;
 use crate::guard::{Access, Hosts, Jwt, Rate};
 use crate::idempotency::UnderWay;
 use crate::mcp;
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, Protocol};
 use crate::openspec;
 use crate::options::{AuthOptions, McpOptions, ServerOptions};
 use crate::shared::Shared;
@@ -130,16 +130,26 @@ impl App {
         Ok(!keys)
     }
 
-    /// Does what the engine is asked for, and counts it.
+    /// Runs engine work that is asked for over HTTP, and counts it.
     pub(crate) async fn verb<T>(
         &self,
+        operation: &'static str,
+        work: impl Future<Output = loci_engine::Result<T>>,
+    ) -> Result<T, Failure> {
+        self.verb_through(Protocol::Http, operation, work).await
+    }
+
+    /// Runs engine work that is asked for through a protocol, and counts it under the `operationId` of HTTP.
+    pub(crate) async fn verb_through<T>(
+        &self,
+        door: Protocol,
         operation: &'static str,
         work: impl Future<Output = loci_engine::Result<T>>,
     ) -> Result<T, Failure> {
         let started = Instant::now();
         let outcome = work.await;
         let code = outcome.as_ref().err().map(|error| error.kind().code());
-        self.metrics.operation(operation, code, started.elapsed());
+        self.metrics.operation(door, operation, code, started.elapsed());
         outcome.map_err(|error| Failure::of(error.problem(operation)))
     }
 }

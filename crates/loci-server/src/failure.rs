@@ -75,6 +75,13 @@ impl Failure {
         Self::new(ErrorKind::Unauthenticated, message, "authenticate").hint(hint)
     }
 
+    /// The same failure of this operation.
+    #[must_use]
+    pub(crate) fn operation(mut self, operation: &str) -> Self {
+        operation.clone_into(&mut self.problem.operation);
+        self
+    }
+
     /// The same failure with another status.
     #[must_use]
     pub(crate) fn status(mut self, status: StatusCode) -> Self {
@@ -209,6 +216,10 @@ pub(crate) fn name_request(response: &mut Response, request: &str, operation: &s
     body.instance = Some(request.to_owned());
     if route.is_some() {
         body.operation = operation.to_owned();
+        // OpenSpec writes its own body from this.
+        if let Some(problem) = response.extensions_mut().get_mut::<Problem>() {
+            problem.operation = operation.to_owned();
+        }
     }
     if let Some(resource) = route.and_then(|route| resource_of(route, &body)) {
         body.code = "NOT_FOUND".to_owned();

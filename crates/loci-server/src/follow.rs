@@ -22,6 +22,7 @@ use tokio::time::Instant;
 use crate::App;
 use crate::failure::{Failure, word};
 use crate::guard::{self, Who};
+use crate::metrics::Protocol;
 
 /// The most entries that are read at once.
 const PAGE: usize = 100;
@@ -44,6 +45,8 @@ pub(crate) struct Wish {
     pub(crate) request: FeedRequest,
     /// From where; none: from what `Last-Event-ID` says, or from now.
     pub(crate) after: Option<String>,
+    /// Through which protocol, for metrics.
+    pub(crate) door: Protocol,
 }
 
 /// Someone who follows.
@@ -88,7 +91,7 @@ impl Follow {
         let named = shown.filter(|id| !id.is_empty()).map(|id| ("Last-Event-ID", id));
         // A reader that comes back knows better than the address it first came with.
         let named = named.or(wish.after.map(|after| ("after", after)));
-        let now = app.verb(operation, app.engine.feed_now(&wish.caller)).await?;
+        let now = app.verb_through(wish.door, operation, app.engine.feed_now(&wish.caller)).await?;
         let place = match named {
             None => now,
             Some((field, text)) => text.parse::<FeedCursor>().map_err(|error| word(&error, operation).field(field))?,

@@ -17,6 +17,7 @@ use axum::response::{IntoResponse, Response};
 use loci_engine::{Answer, Caller};
 use loci_types::{ErrorKind, Problem};
 use serde_json::Value;
+use tracing::Instrument;
 use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{OpenApi, RefOr, Required};
@@ -137,17 +138,19 @@ async fn answer(app: Arc<App>, request: Request, next: Next) -> Result<Response,
     hasher.update(expected).update(&[0]);
     let fingerprint = *hasher.update(&body).finalize().as_bytes();
     let begun = app.under_way.begin(&who, &key, fingerprint)?;
-    if let Some(kept) = app.verb("answered", app.engine.answered(&caller, &key, &fingerprint)).await? {
+    let kept = app.engine.answered(&caller, &key, &fingerprint).await;
+    if let Some(kept) = kept.map_err(|error| Failure::of(error.problem("request")))? {
         return Ok(replayed(kept));
     }
     let request = Request::from_parts(parts, Body::from(body));
     // In a task of its own: a caller who goes away does not stop it half way.
-    let done = tokio::spawn(async move {
+    let work = async move {
         let response = next.run(request).await;
         let response = keep(&app, &caller, &key, &fingerprint, response).await;
         drop(begun);
         response
-    });
+    };
+    let done = tokio::spawn(work.in_current_span());
     // It is the waiting that ends, not the work: the answer is there when the request comes again.
     let Ok(done) = tokio::time::timeout(patience, done).await else {
         return Err(Failure::new(ErrorKind::Provider, "the request took too long", "request")

@@ -18,17 +18,56 @@ use prometheus_client::registry::Registry;
 const MILLISECONDS: [f64; 14] =
     [0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1_000.0, 5_000.0, 30_000.0];
 
+/// Operations whose time counts as a write.
+const WRITES: [&str; 8] = [
+    "addMemory",
+    "addMemories",
+    "changeMemory",
+    "correctMemory",
+    "ingestThreadTurns",
+    "ingestTurns",
+    "supersedeMemory",
+    "updateMemories",
+];
+
+/// Operations whose time counts as a search.
+const SEARCHES: [&str; 4] = ["memoryQuery", "recall", "recallBatch", "searchMemories"];
+
 /// Upper bounds of numbers of results.
 const RESULTS: [f64; 8] = [0.0, 1.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0];
+
+/// The protocol through which an operation was asked for: the label `door`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    /// HTTP: `/v1` and `/memory.query`.
+    Http,
+    /// Tools, resources and prompts of the Model Context Protocol.
+    Mcp,
+    /// OpenSpec.
+    OpenSpec,
+}
+
+impl Protocol {
+    /// The value of the label.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Mcp => "mcp",
+            Self::OpenSpec => "openspec",
+        }
+    }
+}
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Operation {
     operation: String,
+    door: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Failed {
     operation: String,
+    door: &'static str,
     code: String,
 }
 
@@ -104,8 +143,12 @@ impl Metrics {
 
     fn register(&mut self) {
         let registry = &mut self.registry;
-        registry.register("memory_operations", "Operations by name", self.operations.clone());
-        registry.register("memory_operations_errors", "Operations that failed, by name and code", self.errors.clone());
+        registry.register("memory_operations", "Operations by name and door", self.operations.clone());
+        registry.register(
+            "memory_operations_errors",
+            "Operations that failed, by name, door and code",
+            self.errors.clone(),
+        );
         registry.register("memory_operations_latency", "Milliseconds per operation", self.latency.clone());
         registry.register("memory_search_results", "Results per search", self.results.clone());
         registry.register("memory_retrieve_hit_rate", "Share of searches that found anything", self.hit_rate.clone());
@@ -115,19 +158,20 @@ impl Metrics {
         registry.register("denials", "Requests and tool calls that were refused, by code", self.denied.clone());
     }
 
-    /// An operation was done, or failed with this code.
-    pub(crate) fn operation(&self, name: &str, code: Option<&str>, took: Duration) {
-        let operation = Operation { operation: name.to_owned() };
+    /// Counts an operation, which is named by its `operationId` whatever the protocol. With a code it failed.
+    pub(crate) fn operation(&self, door: Protocol, name: &str, code: Option<&str>, took: Duration) {
+        let door = door.name();
+        let operation = Operation { operation: name.to_owned(), door };
         let milliseconds = took.as_secs_f64() * 1e3;
         self.operations.get_or_create(&operation).inc();
         self.latency.get_or_create(&operation).observe(milliseconds);
         match name {
-            "remember" | "ingest" | "update" | "correct" | "supersede" => self.store.observe(milliseconds),
-            "recall" | "search" | "query" | "context" => self.retrieve.observe(milliseconds),
+            name if WRITES.contains(&name) => self.store.observe(milliseconds),
+            name if SEARCHES.contains(&name) => self.retrieve.observe(milliseconds),
             _ => {}
         }
         if let Some(code) = code {
-            self.errors.get_or_create(&Failed { operation: operation.operation, code: code.to_owned() }).inc();
+            self.errors.get_or_create(&Failed { operation: operation.operation, door, code: code.to_owned() }).inc();
         }
     }
 
@@ -161,7 +205,8 @@ impl Metrics {
     /// Everything, as Prometheus reads it: what was done by the server, and what the caller holds.
     pub(crate) fn text(&self, held: &Held) -> String {
         let mut text = String::new();
-        let summarized = self.operations.get_or_create(&Operation { operation: "summarize".to_owned() }).get();
+        let summarize = Operation { operation: "summarize".to_owned(), door: Protocol::Http.name() };
+        let summarized = self.operations.get_or_create(&summarize).get();
         // What is held is of one tenant, and made anew for each who asks.
         let parts = [&self.registry, &held.registry(summarized)];
         let written = parts.into_iter().try_for_each(|part| encode_registry(&mut text, part));
@@ -202,4 +247,40 @@ fn milliseconds() -> Histogram {
 
 fn signed(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writes_and_searches_are_operations_of_the_description() {
+        let description = serde_json::to_value(crate::router::described().into_openapi()).unwrap();
+        let paths = description["paths"].as_object().unwrap().values();
+        let methods = paths.flat_map(|path| path.as_object().unwrap().values());
+        let known: Vec<&str> = methods.filter_map(|method| method["operationId"].as_str()).collect();
+        for name in WRITES.iter().chain(&SEARCHES) {
+            assert!(known.contains(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn operations_are_counted_by_door_and_code() {
+        let metrics = Metrics::new();
+        let took = Duration::from_millis(3);
+        metrics.operation(Protocol::Http, "addMemory", None, took);
+        metrics.operation(Protocol::Mcp, "addMemory", Some("INVALID_INPUT"), took);
+        metrics.operation(Protocol::OpenSpec, "recall", None, took);
+        let text = metrics.text(&Held::default());
+        for line in [
+            "loci_memory_operations_total{operation=\"addMemory\",door=\"http\"} 1",
+            "loci_memory_operations_total{operation=\"addMemory\",door=\"mcp\"} 1",
+            "loci_memory_operations_total{operation=\"recall\",door=\"openspec\"} 1",
+            "loci_memory_operations_errors_total{operation=\"addMemory\",door=\"mcp\",code=\"INVALID_INPUT\"} 1",
+            "loci_memory_store_duration_count 2",
+            "loci_memory_retrieve_duration_count 1",
+        ] {
+            assert!(text.contains(line), "{line} is not in {text}");
+        }
+    }
 }

@@ -21,6 +21,7 @@ use utoipa::ToSchema;
 
 use crate::App;
 use crate::failure::{Failure, ProblemBody};
+use crate::metrics::Protocol;
 
 /// Number of tasks that are kept; the oldest that have ended go first.
 const KEPT: usize = 1_000;
@@ -259,7 +260,7 @@ where
             _ = asked.wait_for(|asked| *asked), if stop == Stop::Anywhere => Err(stopped()),
         };
         let code = outcome.as_ref().err().map(|error| error.kind().code());
-        handle.app.metrics.operation(operation, code, started.elapsed());
+        handle.app.metrics.operation(Protocol::Http, operation, code, started.elapsed());
         end(&handle, operation, outcome);
     });
     Ok(task)

@@ -31,6 +31,11 @@ const OUTSIDE: &[(&str, &[&str])] = &[
     ("rmcp", &["loci-server"]),
     ("clap", &["loci-cli"]),
     ("anyhow", &["loci-cli"]),
+    // Only with the feature `otlp`.
+    ("opentelemetry", &["loci-cli", "loci-server"]),
+    ("opentelemetry-otlp", &["loci-cli"]),
+    ("opentelemetry_sdk", &["loci-cli"]),
+    ("tracing-opentelemetry", &["loci-cli", "loci-server"]),
 ];
 
 /// A file longer than this is about more than one thing.

@@ -26,5 +26,6 @@ mod rules;
 mod run;
 mod serve;
 mod things;
+mod traces;
 mod verbs;
 mod working;

@@ -106,6 +106,11 @@ impl Found {
         if self.lane_missed { vec!["vector".to_owned()] } else { Vec::new() }
     }
 
+    /// The number of results of all lanes. A memory that several lanes found is counted for each of them.
+    pub(crate) fn count(&self) -> usize {
+        self.lanes.iter().map(|(_, hits)| hits.len()).sum()
+    }
+
     /// The places of every memory that was found.
     pub(crate) fn ranks(&self) -> HashMap<MemoryId, Vec<Rank>> {
         let mut ranks: HashMap<MemoryId, Vec<Rank>> = HashMap::new();

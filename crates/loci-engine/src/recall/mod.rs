@@ -32,6 +32,7 @@ use std::collections::{BTreeMap, HashSet};
 use jiff::Timestamp;
 use loci_types::{Action, Bookkeeping, Error, ErrorKind, Filter, Layer, Memory, MemoryId};
 use serde::{Deserialize, Serialize};
+use tracing::Instrument;
 
 pub use self::clue::Clue;
 pub use self::explain::{ClueWeight, Explanation, LaneRank, RelatedMemory};
@@ -165,10 +166,12 @@ impl Engine {
         plan.asks.important &= vague;
         let returned: HashSet<MemoryId> = request.returned.iter().copied().collect();
         let depth = limit + returned.len();
-        let found = self.ask_lanes(&visible, &filter, &request, &mut plan, depth).await?;
+        let stage = tracing::debug_span!(target: "loci::stage", "candidates", strategy = request.strategy.name());
+        let found = self.ask_lanes(&visible, &filter, &request, &mut plan, depth).instrument(stage).await?;
         let (intent, mut degraded) = (plan.intent.name().to_owned(), found.degraded());
         let all = request.threshold == Some(0.0);
-        let ranking = self.rank(&visible, &filter, plan, found, &weights, (depth, all), now).await?;
+        let stage = tracing::debug_span!(target: "loci::stage", "rank", candidates = found.count());
+        let ranking = self.rank(&visible, &filter, plan, found, &weights, (depth, all), now).instrument(stage).await?;
         let (mut hits, confidence) = (ranking.hits, ranking.confidence);
         if ranking.degraded {
             degraded.push("rerank".to_owned());

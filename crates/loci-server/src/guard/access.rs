@@ -50,8 +50,8 @@ impl Access {
     }
 
     /// Lets everyone with a credential through to a route that decides further in.
-    pub(crate) fn someone(&mut self, method: Method, path: &str) {
-        self.routes.insert((method, path.to_owned()), (Needed::Someone, path.to_owned()));
+    pub(crate) fn someone(&mut self, method: Method, path: &str, operation: &str) {
+        self.routes.insert((method, path.to_owned()), (Needed::Someone, operation.to_owned()));
     }
 
     /// A second name for what lies under a prefix.

@@ -9,6 +9,7 @@ mod bearer;
 mod hosts;
 mod jwt;
 mod rate;
+mod span;
 
 use std::sync::Arc;
 
@@ -26,6 +27,7 @@ use self::bearer::bearer;
 pub(crate) use self::hosts::Hosts;
 pub(crate) use self::jwt::Jwt;
 pub(crate) use self::rate::Rate;
+pub(crate) use self::span::RequestSpan;
 use crate::App;
 use crate::failure::{self, Failure};
 
@@ -142,28 +144,31 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, mut request: Request, next
     let named = request_id(request.headers());
     let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let method = request.method().clone();
-    let admitted = admit(&app, request.headers(), &method, route.as_deref(), &named, host(&request)).await;
-    let name;
-    let mut response = match admitted {
-        Ok((who, rated)) => {
-            name = Some(who.name().to_owned());
-            app.requests.add(who.tenant());
-            request.extensions_mut().insert(who);
-            let span = tracing::info_span!("request", id = named, credential = name, %method, route);
-            let mut response = next.run(request).instrument(span).await;
-            rated.tell(response.headers_mut());
-            response
-        }
-        Err(refused) => {
-            name = refused.name;
-            let mut response = refused.failure.into_response();
-            refused.rated.tell(response.headers_mut());
-            response
+    let operation = app.access.operation(&method, route.as_deref());
+    let span = RequestSpan::new(&named, &method, route.as_deref(), &operation, request.headers());
+    let answer = async {
+        let admitted = admit(&app, request.headers(), &method, route.as_deref(), &named, host(&request)).await;
+        match admitted {
+            Ok((who, rated)) => {
+                let name = Some(who.name().to_owned());
+                app.requests.add(who.tenant());
+                request.extensions_mut().insert(who);
+                request.extensions_mut().insert(span.clone());
+                let mut response = next.run(request).await;
+                rated.tell(response.headers_mut());
+                (response, name)
+            }
+            Err(refused) => {
+                let mut response = refused.failure.into_response();
+                refused.rated.tell(response.headers_mut());
+                (response, refused.name)
+            }
         }
     };
+    let (mut response, name) = answer.instrument(span.span().clone()).await;
     let status = response.status().as_u16();
     let code = response.extensions().get::<failure::Code>().map(|code| code.0.clone());
-    let operation = app.access.operation(&method, route.as_deref());
+    span.answered(status, code.as_deref());
     failure::name_request(&mut response, &named, &operation, route.as_deref());
     if let Ok(value) = HeaderValue::from_str(&named) {
         response.headers_mut().insert(REQUEST_ID, value);

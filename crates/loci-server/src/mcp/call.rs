@@ -5,16 +5,20 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Instant;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use loci_engine::Caller;
 use loci_types::{ErrorKind, Identifiers, MemoryId, MemoryRef, Problem};
 use tokio::sync::watch;
+use tracing::{Instrument, Span};
 
+use super::CALL;
 use crate::App;
 use crate::failure::Failure;
 use crate::guard::Who;
+use crate::metrics::Protocol;
 
 /// The user whose memories are used if none is configured.
 const DEFAULT_USER: &str = "me";
@@ -41,7 +45,7 @@ impl PendingApp {
     /// Waits until the application has started.
     pub(super) async fn app(&self) -> Result<Arc<App>, Failure> {
         let mut app = self.0.clone();
-        let closed = || Failure::new(ErrorKind::Provider, "the memory is closing", "mcp");
+        let closed = || Failure::new(ErrorKind::Provider, "the memory is closing", CALL);
         let started = app.wait_for(Option::is_some).await.map_err(|_| closed())?;
         match &*started {
             Some(Ok(app)) => Ok(app.clone()),
@@ -59,6 +63,8 @@ pub(super) struct Call {
     pub(super) scope: Identifiers,
     /// The `operationId` of the HTTP operation that does the same, for metrics and errors.
     pub(super) operation: &'static str,
+    /// The span of the call, inside that of its request.
+    pub(super) span: Span,
 }
 
 impl Call {
@@ -110,9 +116,21 @@ impl Call {
         })
     }
 
-    /// Runs engine work and counts it under the operation of the call.
+    /// Runs engine work. It is not counted by itself: [`Call::counted`] counts the whole call.
     pub(super) async fn verb<T>(&self, work: impl Future<Output = loci_engine::Result<T>>) -> Result<T, Failure> {
-        self.app.verb(self.operation, work).await
+        work.await.map_err(|error| Failure::of(error.problem(self.operation)))
+    }
+
+    /// Runs the whole call and counts it once, wrong arguments too. A failure names the operation of the call.
+    pub(super) async fn counted<T>(&self, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+        let started = Instant::now();
+        let outcome = work.instrument(self.span.clone()).await.map_err(|failure| failure.operation(self.operation));
+        let code = outcome.as_ref().err().map(|failure| failure.problem().code.as_str());
+        if let Some(code) = code {
+            self.span.record("error.type", code);
+        }
+        self.app.metrics.operation(Protocol::Mcp, self.operation, code, started.elapsed());
+        outcome
     }
 
     /// Maximum number of tokens of an answer.

@@ -4,6 +4,7 @@
 //! error of the protocol.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::http::request::Parts;
 use loci_types::{Identifiers, Problem};
@@ -17,15 +18,18 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
+use tracing::Span;
+use tracing::field::Empty;
 
 use super::answer::ToolOutput;
 use super::call::{Call, PendingApp};
 use super::profile::Profile;
 use super::tool::Effect;
-use super::{prompts, resources, schema, tool};
+use super::{CALL, prompts, resources, schema, tool};
 use crate::extract::params;
 use crate::failure::Failure;
-use crate::guard::Who;
+use crate::guard::{RequestSpan, Who};
+use crate::metrics::Protocol;
 use crate::{App, Options};
 
 /// Serves one profile.
@@ -69,9 +73,26 @@ impl Handler {
         }
     }
 
-    async fn call(&self, context: &RequestContext<RoleServer>) -> Result<Call, Failure> {
-        let (who, scope) = self.who(context)?;
-        Ok(Call { app: self.app.app().await?, who, scope, operation: "mcp" })
+    /// Makes the call of a method of the protocol. `tool` is the name of a known tool.
+    async fn call(
+        &self,
+        context: &RequestContext<RoleServer>,
+        method: &'static str,
+        operation: &'static str,
+        tool: Option<&'static str>,
+    ) -> Result<Call, Failure> {
+        let app = self.app.app().await.map_err(|failure| failure.operation(operation))?;
+        match self.who(context) {
+            Ok((who, scope)) => {
+                let span = span(context, who.request(), method, operation, tool);
+                Ok(Call { app, who, scope, operation, span })
+            }
+            Err(failure) => {
+                let failure = failure.operation(operation);
+                app.metrics.operation(Protocol::Mcp, operation, Some(&failure.problem().code), Duration::ZERO);
+                Err(failure)
+            }
+        }
     }
 
     fn is_memory(&self) -> bool {
@@ -119,8 +140,10 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let output = match self.call(&context).await {
-            Ok(mut call) => tool::run(&mut call, self.profile, &request.name, arguments).await,
+        let tool = tool::find(self.profile, &request.name);
+        let operation = tool.map_or(CALL, |tool| tool.operation);
+        let output = match self.call(&context, "tools/call", operation, tool.map(|tool| tool.name)).await {
+            Ok(call) => tool::run(&call, self.profile, &request.name, arguments).await,
             Err(failure) => ToolOutput::failed(failure.problem(), !self.is_memory(), self.budget),
         };
         let blocks = output.texts.into_iter().map(ContentBlock::text).collect();
@@ -162,13 +185,11 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let mut call = self.call(&context).await.map_err(|failure| fault(&failure))?;
-        let read = resources::read(&mut call, self.profile, &request.uri).await;
+        let operation = resources::operation(self.profile, &request.uri);
+        let call = self.call(&context, "resources/read", operation, None).await.map_err(|failure| fault(&failure))?;
+        let read = call.counted(resources::read(&call, self.profile, &request.uri)).await;
         let read = read.inspect_err(|failure| tool::audit(&call, failure));
-        let Some((mime, text)) = read.map_err(|failure| fault(&failure))? else {
-            let uri: String = request.uri.chars().take(200).collect();
-            return Err(ErrorData::resource_not_found(format!("there is no resource `{uri}`"), None));
-        };
+        let (mime, text) = read.map_err(|failure| fault(&failure))?;
         let contents = ResourceContents::text(text, request.uri).with_mime_type(mime);
         Ok(ReadResourceResult::new(vec![contents]).into())
     }
@@ -196,8 +217,10 @@ impl ServerHandler for Handler {
             let name: String = request.name.chars().take(64).collect();
             return Err(ErrorData::invalid_params(format!("there is no prompt `{name}`"), None));
         };
-        let mut call = self.call(&context).await.map_err(|failure| fault(&failure))?;
-        let text = prompts::write(&mut call, prompt, &request.arguments.unwrap_or_default()).await;
+        let call = self.call(&context, "prompts/get", prompt.operation, None).await;
+        let call = call.map_err(|failure| fault(&failure))?;
+        let arguments = request.arguments.unwrap_or_default();
+        let text = call.counted(prompts::write(&call, prompt, &arguments)).await;
         let text = text.inspect_err(|failure| tool::audit(&call, failure));
         let text = text.map_err(|failure| fault(&failure))?;
         let message = PromptMessage::new_text(Role::User, text);
@@ -233,9 +256,30 @@ fn object(value: Value) -> Arc<JsonObject> {
 fn fault(failure: &Failure) -> ErrorData {
     let problem: &Problem = failure.problem();
     let data = serde_json::to_value(problem).ok();
-    let server = matches!(failure.code().as_u16(), 500..);
-    match server {
-        true => ErrorData::internal_error(problem.message.clone(), data),
-        false => ErrorData::invalid_params(problem.message.clone(), data),
+    match failure.code().as_u16() {
+        404 => ErrorData::resource_not_found(problem.message.clone(), data),
+        500.. => ErrorData::internal_error(problem.message.clone(), data),
+        _ => ErrorData::invalid_params(problem.message.clone(), data),
     }
+}
+
+/// Begins the span of a call, inside that of its HTTP request, which was answered by another task.
+fn span(
+    context: &RequestContext<RoleServer>,
+    id: &str,
+    method: &'static str,
+    operation: &'static str,
+    tool: Option<&'static str>,
+) -> Span {
+    let request = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<RequestSpan>());
+    let parent = request.and_then(|request| request.span().id());
+    tracing::info_span!(
+        parent: parent,
+        "mcp",
+        id,
+        mcp.method.name = method,
+        gen_ai.tool.name = tool,
+        loci.operation = operation,
+        error.type = Empty,
+    )
 }

@@ -42,11 +42,17 @@ use crate::{App, Error, Options, Schedule, router, worker};
 /// Where tools are called, by the profile that is set or by one that is named.
 const PATHS: [&str; 2] = ["/mcp", "/mcp/{profile}"];
 
+/// The `operationId` of each path.
+const OPERATIONS: [&str; 2] = ["callMcp", "callMcpProfile"];
+
+/// The operation of a call that matches no tool, resource or prompt with an operation of its own.
+const CALL: &str = OPERATIONS[0];
+
 /// Lets everyone with a credential through; each tool asks for its role itself.
 pub(crate) fn admit(access: &mut Access) {
-    for path in PATHS {
+    for (path, operation) in PATHS.into_iter().zip(OPERATIONS) {
         for method in [Method::GET, Method::POST, Method::DELETE] {
-            access.someone(method, path);
+            access.someone(method, path, operation);
         }
     }
 }

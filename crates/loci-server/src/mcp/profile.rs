@@ -148,7 +148,7 @@ mod tests {
         let methods =
             description["paths"].as_object().unwrap().values().flat_map(|path| path.as_object().unwrap().values());
         let known: HashSet<&str> = methods.filter_map(|method| method["operationId"].as_str()).collect();
-        for tool in Profile::Full.tools() {
+        for tool in Profile::Full.tools().chain(Profile::Graph.tools()) {
             assert!(known.contains(tool.operation), "{}: there is no operation `{}`", tool.name, tool.operation);
         }
     }

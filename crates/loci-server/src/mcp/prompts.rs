@@ -6,6 +6,7 @@ use loci_engine::{QueryRequest, RecallRequest};
 use loci_types::ErrorKind;
 use serde_json::{Map, Value};
 
+use super::CALL;
 use super::call::Call;
 use crate::failure::Failure;
 
@@ -17,6 +18,8 @@ pub(super) struct Prompt {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
     pub(super) description: &'static str,
+    /// The `operationId` of the HTTP operation that does the same.
+    pub(super) operation: &'static str,
     /// Name, meaning, and whether it must be given.
     pub(super) argument: (&'static str, &'static str, bool),
 }
@@ -27,20 +30,20 @@ pub(super) const PROMPTS: &[Prompt] = &[
         name: "recall_context",
         title: "Recall a topic",
         description: "Start with what is known about a topic",
+        operation: "recall",
         argument: ("topic", "The topic, such as `the move to Porto`", true),
     },
     Prompt {
         name: "remember_this",
         title: "Remember this",
         description: "Store what matters of this conversation",
+        operation: CALL,
         argument: ("what", "What to store. Default: whatever will still matter later", false),
     },
 ];
 
 /// Writes the message of the user.
-pub(super) async fn write(call: &mut Call, prompt: &Prompt, given: &Map<String, Value>) -> Result<String, Failure> {
-    call.operation = "recall";
-    let call = &*call;
+pub(super) async fn write(call: &Call, prompt: &Prompt, given: &Map<String, Value>) -> Result<String, Failure> {
     let (name, _, required) = prompt.argument;
     let text = match given.get(name) {
         Some(Value::String(text)) if !text.trim().is_empty() => Some(text.trim()),

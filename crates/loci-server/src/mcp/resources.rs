@@ -2,9 +2,10 @@
 
 use loci_engine::pack::Format;
 use loci_engine::{QueryRequest, RecallRequest, Strategy};
-use loci_types::Layer;
+use loci_types::{ErrorKind, Layer};
 use serde_json::json;
 
+use super::CALL;
 use super::answer::Answer;
 use super::call::Call;
 use super::profile::Profile;
@@ -83,35 +84,41 @@ pub(super) fn templates(profile: Profile) -> &'static [ResourceSpec] {
     }
 }
 
-/// Reads a resource: its media type and its text. None if there is no such resource.
-pub(super) async fn read(
-    call: &mut Call,
-    profile: Profile,
-    uri: &str,
-) -> Result<Option<(&'static str, String)>, Failure> {
+/// Returns the `operationId` of the HTTP operation that reads the same as a resource.
+pub(super) fn operation(profile: Profile, uri: &str) -> &'static str {
+    match (profile, uri) {
+        (Profile::Graph, "memory://knowledge-graph") => "listEntities",
+        (Profile::Graph, _) => CALL,
+        (_, "loci://context") => "recall",
+        (_, "loci://stats") => "getStats",
+        (_, uri) if uri.starts_with("loci://changes") => "followEvents",
+        _ => CALL,
+    }
+}
+
+/// Reads a resource: its media type and its text.
+pub(super) async fn read(call: &Call, profile: Profile, uri: &str) -> Result<(&'static str, String), Failure> {
     let layer = uri.strip_prefix("loci://changes/");
-    call.operation = match uri {
-        "loci://context" => "recall",
-        "loci://stats" => "stats",
-        "memory://knowledge-graph" => "graph",
-        _ => "followEvents",
-    };
-    let call = &*call;
     match (profile, uri, layer) {
-        (Profile::Graph, "memory://knowledge-graph", _) => Ok(Some((JSON, graph::whole(call).await?))),
-        (Profile::Graph, ..) => Ok(None),
-        (_, "loci://context", _) => Ok(Some((MARKDOWN, context(call).await?))),
-        (_, "loci://changes", _) => Ok(Some((JSON, latest(call, None).await?))),
+        (Profile::Graph, "memory://knowledge-graph", _) => Ok((JSON, graph::whole(call).await?)),
+        (Profile::Graph, ..) => Err(unknown(uri)),
+        (_, "loci://context", _) => Ok((MARKDOWN, context(call).await?)),
+        (_, "loci://changes", _) => Ok((JSON, latest(call, None).await?)),
         (_, "loci://stats", _) => {
             let counts = stats::count(call).await?;
-            Ok(Some((JSON, counts.within(call.budget()).value.to_string())))
+            Ok((JSON, counts.within(call.budget()).value.to_string()))
         }
         (.., Some(layer)) => {
             let layer = layer.parse::<Layer>().map_err(|error| failure::word(&error, call.operation))?;
-            Ok(Some((JSON, latest(call, Some(layer)).await?)))
+            Ok((JSON, latest(call, Some(layer)).await?))
         }
-        _ => Ok(None),
+        _ => Err(unknown(uri)),
     }
+}
+
+fn unknown(uri: &str) -> Failure {
+    let uri: String = uri.chars().take(200).collect();
+    Failure::new(ErrorKind::NotFound, format!("there is no resource `{uri}`"), CALL).field("uri")
 }
 
 /// The most important memories, within the budget.

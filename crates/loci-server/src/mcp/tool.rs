@@ -11,6 +11,7 @@ use loci_types::{ErrorKind, Role};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::CALL;
 use super::answer::{Answer, ToolOutput};
 use super::call::Call;
 use super::profile::Profile;
@@ -112,20 +113,22 @@ pub(super) fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, Failure> 
         .map_err(|error| extract::field_failure(error.path().to_string(), &error.inner().to_string()))
 }
 
+/// Returns a tool of a profile.
+pub(super) fn find(profile: Profile, name: &str) -> Option<&'static Tool> {
+    profile.tools().find(|tool| tool.name == name)
+}
+
 /// Calls a tool of a profile. A failure is an answer too.
-pub(super) async fn run(call: &mut Call, profile: Profile, name: &str, arguments: Value) -> ToolOutput {
-    let tool = profile.tools().find(|tool| tool.name == name);
-    call.operation = tool.map_or("mcp", |tool| tool.operation);
-    let call = &*call;
+pub(super) async fn run(call: &Call, profile: Profile, name: &str, arguments: Value) -> ToolOutput {
     let attempt = async {
-        let tool = tool.ok_or_else(|| unknown(profile, name))?;
+        let tool = find(profile, name).ok_or_else(|| unknown(profile, name))?;
         call.who.may(tool.role, tool.operation)?;
         (tool.run)(call, arguments).await
     };
     // A defect must not leave the client without an answer.
-    let outcome = AssertUnwindSafe(attempt).catch_unwind().await;
     let defect = |_| Err(Failure::new(ErrorKind::Internal, "internal error", call.operation));
-    match outcome.unwrap_or_else(defect) {
+    let whole = async { AssertUnwindSafe(attempt).catch_unwind().await.unwrap_or_else(defect) };
+    match call.counted(whole).await {
         Ok(answer) => answer.within(call.budget()),
         Err(failure) => {
             audit(call, &failure);
@@ -145,7 +148,7 @@ pub(super) fn audit(call: &Call, failure: &Failure) {
 fn unknown(profile: Profile, name: &str) -> Failure {
     let names: Vec<&str> = profile.tools().map(|tool| tool.name).collect();
     let name: String = name.chars().take(64).collect();
-    Failure::new(ErrorKind::InvalidInput, format!("there is no tool `{name}`"), "mcp")
+    Failure::new(ErrorKind::InvalidInput, format!("there is no tool `{name}`"), CALL)
         .field("name")
         .hint(format!("the tools are {}", names.join(", ")))
 }

@@ -12,11 +12,11 @@ use loci_types::{AccessPolicy, Error, ErrorKind, MemoryId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::BATCH;
 use super::entries::{Status, changed, made};
 use super::place::Where;
 use super::shape::{EntrySource, Given, GivenMetadata};
 use super::told::ToldFailures;
+use super::{BATCH, verb};
 use crate::App;
 use crate::extract::Body;
 use crate::failure::{Failure, word};
@@ -243,10 +243,10 @@ async fn removed(
     hard: bool,
 ) -> Result<(MemoryId, Option<u64>, Status), Failure> {
     if hard {
-        app.verb("erase", app.engine.erase(caller, id, version, None)).await?;
+        verb(app, "deleteMemory", app.engine.erase(caller, id, version, None)).await?;
         return Ok((id, None, Status::Deleted));
     }
-    let receipt = app.verb("forget", app.engine.forget(caller, id, version, None)).await?;
+    let receipt = verb(app, "deleteMemory", app.engine.forget(caller, id, version, None)).await?;
     Ok((id, Some(receipt.version), Status::Deleted))
 }
 

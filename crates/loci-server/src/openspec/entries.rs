@@ -15,6 +15,7 @@ use utoipa::ToSchema;
 use super::place::{Where, Whose, target, with_identifiers};
 use super::shape::{Entry, EntryMetadata, EntrySource, Given};
 use super::told::ToldFailures;
+use super::verb;
 use crate::App;
 use crate::extract::{Body, Id, Params};
 use crate::failure::{Failure, word};
@@ -209,9 +210,9 @@ pub(super) async fn delete(
     let (caller, version) = (who.caller(removal.identifiers(), "delete")?, expected(&headers)?);
     let reason = removal.reason.as_deref();
     if removal.hard_delete {
-        app.verb("erase", app.engine.erase(&caller, id, version, reason)).await?;
+        verb(&app, "deleteMemory", app.engine.erase(&caller, id, version, reason)).await?;
     } else {
-        app.verb("forget", app.engine.forget(&caller, id, version, reason)).await?;
+        verb(&app, "deleteMemory", app.engine.forget(&caller, id, version, reason)).await?;
     }
     Ok(Json(Removed { deleted: true, entry_id: id }))
 }
@@ -230,8 +231,8 @@ pub(super) async fn metadata(
     Params(whose): Params<Whose>,
 ) -> Result<Json<About>, Failure> {
     let caller = who.caller(whose.identifiers(), "metadata")?;
-    let entry = Entry::from(app.verb("get", app.engine.get(&caller, id)).await?);
-    let history = app.verb("history", app.engine.history(&caller, id, HISTORY)).await?;
+    let entry = Entry::from(verb(&app, "getMemory", app.engine.get(&caller, id)).await?);
+    let history = verb(&app, "memoryHistory", app.engine.history(&caller, id, HISTORY)).await?;
     let version_history = history.events.into_iter().map(past).collect();
     Ok(Json(About { entry_id: id, metadata: entry.metadata, source: entry.source, version_history }))
 }
@@ -254,13 +255,14 @@ pub(super) async fn made(
     place: &Where,
     embed: bool,
 ) -> Result<Written, Failure> {
-    if !app.verb("create", app.engine.sees_all_categories(caller)).await? {
+    let sees_all = app.engine.sees_all_categories(caller).await;
+    if !sees_all.map_err(|error| Failure::of(error.problem("create")))? {
         let message = "entries have no category here, and this caller sees only some categories";
         let error = Error::new(ErrorKind::Unauthorized, message).at("categories");
         return Err(word(&error.hint("add it with POST /v1/memories and its category"), "create"));
     }
     let new = entry.into_new(place, embed).map_err(|error| word(&error, "create"))?;
-    let receipt = app.verb("remember", app.engine.remember(caller, new)).await?;
+    let receipt = verb(app, "addMemory", app.engine.remember(caller, new)).await?;
     written(app, caller, receipt).await
 }
 
@@ -275,20 +277,21 @@ pub(super) async fn changed(
 ) -> Result<Written, Failure> {
     let (layer, _) = target(place).map_err(|error| word(&error, "update"))?;
     if let Some(layer) = layer {
-        let memory = app.verb("get", app.engine.get(caller, id)).await?;
+        let memory = app.engine.get(caller, id).await;
+        let memory = memory.map_err(|error| Failure::of(error.problem("changeMemory")))?;
         if memory.layer != layer {
             let message = format!("the entry lies in the layer {}, and an entry stays where it lies", memory.layer);
             return Err(word(&Error::invalid("options.layer.type", message), "update"));
         }
     }
     let update = entry.into_update(version).map_err(|error| word(&error, "update"))?;
-    let receipt = app.verb("update", app.engine.update(caller, id, update)).await?;
+    let receipt = verb(app, "changeMemory", app.engine.update(caller, id, update)).await?;
     written(app, caller, receipt).await
 }
 
 async fn written(app: &App, caller: &Caller, receipt: Receipt) -> Result<Written, Failure> {
-    let memory = app.verb("get", app.engine.get(caller, receipt.id)).await.map_err(|failure| {
-        failure
+    let memory = app.engine.get(caller, receipt.id).await.map_err(|error| {
+        Failure::of(error.problem("getMemory"))
             .hint(format!("it is kept as {}, but is private and the caller names no user who could see it", receipt.id))
     })?;
     let status = status(&memory, receipt.event);

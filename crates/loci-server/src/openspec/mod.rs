@@ -13,6 +13,7 @@ mod shape;
 mod stream;
 mod told;
 
+use std::future::Future;
 use std::sync::Arc;
 
 use axum::Router;
@@ -23,6 +24,8 @@ use utoipa_axum::routes;
 
 pub(crate) use self::told::{in_its_words, is_here};
 use crate::App;
+use crate::failure::Failure;
+use crate::metrics::Protocol;
 
 /// Where the endpoints are.
 pub(crate) const ROOT: &str = "/openspec/v1/knowledge";
@@ -31,6 +34,15 @@ pub(crate) const ALIAS: &str = "/api/v1/knowledge";
 
 /// The most entries of one batch.
 const BATCH: usize = 500;
+
+/// Runs engine work and counts it under the `operationId` of the same operation in `/v1`.
+async fn verb<T>(
+    app: &App,
+    operation: &'static str,
+    work: impl Future<Output = loci_engine::Result<T>>,
+) -> Result<T, Failure> {
+    app.verb_through(Protocol::OpenSpec, operation, work).await
+}
 
 /// The routes, with their description.
 pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {

@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 use super::place::{Meant, Where};
 use super::shape::Entry;
 use super::told::ToldFailures;
-use super::{PROVIDER, Provider};
+use super::{PROVIDER, Provider, verb};
 use crate::App;
 use crate::extract::Body;
 use crate::failure::{Failure, word};
@@ -197,11 +197,11 @@ pub(super) async fn answer(app: &App, who: &Who, query: Query) -> Result<Answer,
     let most = app.engine.config().retrieval.max_limit;
     query.options.check(most).map_err(|error| word(&error, OPERATION))?;
     let (request, layers) = read(app, &caller, &query, most).map_err(|error| word(&error, OPERATION))?;
-    let mut found = app.verb("recall", app.engine.recall(&caller, request.clone())).await?;
+    let mut found = verb(app, "recall", app.engine.recall(&caller, request.clone())).await?;
     if query.mode == Mode::Semantic && !found.degraded.is_empty() {
         // There is no model to ask: the words answer, and it is said.
         let words = RecallRequest { strategy: Strategy::Lexical, ..request };
-        found.hits = app.verb("recall", app.engine.recall(&caller, words)).await?.hits;
+        found.hits = verb(app, "recall", app.engine.recall(&caller, words)).await?.hits;
     }
     let total_results = found.hits.len();
     let hits: Vec<RecallHit> = found.hits.into_iter().skip(query.options.offset).take(query.options.limit).collect();
@@ -210,7 +210,8 @@ pub(super) async fn answer(app: &App, who: &Who, query: Query) -> Result<Answer,
     let mut vectors: HashMap<MemoryId, Vec<f32>> = HashMap::new();
     if query.options.include_embeddings {
         let ids: Vec<MemoryId> = hits.iter().map(|hit| hit.memory.id).collect();
-        vectors = app.verb("embeddings", app.engine.embeddings(&caller, &ids)).await?.into_iter().collect();
+        let found = app.engine.embeddings(&caller, &ids).await;
+        vectors = found.map_err(|error| Failure::of(error.problem(OPERATION)))?.into_iter().collect();
     }
     let result = |hit: RecallHit| {
         let highlight = Highlight { content: app.engine.highlights(&query.query, &hit.memory.content) };

@@ -24,6 +24,7 @@ use crate::extract::Params;
 use crate::failure::{Failure, word};
 use crate::follow::{Follow, Wish};
 use crate::guard::Who;
+use crate::metrics::Protocol;
 
 const OPERATION: &str = "stream";
 
@@ -138,8 +139,8 @@ async fn updates(app: Arc<App>, who: Who, headers: HeaderMap, following: Followi
     }
     let layers = layers.or_else(|| (!filter.layers.is_empty()).then_some(filter.layers));
     let request = FeedRequest { layers, kinds: filter.kinds, events: TOLD.to_vec(), ..FeedRequest::default() };
-    let wish = Wish { caller: caller.clone(), request, after: following.after };
-    let follow = Follow::open(app.clone(), who, headers, wish, OPERATION).await?;
+    let wish = Wish { caller: caller.clone(), request, after: following.after, door: Protocol::OpenSpec };
+    let follow = Follow::open(app.clone(), who, headers, wish, "followEvents").await?;
     Ok(follow.told(move |line| tell(app.clone(), caller.clone(), line)))
 }
 

@@ -27,6 +27,7 @@ use crate::extract::{ScopedParams, words};
 use crate::failure::{Failure, Failures, word};
 use crate::follow::{Follow, Wish};
 use crate::guard::Who;
+use crate::metrics::Protocol;
 
 /// The routes of events.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -151,7 +152,7 @@ async fn events(
     for kind in &request.kinds {
         app.engine.kinds().parse(kind).map_err(|error| word(&error, OPERATION).field("kind"))?;
     }
-    let wish = Wish { caller: who.caller(identifiers, OPERATION)?, request, after: params.after };
+    let wish = Wish { caller: who.caller(identifiers, OPERATION)?, request, after: params.after, door: Protocol::Http };
     let follow = Follow::open(app, who, headers, wish, OPERATION).await?;
     Ok(follow.told(async |entry: FeedEntry| SseEvent::default().event(entry.event.clone()).json_data(entry).ok()))
 }

@@ -21,6 +21,7 @@ mod keys;
 mod life;
 mod memories;
 mod memory_vectors;
+mod metrics;
 mod openspec;
 mod pools;
 mod postgres;

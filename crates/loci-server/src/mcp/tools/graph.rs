@@ -21,7 +21,7 @@ const MOST: usize = 25_000;
 
 /// One line of the table, with the shape of the answer.
 macro_rules! graph_tool {
-    ($name:literal, $title:literal, $role:ident, $effect:ident,
+    ($name:literal, $title:literal, $role:ident, $effect:ident, $operation:literal,
      $input:ty => $run:path => $output:ty, $description:literal) => {
         Tool {
             name: $name,
@@ -32,7 +32,7 @@ macro_rules! graph_tool {
             output: Some(schema::of::<$output>),
             effect: Effect::$effect,
             role: Role::$role,
-            operation: "graph",
+            operation: $operation,
             run: |call, arguments| Box::pin(async move { $run(call, read::<$input>(arguments)?).await }),
         }
     };
@@ -41,50 +41,50 @@ macro_rules! graph_tool {
 /// The nine tools.
 pub(super) const TOOLS: &[Tool] = &[
     graph_tool!(
-        "create_entities", "Create entities", Writer, Adds,
+        "create_entities", "Create entities", Writer, Adds, "addMemories",
         Entities => create_entities => Entities,
         "Add entities with their observations. A name that is there already is passed over; only the new ones are \
          returned."
     ),
     graph_tool!(
-        "create_relations", "Create relations", Writer, Adds,
+        "create_relations", "Create relations", Writer, Adds, "addMemories",
         Relations => create_relations => Relations,
         "Add relations between entities, worded actively (`works at`). Ones that are there already are passed over; \
          only the new ones are returned."
     ),
     graph_tool!(
-        "add_observations", "Add observations", Writer, Adds,
+        "add_observations", "Add observations", Writer, Adds, "addMemories",
         Observations => add_observations => Results,
         "Add observations to entities that are there. What is known already is passed over; returns what was added \
          to each."
     ),
     graph_tool!(
-        "delete_entities", "Delete entities", Writer, Removes,
+        "delete_entities", "Delete entities", Writer, Removes, "deleteMemories",
         Names => delete_entities => Done,
         "Delete entities by name, and every relation that starts or ends at them. Absent ones are no failure."
     ),
     graph_tool!(
-        "delete_observations", "Delete observations", Writer, Removes,
+        "delete_observations", "Delete observations", Writer, Removes, "deleteMemories",
         Deletions => delete_observations => Done,
         "Delete single observations of entities. Absent ones are no failure."
     ),
     graph_tool!(
-        "delete_relations", "Delete relations", Writer, Removes,
+        "delete_relations", "Delete relations", Writer, Removes, "deleteMemories",
         Relations => delete_relations => Done,
         "Delete relations that match exactly. Absent ones are no failure."
     ),
     graph_tool!(
-        "read_graph", "Read graph", Reader, Reads,
+        "read_graph", "Read graph", Reader, Reads, "listEntities",
         Nothing => read_graph => Shown,
         "Get every entity with its observations and every relation. For a large graph search_nodes is the better way."
     ),
     graph_tool!(
-        "search_nodes", "Search nodes", Reader, Reads,
+        "search_nodes", "Search nodes", Reader, Reads, "searchMemories",
         Query => search_nodes => Shown,
         "Find entities in whose name, type or observations a text occurs, in whatever case, with their relations."
     ),
     graph_tool!(
-        "open_nodes", "Open nodes", Reader, Reads,
+        "open_nodes", "Open nodes", Reader, Reads, "getEntity",
         Opened => open_nodes => Shown,
         "Get the entities with exactly these names, with their relations."
     ),

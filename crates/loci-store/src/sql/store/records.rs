@@ -9,6 +9,7 @@ use loci_types::{
     Action, Batch, Change, CheckpointFilter, CheckpointThread, Edge, Entity, EntityId, Fact, FactFilter, Filter,
     IdRange, Memory, MemoryId, Relation, Scope, Session, SessionFilter, Space, Vector, Visible,
 };
+use tracing::Instrument;
 
 use super::SqlStore;
 use crate::sql::apply::Applier;
@@ -41,11 +42,8 @@ impl<B: Backend> SqlStore<B> {
         }
         Ok(gone)
     }
-}
 
-#[async_trait]
-impl<B: Backend> Records for SqlStore<B> {
-    async fn apply(&self, batch: Batch) -> Result<Vec<Applied>> {
+    async fn apply_batch(&self, batch: Batch) -> Result<Vec<Applied>> {
         let Some(first) = batch.changes.first() else { return Ok(Vec::new()) };
         let (open, at) = (self.backend.open(&batch.tenant, &batch.space), first.at);
         if !self.backend.is_prepared(&batch.tenant, &open) {
@@ -86,6 +84,14 @@ impl<B: Backend> Records for SqlStore<B> {
             self.wake_index(&tenant, &space, models);
         }
         Ok(applied)
+    }
+}
+
+#[async_trait]
+impl<B: Backend> Records for SqlStore<B> {
+    async fn apply(&self, batch: Batch) -> Result<Vec<Applied>> {
+        let span = tracing::debug_span!(target: "loci::stage", "apply", changes = batch.changes.len());
+        self.apply_batch(batch).instrument(span).await
     }
 
     async fn fetch(&self, visible: &Visible, ids: &[MemoryId]) -> Result<Vec<Memory>> {

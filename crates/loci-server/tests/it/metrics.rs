@@ -1,0 +1,132 @@
+//! Operations are counted under the same names through every protocol.
+
+use loci_types::{Grant, Role, Tenant};
+use serde_json::{Value, json};
+
+use crate::house::{House, answer};
+
+/// Calls a method of MCP. Returns its result or its error.
+async fn mcp(house: &House, key: &str, path: &str, method: &str, params: Value) -> Value {
+    let sent = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    let request = house
+        .request_as(key, "POST", path)
+        .header("Accept", "application/json, text/event-stream")
+        .header("MCP-Protocol-Version", "2025-06-18")
+        .json(&sent);
+    answer(request).await.expect(200)
+}
+
+async fn tool(house: &House, key: &str, path: &str, name: &str, arguments: Value) -> Value {
+    let answer = mcp(house, key, path, "tools/call", json!({ "name": name, "arguments": arguments })).await;
+    answer["result"]["structuredContent"].clone()
+}
+
+/// The lines of operations and of their errors, without the name of the metric.
+async fn counted(house: &House, key: &str) -> Vec<String> {
+    let text = answer(house.request_as(key, "GET", "/metrics")).await.text;
+    let names = ["loci_memory_operations_total", "loci_memory_operations_errors_total"];
+    let lines = text.lines().filter_map(|line| names.into_iter().find_map(|name| line.strip_prefix(name)));
+    lines.map(str::to_owned).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operation_has_one_name_and_the_door_tells_the_protocol() {
+    let house = House::guarded().await;
+    let key = house.key(Grant { role: Role::Admin, ..Grant::whole(Tenant::default()) }).await;
+    let post = async |path: &str, body: Value| answer(house.request_as(&key, "POST", path).json(&body)).await;
+    let ann = json!({ "userId": "ann" });
+    post("/v1/memories", json!({ "content": "Ann likes tea", "identifiers": ann })).await.expect(201);
+    post("/v1/recall", json!({ "query": "tea", "identifiers": ann })).await.expect(200);
+    let entry = json!({ "entry": { "content": "Ann likes rye bread" }, "options": { "layer": { "type": "user", "user_id": "ann" } } });
+    post("/openspec/v1/knowledge/create", entry).await.expect(201);
+    let (full, graph) = ("/mcp/full?userId=ann", "/mcp/graph?userId=ann");
+    tool(&house, &key, full, "remember_fact", json!({ "fact": "Ann likes plums" })).await;
+    tool(&house, &key, full, "list_consents", json!({})).await;
+    tool(&house, &key, full, "list_entities", json!({ "limit": 2 })).await;
+    // By its short id: what the id costs is part of the one call.
+    let stored = tool(&house, &key, full, "remember_fact", json!({ "fact": "Ann owns a boat" })).await;
+    tool(&house, &key, full, "get_memory", json!({ "memory_id": stored["id"] })).await;
+    let entity = json!({ "name": "Ann", "entityType": "person", "observations": ["is tall"] });
+    tool(&house, &key, graph, "create_entities", json!({ "entities": [entity] })).await;
+    tool(&house, &key, graph, "search_nodes", json!({ "query": "tall" })).await;
+    mcp(&house, &key, full, "resources/read", json!({ "uri": "loci://stats" })).await;
+    let lines = counted(&house, &key).await;
+    for line in [
+        "{operation=\"addMemory\",door=\"http\"} 1",
+        "{operation=\"addMemory\",door=\"mcp\"} 2",
+        "{operation=\"addMemory\",door=\"openspec\"} 1",
+        "{operation=\"recall\",door=\"http\"} 1",
+        "{operation=\"listConsents\",door=\"mcp\"} 1",
+        "{operation=\"listEntities\",door=\"mcp\"} 1",
+        "{operation=\"getMemory\",door=\"mcp\"} 1",
+        "{operation=\"addMemories\",door=\"mcp\"} 1",
+        "{operation=\"searchMemories\",door=\"mcp\"} 1",
+        "{operation=\"getStats\",door=\"mcp\"} 1",
+    ] {
+        assert!(lines.iter().any(|known| known == line), "{line} is not in {lines:#?}");
+    }
+    let description: Value = serde_json::from_str(&loci_server::description()).unwrap();
+    let paths = description["paths"].as_object().unwrap().values();
+    let methods = paths.flat_map(|path| path.as_object().unwrap().values());
+    let known: Vec<&str> = methods.filter_map(|method| method["operationId"].as_str()).collect();
+    for line in &lines {
+        let name = line.split('"').nth(1).unwrap();
+        assert!(known.contains(&name), "`{name}` is no operation of the description");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn wrong_calls_of_tools_are_counted_and_name_their_operation() {
+    let house = House::guarded().await;
+    let key = house.key(Grant { role: Role::Admin, ..Grant::whole(Tenant::default()) }).await;
+    let full = "/mcp/full?userId=ann";
+    let wrong = [
+        ("list_entities", json!({ "limit": "many" }), "listEntities", "INVALID_INPUT"),
+        ("list_entities", json!({ "limit": 0 }), "listEntities", "INVALID_INPUT"),
+        ("remember_fact", json!({}), "addMemory", "INVALID_INPUT"),
+        (
+            "ingest_turns",
+            json!({ "thread_id": "t", "turns": [{ "role": "user", "content": "hi", "at": "soon" }] }),
+            "ingestTurns",
+            "INVALID_INPUT",
+        ),
+        ("get_memory", json!({ "memory_id": uuid::Uuid::from_u128(7) }), "getMemory", "MEMORY_NOT_FOUND"),
+        ("no_such_tool", json!({}), "callMcp", "INVALID_INPUT"),
+    ];
+    for (name, arguments, operation, code) in &wrong {
+        let problem = tool(&house, &key, full, name, arguments.clone()).await;
+        assert_eq!((&problem["operation"], &problem["code"]), (&json!(operation), &json!(code)), "{name}: {problem}");
+    }
+    let reader = house.key(Grant { role: Role::Reader, ..Grant::whole(Tenant::default()) }).await;
+    let problem = tool(&house, &reader, full, "remember_fact", json!({ "fact": "x" })).await;
+    assert_eq!((&problem["operation"], &problem["code"]), (&json!("addMemory"), &json!("UNAUTHORIZED")), "{problem}");
+    // The address is wrong, not the call.
+    let problem = tool(&house, &key, "/mcp/full?user=ann", "list_entities", json!({})).await;
+    assert_eq!(
+        (&problem["operation"], &problem["code"]),
+        (&json!("listEntities"), &json!("INVALID_INPUT")),
+        "{problem}"
+    );
+    for (method, params, operation) in [
+        ("resources/read", json!({ "uri": "loci://changes/nowhere" }), "followEvents"),
+        ("resources/read", json!({ "uri": "loci://nothing" }), "callMcp"),
+        ("prompts/get", json!({ "name": "recall_context", "arguments": { "topic": " " } }), "recall"),
+    ] {
+        let answer = mcp(&house, &key, full, method, params).await;
+        assert_eq!(answer["error"]["data"]["operation"], operation, "{answer}");
+    }
+    let lines = counted(&house, &key).await;
+    for line in [
+        "{operation=\"listEntities\",door=\"mcp\"} 3",
+        "{operation=\"listEntities\",door=\"mcp\",code=\"INVALID_INPUT\"} 3",
+        "{operation=\"addMemory\",door=\"mcp\",code=\"INVALID_INPUT\"} 1",
+        "{operation=\"addMemory\",door=\"mcp\",code=\"UNAUTHORIZED\"} 1",
+        "{operation=\"ingestTurns\",door=\"mcp\",code=\"INVALID_INPUT\"} 1",
+        "{operation=\"getMemory\",door=\"mcp\",code=\"MEMORY_NOT_FOUND\"} 1",
+        "{operation=\"callMcp\",door=\"mcp\",code=\"INVALID_INPUT\"} 1",
+        "{operation=\"callMcp\",door=\"mcp\",code=\"MEMORY_NOT_FOUND\"} 1",
+        "{operation=\"recall\",door=\"mcp\",code=\"INVALID_INPUT\"} 1",
+    ] {
+        assert!(lines.iter().any(|known| known == line), "{line} is not in {lines:#?}");
+    }
+}
