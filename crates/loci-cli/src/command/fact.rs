@@ -106,7 +106,7 @@ pub(crate) async fn run(context: &Context, args: FactArgs) -> Result<()> {
 
 async fn add(context: &Context, args: AddArgs) -> Result<()> {
     let sources = args.source.iter().map(|id| id.parse()).collect::<Result<Vec<MemoryRef>, _>>()?;
-    let mut new = NewFact {
+    let new = NewFact {
         layer: args.layer.as_deref().map(str::parse).transpose()?,
         fact_type: Some(args.sort),
         subject: args.subject,
@@ -114,13 +114,12 @@ async fn add(context: &Context, args: AddArgs) -> Result<()> {
         object: args.object,
         confidence: args.confidence,
         metadata: metadata(&args.metadata)?,
-        sources: Vec::new(),
+        sources,
     };
     // Sources say whose it is; without them it is somebody's.
-    let nobody = if sources.is_empty() { Nobody::User } else { Nobody::Operator };
+    let nobody = if new.sources.is_empty() { Nobody::User } else { Nobody::Operator };
     let caller = context.caller(&args.scope, new.layer.is_some(), nobody);
     let engine = context.engine().await?;
-    new.sources = engine.resolve_ids(&caller, &sources).await?;
     let stated = engine.state_fact(&caller, new).await?;
     if context.json {
         output::json(&stated);
