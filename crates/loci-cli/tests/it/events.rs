@@ -67,19 +67,19 @@ fn operations_are_counted() {
     let id = home.remember(&["--user=ann", "The lamp is green"]);
     home.remember(&["--user=ben", "The door squeaks"]);
     home.json(&["forget", &id]);
-    let told = home.json(&["operations", "--by=whole"]);
+    let told = home.json(&["operations", "--bucket=whole"]);
     let counts: Vec<_> =
         told["data"].as_array().unwrap().iter().map(|one| (&one["node"], &one["event"], &one["count"])).collect();
     let hotpath = json!("hotpath");
     assert_eq!(counts, [(&hotpath, &json!("ADD"), &json!(2)), (&hotpath, &json!("DELETE"), &json!(1))]);
     assert_eq!(home.json(&["operations", "--user=ben"])["data"].as_array().unwrap().len(), 1);
     assert_eq!(home.json(&["operations", "--node=worker"])["data"], json!([]));
-    assert_eq!(home.json(&["operations", "--op=DELETE"])["data"][0]["count"], 1);
-    let run = home.run(&["operations", "--by=hour"]);
+    assert_eq!(home.json(&["operations", "--event=DELETE"])["data"][0]["count"], 1);
+    let run = home.run(&["operations", "--bucket=hour"]);
     assert!(["hour", "part", "hotpath", "DELETE"].iter().all(|word| run.out.contains(word)), "{run:?}");
-    check(&home, &["operations", "--by=month"], "INVALID_INPUT", 20, "bucket");
+    check(&home, &["operations", "--bucket=month"], "INVALID_INPUT", 20, "bucket");
     check(&home, &["operations", "--bucket=hour", "--after=2020-01-01"], "INVALID_INPUT", 20, "bucket");
-    check(&home, &["operations", "--after=2999-01-01"], "INVALID_INPUT", 20, "from");
+    check(&home, &["operations", "--after=2999-01-01"], "INVALID_INPUT", 20, "after");
     check(&home, &["operations", "--after=soon"], "INVALID_INPUT", 20, "after");
-    check(&home, &["operations", "--op=explode"], "INVALID_INPUT", 20, "event");
+    check(&home, &["operations", "--event=explode"], "INVALID_INPUT", 20, "event");
 }

@@ -22,7 +22,7 @@ fn meaning_is_found_without_shared_words() {
     let receipt = home.json(&["remember", "My cat is called Minka"]);
     assert_eq!(receipt["embeddingGenerated"], true);
     home.remember(&["The invoice is due on Friday"]);
-    let recall = home.json(&["recall", "name of the pet"]);
+    let recall = home.json(&["recall", "--explain", "name of the pet"]);
     assert_eq!(recall["degraded"], json!([]));
     assert_eq!(recall["data"][0]["memory"]["id"], receipt["id"]);
     assert!(recall["data"][0]["explain"]["similarity"].as_f64().unwrap() > 0.3);
