@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use loci_engine::mind::Mind;
+use loci_engine::llm::Mind;
 use loci_engine::{Clock, Engine};
 use loci_models::local::{Hub, Lazy, ModelLocations};
 use loci_models::{

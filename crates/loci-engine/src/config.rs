@@ -9,11 +9,11 @@ use jiff::tz::TimeZone;
 use loci_types::{Error, ErrorKind, KindSpec, Kinds, Layer};
 use serde::{Deserialize, Serialize};
 
-use crate::categories::Categories;
-use crate::mind::Learning;
+use crate::access::categories::Categories;
+use crate::access::redact::Redaction;
+use crate::learn::llm::Learning;
+use crate::lifecycle::summarize::SummaryStrategy;
 use crate::recall::Clue;
-use crate::redact::Redaction;
-use crate::summarize::SummaryStrategy;
 
 /// The rules of memory that a configuration may change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

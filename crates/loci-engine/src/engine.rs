@@ -17,14 +17,14 @@ use serde_json::json;
 use tokio::task::JoinSet;
 use uuid::{ContextV7, Timestamp as UuidTimestamp, Uuid};
 
-use crate::batch::Batcher;
-use crate::mind::Mind;
-use crate::plan::exemplars::Exemplars;
-use crate::policy::Caller;
+use crate::access::policy::Caller;
+use crate::access::redact::{Pass, Redactor};
+use crate::learn::llm::Mind;
 use crate::recall::Shelf;
-use crate::redact::{Pass, Redactor};
-use crate::uses::Uses;
+use crate::recall::plan::exemplars::Exemplars;
+use crate::recall::uses::Uses;
 use crate::working::WorkingMemories;
+use crate::write::batch::Batcher;
 use crate::{Clock, Config, Result};
 
 /// The memory of agents.

@@ -41,9 +41,10 @@ pub(crate) fn embedding_text(memory: &Memory) -> String {
     if let Some(name) = crate::graph::subject(memory) {
         return format!("{name}: {}", memory.content);
     }
-    if crate::report::is_quotation(memory) {
-        let speaker = memory.actor_id.as_deref().and_then(crate::report::as_name).map(|name| format!("{name}: "));
-        let context = memory.metadata.get(crate::learn::CONTEXT).and_then(serde_json::Value::as_str);
+    if crate::prompt::render::is_quotation(memory) {
+        let speaker =
+            memory.actor_id.as_deref().and_then(crate::prompt::render::as_name).map(|name| format!("{name}: "));
+        let context = memory.metadata.get(crate::write::reconcile::place::CONTEXT).and_then(serde_json::Value::as_str);
         let context = context.map(|context| format!("{context} ")).unwrap_or_default();
         return format!("{}{context}{}", speaker.unwrap_or_default(), memory.content);
     }

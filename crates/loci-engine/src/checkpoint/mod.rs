@@ -16,8 +16,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub use self::shape::{SavedCheckpoint, SavedWrite, payload};
-use crate::policy::{self, Caller};
-use crate::{Engine, Result, bounds};
+use crate::access::bounds;
+use crate::access::policy::{self, Caller};
+use crate::{Engine, Result};
 
 /// Maximum number in one answer: a page, and one more that shows that another page follows.
 const LISTED: usize = 1_001;

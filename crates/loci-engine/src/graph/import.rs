@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::draft::Draft;
 use super::write::check_relation;
 use super::{GraphEntity, GraphRelation};
-use crate::policy::Caller;
+use crate::access::policy::Caller;
 use crate::{Engine, Result};
 
 /// What came in.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::GraphRelation;
-use crate::extract::Mention;
+use crate::learn::extract::Mention;
 
 /// The tag of every record, and the name of the metadata field that describes it.
 pub(super) const GRAPH: &str = "graph";

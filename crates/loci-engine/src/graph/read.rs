@@ -9,7 +9,7 @@ use loci_types::{ContentHash, Filter, Memory, MemoryId, Scope, Visible};
 
 use super::part::{GRAPH, Part};
 use super::{Graph, GraphEntity};
-use crate::policy::{self, Caller};
+use crate::access::policy::{self, Caller};
 use crate::{Engine, Result};
 
 /// So many records are read at once.

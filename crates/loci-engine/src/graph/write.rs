@@ -18,12 +18,12 @@ use super::draft::{Draft, keys_of};
 use super::part::{GRAPH, Part, entity_key};
 use super::read::Place;
 use super::{AddedObservations, GraphEntity, GraphRelation, Observed};
-use crate::bounds::between;
-use crate::entity::Register;
-use crate::extract::Mention;
-use crate::policy::{self, Caller};
-use crate::redact::Pass;
-use crate::upkeep::fate::days_after;
+use crate::access::bounds::between;
+use crate::access::policy::{self, Caller};
+use crate::access::redact::Pass;
+use crate::learn::entity::Register;
+use crate::learn::extract::Mention;
+use crate::lifecycle::rules::fate::days_after;
 use crate::{Engine, NewMemory, Result};
 
 /// Someone else may change the same at the same moment; then it is looked at anew.

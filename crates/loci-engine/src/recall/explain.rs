@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clue::Clue;
 use crate::config::Weights;
-use crate::score::{self, Terms};
+use crate::recall::score::{self, Terms};
 
 /// Why a memory was found and ranked as it was:
 ///

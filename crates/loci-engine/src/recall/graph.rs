@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use loci_store::{EntityQuery, Hit};
 use loci_types::{EntityId, Filter, MemoryId, Relation, Visible};
 
-use crate::plan::Plan;
-use crate::plan::intent::Intent;
+use crate::recall::plan::Plan;
+use crate::recall::plan::intent::Intent;
 use crate::{Engine, Result};
 
 /// What is left of the strength with each step. A cause answers why; that something came before or

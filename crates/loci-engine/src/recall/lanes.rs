@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::readable::readable;
 use super::{LaneRank, RecallRequest};
-use crate::plan::Plan;
+use crate::recall::plan::Plan;
 use crate::{Engine, Result};
 
 /// Maximum number of memories without a vector that are added to the pool.

@@ -7,7 +7,9 @@
 mod clue;
 mod evidence;
 mod explain;
+pub(crate) mod find;
 mod graph;
+pub(crate) mod highlight;
 mod known;
 mod lanes;
 pub(crate) mod late;
@@ -15,6 +17,7 @@ mod letters;
 mod lookup;
 mod newest;
 mod parts;
+pub mod plan;
 mod pool;
 mod question;
 mod rank;
@@ -23,7 +26,10 @@ mod reading;
 mod related;
 mod rerank;
 mod same;
+pub mod score;
+pub(crate) mod search;
 mod shelf;
+pub(crate) mod uses;
 mod when;
 mod words;
 
@@ -42,10 +48,10 @@ pub(crate) use self::parts::{Part, pack_parts, parts_of, unpack_parts};
 pub(crate) use self::readable::{in_known_script, readable};
 pub(crate) use self::same::alike;
 pub(crate) use self::shelf::Shelf;
-use crate::contradict::Newer;
-use crate::plan::Plan;
-use crate::policy::{self, Caller};
-use crate::settings;
+use crate::access::policy::{self, Caller};
+use crate::access::settings;
+use crate::recall::plan::Plan;
+use crate::write::contradict::Newer;
 use crate::{Engine, Result};
 
 /// Minimum relevance, as a share of the best, at which a hit counts as used.
@@ -130,7 +136,7 @@ pub struct RecallHit {
 impl RecallHit {
     /// The memory as it is shown, with what was said later and may contradict it.
     pub fn text(&self) -> String {
-        crate::report::shown(&self.memory, self.newer.as_ref())
+        crate::prompt::render::shown(&self.memory, self.newer.as_ref())
     }
 
     /// The hit on one line, under the label that people know it by: `[tasks] Ship by September`.
@@ -150,7 +156,7 @@ impl Engine {
     }
 
     async fn recall_standing(&self, caller: &Caller, mut request: RecallRequest) -> Result<Recall> {
-        crate::bounds::some_layers(request.layers.as_deref())?;
+        crate::access::bounds::some_layers(request.layers.as_deref())?;
         let settings = self.settings_of(caller).await?;
         let membership = self.membership(caller).await?;
         let visible = policy::visible_in(caller, &membership, request.layers.as_deref(), settings.categories)?;

@@ -8,8 +8,8 @@ use loci_types::{Edge, MemoryId, Relation};
 
 use super::rank::{Candidate, ScoredPool};
 use super::reading::Reading;
-use crate::language::word::words;
-use crate::language::{form, language_of};
+use crate::learn::language::word::words;
+use crate::learn::language::{form, language_of};
 
 /// Number of the best candidates that are compared pairwise.
 pub(crate) const AMONG: usize = 20;

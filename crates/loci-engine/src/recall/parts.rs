@@ -8,7 +8,7 @@ use std::ops::Range;
 use loci_models::projection::PACKED;
 
 use super::reading::Codes;
-use crate::pack::shorten::split;
+use crate::prompt::pack::shorten::split;
 
 /// Shorter notes are read whole.
 const LONG: usize = 600;

@@ -16,7 +16,7 @@ use super::late;
 use super::readable::readable;
 use super::reading::{Reading, key};
 use super::when;
-use crate::plan::Plan;
+use crate::recall::plan::Plan;
 
 /// Maximum number of terms and tokens of a question. Bounds the work for pasted documents.
 const MOST_TERMS: usize = 96;

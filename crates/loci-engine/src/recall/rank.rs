@@ -19,8 +19,8 @@ use super::question::Question;
 use super::reading::Codes;
 use super::{RecallHit, evidence, known, newest, same};
 use crate::config::Weights;
-use crate::plan::Plan;
-use crate::score::{self, Terms};
+use crate::recall::plan::Plan;
+use crate::recall::score::{self, Terms};
 use crate::{Engine, Result};
 
 /// What a decayed memory loses: it is offered, behind what is surer.

@@ -15,7 +15,7 @@ use multiversion::multiversion;
 
 use super::parts::{Part, unpack_parts};
 use super::readable::readable;
-use crate::plan::intent::{tells_number, tells_time};
+use crate::recall::plan::intent::{tells_number, tells_time};
 
 /// Letters beyond this many are not looked at for parts of words.
 const FOLDED: usize = 1_500;

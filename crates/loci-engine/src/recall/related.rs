@@ -48,7 +48,7 @@ impl Engine {
             let at = edges.iter().filter(|edge| edge.source_id == id || edge.target_id == id);
             let related = at.filter_map(|edge| {
                 let memory = memories.get(&other(edge, id))?;
-                let content = crate::report::reported(memory).into_owned();
+                let content = crate::prompt::render::reported(memory).into_owned();
                 Some(RelatedMemory { id: memory.id, relation: edge.relation, strength: edge.strength, content })
             });
             hit.explain.related = related.take(TOLD).collect();

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use loci_types::{Edge, Memory, MemoryId, Relation};
 
 use super::rank::{Candidate, ScoredPool};
-use crate::language::word::words;
-use crate::language::{form, language_of};
+use crate::learn::language::word::words;
+use crate::learn::language::{form, language_of};
 
 /// Leaves one of those that say the same.
 pub(crate) fn unite(scored: &ScoredPool, similarity: f64, edges: &[Edge], candidates: &mut Vec<Candidate>) {

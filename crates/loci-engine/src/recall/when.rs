@@ -8,9 +8,9 @@ use jiff::{Span, Timestamp};
 use loci_types::{Grain, TimeSpan};
 
 use super::reading::Reading;
-use crate::plan::Plan;
-use crate::plan::time::words::month;
-use crate::plan::time::{OPEN_FUTURE, OPEN_PAST, TimePhrase};
+use crate::recall::plan::Plan;
+use crate::recall::plan::time::words::month;
+use crate::recall::plan::time::{OPEN_FUTURE, OPEN_PAST, TimePhrase};
 
 /// More times than this in one question are not looked at.
 const MOST: usize = 8;

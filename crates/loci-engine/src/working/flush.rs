@@ -13,7 +13,7 @@ use loci_types::Role;
 
 use super::memory::{Message, Slot};
 use super::mirror::Note;
-use crate::policy::Caller;
+use crate::access::policy::Caller;
 use crate::{Engine, Result, Turn};
 
 impl Engine {
@@ -38,8 +38,8 @@ impl Engine {
 
     /// Keeps all messages as turns now; how many went.
     pub async fn flush_working(&self, caller: &Caller) -> Result<usize> {
-        crate::policy::writer(caller)?;
-        let place = crate::policy::working_key(caller)?;
+        crate::access::policy::writer(caller)?;
+        let place = crate::access::policy::working_key(caller)?;
         if self.working.mirror.is_none() && self.working.find(&place).is_none() {
             return Ok(0);
         }

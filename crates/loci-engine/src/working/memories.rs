@@ -14,7 +14,7 @@ use loci_store::tier::{Tier, WorkingKey};
 use super::memory::Slot;
 use super::mirror::Mirror;
 use crate::Working;
-use crate::policy::Caller;
+use crate::access::policy::Caller;
 
 /// All working memories of this process.
 #[derive(Default)]

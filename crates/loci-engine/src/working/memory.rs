@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use crate::pack::tokens::count_tokens;
-use crate::policy::Caller;
+use crate::access::policy::Caller;
+use crate::prompt::pack::tokens::count_tokens;
 
 /// Bytes that an entry costs beside its text.
 const OVERHEAD: usize = 256;

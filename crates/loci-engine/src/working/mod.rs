@@ -25,9 +25,9 @@ use self::memory::{Slot, State};
 use self::mirror::{Known, Mirror, Note, known};
 pub use self::query::{FoundBy, WorkingHit, WorkingQuery};
 pub use self::session::{Entry, EntryHit, NewEntry, PutEntry};
-use crate::bounds;
-use crate::policy::{self, Caller};
-use crate::redact::Pass;
+use crate::access::bounds;
+use crate::access::policy::{self, Caller};
+use crate::access::redact::Pass;
 use crate::{Engine, Result, Turn, optional_instant};
 
 /// The longest vector of an entry.

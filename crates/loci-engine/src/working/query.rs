@@ -10,8 +10,8 @@ use loci_store::vectors::Query;
 use serde::Serialize;
 
 use super::memory::{Message, State, ToolResult};
-use crate::bounds;
-use crate::policy::{self, Caller};
+use crate::access::bounds;
+use crate::access::policy::{self, Caller};
 use crate::{Engine, Result};
 
 /// Number of results if the caller does not say how many.

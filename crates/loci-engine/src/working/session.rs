@@ -18,9 +18,9 @@ use serde_json::{Map, Value, json};
 use super::away;
 use super::mirror::{decoded, encoded};
 use super::query::FoundBy;
-use crate::bounds;
-use crate::policy::{self, Caller};
-use crate::redact::Pass;
+use crate::access::bounds;
+use crate::access::policy::{self, Caller};
+use crate::access::redact::Pass;
 use crate::{Engine, NewMemory, Result, importance};
 
 /// Number of entries that are read if the caller does not say how many.

@@ -1,6 +1,6 @@
 //! What leaves one house is the same in another.
 
-use loci_engine::carry::{ExportRequest, Fate, Line, Taking};
+use loci_engine::export::{ExportRequest, Fate, Line, Taking};
 use loci_engine::{Caller, MaintainRequest};
 use loci_types::MemoryId;
 

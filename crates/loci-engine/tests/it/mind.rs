@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use loci_engine::extract::{Speaker, Surroundings, Utterance, extract};
-use loci_engine::mind::{Direction, InsightDraft, Mind, Rewritten, Side, Spent, Verdict, prompts};
+use loci_engine::llm::{Direction, InsightDraft, Mind, Rewritten, Side, Spent, Verdict, prompts};
 use loci_models::{ChatConfig, RemoteChat, Retries};
 use loci_types::{ErrorKind, MemoryId};
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use loci_engine::mind::Mind;
+use loci_engine::llm::Mind;
 use loci_engine::{Caller, Config, NewMemory};
 use loci_models::{Chat, ChatAnswer, ChatQuestion, Detail, Embedder, Embedding, Error, Model};
 use loci_server::{Options, ServerOptions};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use loci_engine::mind::Mind;
+use loci_engine::llm::Mind;
 use loci_engine::{Caller, Config, Engine, NewKey, System};
 use loci_models::Embedder;
 use loci_server::{Door, Options};

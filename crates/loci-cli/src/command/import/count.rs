@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use loci_engine::bring::{Format, Taken};
-use loci_engine::carry::Fate;
+use loci_engine::export::Fate;
+use loci_engine::importers::{Format, Taken};
 use serde_json::{Value, json};
 
 use crate::output;

@@ -1,7 +1,7 @@
 //! What became of what was imported.
 
-use loci_engine::bring::Taken;
-use loci_engine::carry::Fate;
+use loci_engine::export::Fate;
+use loci_engine::importers::Taken;
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -1,0 +1,105 @@
+//! Was this request answered before?
+//!
+//! Whoever does not know whether a request arrived sends it again under the same key, and is given the
+//! first answer instead of doing the thing twice. A key belongs to the credential it came with and to
+//! one request: with another it is refused. Answers are kept for a day, and no longer than they are small.
+
+use data_encoding::HEXLOWER;
+use jiff::SignedDuration;
+use loci_types::{Action, Batch, Bookkeeping, Error, Identifiers, Layer, NoteValue, Role, Scope, Space};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::access::policy::{self, Caller};
+use crate::{Engine, Result};
+
+/// Where the key comes in.
+const FIELD: &str = "Idempotency-Key";
+/// The longest key, in characters.
+const LONGEST: usize = 255;
+/// The largest body that is kept, in bytes.
+const LARGEST: usize = 64 << 10;
+/// How long an answer is kept.
+const KEPT: SignedDuration = SignedDuration::from_hours(24);
+
+/// What a request was answered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The status it was answered with.
+    pub status: u16,
+    /// The body of the answer, without words of its own.
+    pub body: Value,
+    /// The path of the resource that was made, if one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub location: Option<String>,
+}
+
+/// An answer as it is kept, with what it answers.
+#[derive(Debug, Serialize, Deserialize)]
+struct Kept {
+    fingerprint: String,
+    #[serde(flatten)]
+    answer: Answer,
+}
+
+impl Engine {
+    /// The answer that was given to this request under this key; none: it is new.
+    pub async fn answered(&self, caller: &Caller, key: &str, fingerprint: &[u8; 32]) -> Result<Option<Answer>> {
+        let name = name(caller, key)?;
+        let visible = policy::whole(&caller.tenant);
+        let space = whose(caller).map_or(Space::Shared, |scope| scope.space());
+        let notes = self.store.notes(&visible, &space, &[name], self.now()).await?;
+        // One that cannot be read was written by a later version, and is as good as none.
+        let kept = notes.into_iter().find_map(|(_, value)| serde_json::from_value::<Kept>(value).ok());
+        match kept {
+            Some(kept) if kept.fingerprint != HEXLOWER.encode(fingerprint) => {
+                Err(Error::invalid(FIELD, format!("{FIELD} `{key}` was used for another request"))
+                    .hint("use a new key for each request, and the same only to send one again")
+                    .into())
+            }
+            kept => Ok(kept.map(|kept| kept.answer)),
+        }
+    }
+
+    /// Keeps an answer for a day. False if it is too large, or the caller may not write: then the same
+    /// request is done anew.
+    pub async fn keep_answer(
+        &self,
+        caller: &Caller,
+        key: &str,
+        fingerprint: &[u8; 32],
+        answer: Answer,
+    ) -> Result<bool> {
+        let key = name(caller, key)?;
+        if caller.role < Role::Writer || answer.body.to_string().len() > LARGEST {
+            return Ok(false);
+        }
+        let kept = Kept { fingerprint: HEXLOWER.encode(fingerprint), answer };
+        let value = NoteValue::Set(serde_json::to_value(kept).unwrap_or_default());
+        let until = self.now().saturating_add(KEPT).ok();
+        let scope = whose(caller);
+        let space = scope.as_ref().map_or(Space::Shared, Scope::space);
+        let note = Action::Bookkeeping(Bookkeeping::Note { scope, key, value, until });
+        let changes = vec![self.change(caller, "hotpath", "an answer, should the request come again", note)];
+        self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes }).await?;
+        Ok(true)
+    }
+}
+
+/// The scope of the user whose answer it is, so that it goes when that user is erased. A credential of several users
+/// has none; its answers go with the memories they name.
+fn whose(caller: &Caller) -> Option<Scope> {
+    let user_id = caller.identifiers.user_id.clone();
+    Scope::new(Layer::User, &Identifiers { user_id, ..Identifiers::default() }).ok()
+}
+
+/// The name under which an answer is kept. Keys have no spaces or controls, so the zero divides.
+fn name(caller: &Caller, key: &str) -> Result<String, Error> {
+    if key.is_empty() || key.len() > LONGEST || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(Error::invalid(FIELD, format!("{FIELD} must have 1 to {LONGEST} visible ASCII characters"))
+            .hint("a random UUID will do"));
+    }
+    let credential = caller.credential.as_deref().unwrap_or_default();
+    let hash = blake3::hash(format!("{credential}\0{key}").as_bytes());
+    Ok(format!("answer {}", hash.to_hex()))
+}

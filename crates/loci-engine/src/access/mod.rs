@@ -1,0 +1,10 @@
+//! Who may do what, and is what they give acceptable?
+
+pub(crate) mod bounds;
+pub(crate) mod categories;
+pub(crate) mod idempotency;
+pub(crate) mod keys;
+pub mod policy;
+pub(crate) mod redact;
+pub(crate) mod settings;
+pub(crate) mod tenant;

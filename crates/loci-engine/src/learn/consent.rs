@@ -1,0 +1,343 @@
+//! Who must agree before something is known?
+//!
+//! What a session teaches about a sensitive side of its user is only proposed: a memory that nobody
+//! sees, until its user accepts or rejects it or it lapses. What is benign is known once it was
+//! signalled often enough. What someone tells on purpose needs no consent. Every decision is in the
+//! ledger.
+
+use jiff::Timestamp;
+use loci_store::Page;
+use loci_types::{
+    Action, Addition, Batch, ContentHash, ErrorKind, Filter, Memory, MemoryId, Patch, Receipt, Relation, Revision,
+    Scope, State, Visible,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::access::policy::{self, Caller};
+use crate::learn::extract::{Candidate, Claim, Extracted};
+use crate::lifecycle::rules::fate::days_after;
+use crate::write::reconcile::place::{reading, statement};
+use crate::write::reconcile::{Decision, claim_key, reconcile};
+use crate::write::remember::receipt;
+use crate::{Engine, Result};
+
+/// Where a proposal says what it is about.
+const CONSENT: &str = "consent";
+/// Number of proposals that are read from the store at once.
+const PAGE: usize = 1_000;
+
+/// What a proposal is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Asked {
+    /// The side of the user that it tells.
+    pub field: String,
+    /// Whether it must be decided, or is known after enough signals.
+    pub sensitive: bool,
+    /// How often it was signalled.
+    pub signals: u32,
+}
+
+/// A statement that waits for consent.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Proposal {
+    /// The memory that it would be.
+    pub memory: Memory,
+    /// What it is about.
+    #[serde(flatten)]
+    pub asked: Asked,
+    /// When it lapses.
+    #[cfg_attr(feature = "schema", schema(required))]
+    pub lapses_at: Option<Timestamp>,
+}
+
+/// What asking for consent comes to.
+pub(crate) struct Consented {
+    /// The changes.
+    pub(crate) actions: Vec<Action>,
+    /// Why.
+    pub(crate) reason: String,
+    /// Whether there is a new proposal.
+    pub(crate) new: bool,
+}
+
+/// A proposal of the round that is under way.
+pub(crate) struct Pending {
+    pub(crate) id: MemoryId,
+    pub(crate) hash: ContentHash,
+    pub(crate) claim: Option<Claim>,
+    pub(crate) asked: Asked,
+}
+
+impl Pending {
+    /// Whether a statement says the same again.
+    fn is_same(&self, claim: Option<&Claim>, memory: &Memory) -> bool {
+        let value = |claim: &Claim| (claim.subject.clone(), claim.attribute, claim.value.clone());
+        self.hash == memory.content_hash || claim.is_some() && self.claim.as_ref().map(value) == claim.map(value)
+    }
+
+    /// Whether a statement gives another value, of which there is one at a time.
+    fn is_replaced_by(&self, claim: Option<&Claim>) -> bool {
+        let (Some(own), Some(claim)) = (&self.claim, claim) else { return false };
+        claim.single && own.subject == claim.subject && own.attribute == claim.attribute
+    }
+}
+
+impl Engine {
+    /// Lists all proposals that wait for a decision, oldest first.
+    pub async fn proposals(&self, caller: &Caller) -> Result<Vec<Proposal>> {
+        let visible = self.visible(caller, None).await?;
+        let (filter, mut after, mut found) = (proposed(self.now()), None, Vec::new());
+        loop {
+            let listing = self.store.scan(&visible, &filter, Page { after, limit: PAGE }).await?;
+            found.extend(listing.memories);
+            after = listing.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        found.reverse();
+        Ok(found.into_iter().map(proposal).collect())
+    }
+
+    /// Reads one proposal that waits for a decision.
+    pub async fn proposal(&self, caller: &Caller, id: MemoryId) -> Result<Proposal> {
+        let visible = self.visible(caller, None).await?;
+        let memory = self.one(&visible, id).await?;
+        if memory.state != State::Proposed {
+            let message = format!("no proposal {id} waits for a decision here");
+            return Err(loci_types::Error::new(ErrorKind::NotFound, message).at("id").into());
+        }
+        Ok(proposal(memory))
+    }
+
+    /// Accepts a proposal: it is known from now on, and takes the place of what it contradicts.
+    pub async fn accept(&self, caller: &Caller, id: MemoryId) -> Result<Receipt> {
+        policy::writer(caller)?;
+        let visible = self.visible(caller, None).await?;
+        let memory = self.one(&visible, id).await?;
+        if memory.state == State::Proposed && memory.purge_at.is_some_and(|lapsed| lapsed <= self.now()) {
+            return Err(loci_types::Error::new(ErrorKind::InvalidInput, format!("proposal {id} has lapsed"))
+                .at("id")
+                .hint("`loci remember` says it anew")
+                .into());
+        }
+        let statement = statement(&memory);
+        let claim = statement.reading.claim().map(claim_key);
+        let scope = memory.scope()?;
+        let model = self.model().map_or("", |model| &model.name);
+        let vector = self.store.vectors(&visible, model, &[id]).await?.pop().map(|(_, vector)| vector);
+        let addition = Addition { claim, vector, ..Addition::new(memory.clone()) };
+        let known =
+            self.neighbours(&policy::only(caller, &scope, visible.categories().cloned()), &addition, Some(id)).await?;
+        let decision = reconcile(&statement, &known, &self.config.bands);
+        let (accept, over, reason) = match &decision {
+            Decision::Skip { .. } => (false, None, "consented, and known already".to_owned()),
+            Decision::Add { .. } | Decision::AddAsHistory { .. } => (true, None, "consented".to_owned()),
+            Decision::Supersede { old, reason, .. } => (true, Some(*old), format!("consented; {reason}")),
+        };
+        let receipt = self.decide(caller, &memory, accept, over, &reason).await?;
+        if accept {
+            let links = self.relations(&addition, &known, &decision);
+            let changes = links.into_iter().map(|link| self.change(caller, "operator", decision.reason(), link));
+            let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes: changes.collect() };
+            if !batch.changes.is_empty() {
+                self.store.apply(batch).await?;
+            }
+        }
+        Ok(receipt)
+    }
+
+    /// Rejects a proposal: it is never known.
+    pub async fn reject(&self, caller: &Caller, id: MemoryId, reason: Option<&str>) -> Result<Receipt> {
+        policy::writer(caller)?;
+        let visible = self.visible(caller, None).await?;
+        let memory = self.one(&visible, id).await?;
+        crate::access::bounds::short("reason", reason, crate::access::bounds::REFERENCE)?;
+        self.decide(caller, &memory, false, None, reason.unwrap_or("rejected")).await
+    }
+
+    async fn decide(
+        &self,
+        caller: &Caller,
+        memory: &Memory,
+        accept: bool,
+        over: Option<MemoryId>,
+        reason: &str,
+    ) -> Result<Receipt> {
+        if memory.state != State::Proposed {
+            return Err(loci_types::Error::new(
+                ErrorKind::InvalidInput,
+                format!("memory {} is {} and waits for no consent", memory.id, memory.state),
+            )
+            .at("id")
+            .hint("`loci consent list` shows what waits")
+            .into());
+        }
+        let purge_at = days_after(self.now(), i64::from(self.config.lifecycle.purge_days));
+        let mut actions = vec![Action::Decide { id: memory.id, accept, over, purge_at }];
+        let scope = memory.scope()?;
+        if accept {
+            actions.push(consented(memory.id));
+            let source = (memory.id, memory.confidence);
+            for claim in &reading(memory).claims {
+                actions.extend(self.triple(&scope, memory.kind.name(), Some(claim), source, self.now()));
+            }
+            actions
+                .extend(self.sources_of(&scope, caller, memory.id).await?.into_iter().map(|id| Action::Restore { id }));
+        }
+        let space = scope.space();
+        let changes = actions.into_iter().map(|action| self.change(caller, "operator", reason, action)).collect();
+        let applied = self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes }).await?;
+        receipt(applied.first(), false, false)
+    }
+
+    /// The archived turns that a memory was learned from.
+    async fn sources_of(&self, scope: &Scope, caller: &Caller, id: MemoryId) -> Result<Vec<MemoryId>> {
+        let visible = policy::upkeep(&caller.tenant, scope);
+        let edges =
+            self.store.edges(&visible, &Filter::everything(self.now()), &[id], &[Relation::DerivedFrom]).await?;
+        let ids: Vec<MemoryId> = edges.iter().filter(|edge| edge.source_id == id).map(|edge| edge.target_id).collect();
+        let sources = self.store.fetch(&visible, &ids).await?;
+        Ok(sources.iter().filter(|turn| turn.state == State::Archived).map(|turn| turn.id).collect())
+    }
+
+    /// Whether a statement tells something that its speaker must agree to.
+    fn is_sensitive(&self, candidate: &Candidate) -> bool {
+        let rules = &self.config.consent;
+        rules.enabled
+            && !candidate.requested
+            && candidate.field.is_some_and(|field| rules.sensitive.iter().any(|listed| listed == field))
+    }
+
+    /// Takes away whom and what a sentence names that waits for consent: they wait with it.
+    pub(crate) fn withhold_names(&self, found: &mut Extracted) {
+        for candidate in found.candidates.iter().filter(|one| self.is_sensitive(one)) {
+            for (_, mentions) in found.mentions.iter_mut().filter(|(turn, _)| candidate.from.contains(turn)) {
+                mentions.retain(|mention| !candidate.content.contains(&mention.name));
+            }
+        }
+    }
+
+    /// What must be asked before this statement is known; none: nobody.
+    pub(crate) async fn consent_needed(
+        &self,
+        visible: &Visible,
+        pending: &mut Vec<Pending>,
+        candidate: &Candidate,
+        addition: &Addition,
+        decision: &Decision,
+    ) -> Result<Option<Consented>> {
+        let rules = &self.config.consent;
+        let at = addition.memory.created_at;
+        let Some(field) = candidate.field.filter(|_| rules.enabled && !candidate.requested) else { return Ok(None) };
+        let listed = |list: &[String]| list.iter().any(|listed| listed == field);
+        let sensitive = listed(&rules.sensitive);
+        if !sensitive && !listed(&rules.benign) {
+            return Ok(None);
+        }
+        let claim = candidate.claims.iter().find(|claim| claim.single).or(candidate.claims.first());
+        let filter = Filter { claim: claim.map(claim_key), ..proposed(at) };
+        let page = Page { after: None, limit: PAGE };
+        let mut waiting: Vec<Pending> =
+            self.store.scan(visible, &filter, page).await?.memories.iter().filter_map(waiting).collect();
+        waiting.retain(|stored| pending.iter().all(|one| one.id != stored.id));
+        waiting.append(pending);
+        let (mut same, other): (Vec<Pending>, Vec<Pending>) =
+            waiting.into_iter().partition(|one| one.is_same(claim, &addition.memory));
+        let over = match decision {
+            Decision::Supersede { old, .. } => Some(*old),
+            _ => None,
+        };
+        let purge_at = days_after(at, i64::from(self.config.lifecycle.purge_days));
+        if let Some(mut one) = same.pop() {
+            one.asked.signals += 1;
+            let mut actions = vec![signalled(&one)];
+            let known = !one.asked.sensitive && one.asked.signals >= rules.signals;
+            let reason = if known {
+                actions.push(Action::Decide { id: one.id, accept: true, over, purge_at });
+                actions.push(consented(one.id));
+                let (scope, source) = (addition.memory.scope()?, (one.id, addition.memory.confidence));
+                actions.extend(self.triple(&scope, addition.memory.kind.name(), claim, source, at));
+                format!("{field} was signalled {} times", one.asked.signals)
+            } else {
+                pending.push(one);
+                format!("{field} was signalled again")
+            };
+            pending.extend(other);
+            return Ok(Some(Consented { actions, reason, new: false }));
+        }
+        let mut actions = Vec::new();
+        for one in other {
+            // Of two that contradict each other only the later is still worth asking.
+            if one.is_replaced_by(claim) {
+                actions.push(Action::Decide { id: one.id, accept: false, over: None, purge_at });
+            } else {
+                pending.push(one);
+            }
+        }
+        let asked = Asked { field: field.to_owned(), sensitive, signals: 1 };
+        let mut addition = addition.clone();
+        addition.memory.state = State::Proposed;
+        addition.memory.purge_at = Some(days_after(at, i64::from(rules.days)));
+        addition.memory.metadata.insert(CONSENT.to_owned(), json!(asked));
+        addition.unless = None;
+        let (id, hash) = (addition.memory.id, addition.memory.content_hash);
+        actions.push(Action::Add(Box::new(addition)));
+        for turn in &candidate.from {
+            actions.push(Action::Link(self.edge(id, *turn, Relation::DerivedFrom, 1.0, at)));
+            // What waits for consent is not told from the turn that says it either.
+            if sensitive {
+                let (confidence, relevance, purge_at) = (None, None, None);
+                actions.push(Action::Fade { id: *turn, state: State::Archived, confidence, relevance, purge_at });
+            }
+        }
+        pending.push(Pending { id, hash, claim: claim.cloned(), asked });
+        Ok(Some(Consented { actions, reason: format!("{field} needs consent"), new: true }))
+    }
+}
+
+/// Proposals, whatever else is known.
+pub(crate) fn proposed(at: Timestamp) -> Filter {
+    Filter { states: vec![State::Proposed], ..Filter::at(at) }
+}
+
+fn signalled(one: &Pending) -> Action {
+    let metadata = Some(Map::from_iter([(CONSENT.to_owned(), json!(one.asked))]));
+    let patch = Patch { metadata, ..Patch::default() };
+    Action::Revise(Box::new(Revision { id: one.id, expect: None, patch, vector: None, jobs: Vec::new() }))
+}
+
+/// Nothing is asked of it any more.
+fn consented(id: MemoryId) -> Action {
+    let metadata = Some(Map::from_iter([(CONSENT.to_owned(), Value::Null)]));
+    let patch = Patch { metadata, ..Patch::default() };
+    Action::Revise(Box::new(Revision { id, expect: None, patch, vector: None, jobs: Vec::new() }))
+}
+
+/// Whether a memory was proposed and never accepted.
+pub(crate) fn is_asked(memory: &Memory) -> bool {
+    memory.metadata.contains_key(CONSENT)
+}
+
+fn asked(memory: &Memory) -> Option<Asked> {
+    serde_json::from_value(memory.metadata.get(CONSENT).cloned().unwrap_or(Value::Null)).ok()
+}
+
+fn waiting(memory: &Memory) -> Option<Pending> {
+    Some(Pending {
+        id: memory.id,
+        hash: memory.content_hash,
+        claim: reading(memory).claim().cloned(),
+        asked: asked(memory)?,
+    })
+}
+
+fn proposal(memory: Memory) -> Proposal {
+    let unknown = || Asked { field: "unknown".to_owned(), sensitive: true, signals: 1 };
+    Proposal { asked: asked(&memory).unwrap_or_else(unknown), lapses_at: memory.purge_at, memory }
+}

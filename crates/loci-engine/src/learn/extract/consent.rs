@@ -1,0 +1,63 @@
+//! Which side of its speaker does a sentence tell?
+//!
+//! Name, pronouns, city and language are sensitive by default: what a session teaches about them waits for consent. Only
+//! what the speaker says of themselves counts; where someone else lives is no secret of theirs.
+
+use super::claim::Claim;
+use super::select::has_name;
+use crate::learn::language::word::{Shape, Word};
+use crate::learn::language::{Attribute, Language, form};
+
+/// The field of the speaker's profile that a sentence would change.
+pub(crate) fn field(
+    words: &[Word],
+    claims: &[Claim],
+    language: Option<&Language>,
+    speaker: &str,
+) -> Option<&'static str> {
+    claimed(claims, speaker).or_else(|| named(words, language?))
+}
+
+/// The field that is claimed of the speaker.
+pub(crate) fn claimed(claims: &[Claim], speaker: &str) -> Option<&'static str> {
+    let own = claims.iter().filter(|claim| claim.subject == speaker && !claim.negated);
+    own.filter_map(|claim| of(claim.attribute)).next()
+}
+
+/// Whether an attribute of someone needs consent.
+pub(crate) fn is_private(attribute: Attribute) -> bool {
+    of(attribute.name()).is_some()
+}
+
+fn of(attribute: &str) -> Option<&'static str> {
+    match attribute {
+        "name" => Some("name"),
+        "pronouns" => Some("pronouns"),
+        "home" | "address" => Some("city"),
+        "language" => Some("language"),
+        _ => None,
+    }
+}
+
+/// "Lisbon is my home city", "my pronouns are they/them", "my mother tongue is Tatar": a noun of the speaker's with a value.
+fn named(words: &[Word], language: &Language) -> Option<&'static str> {
+    let spoken: Vec<&Word> = words.iter().filter(|word| word.shape != Shape::Mark).collect();
+    let linked = spoken.iter().any(|word| word.is(form::COPULA)) || words.iter().any(|word| word.mark("—:"));
+    let own = spoken.iter().position(|word| word.is(form::MINE | form::FIRST))?;
+    let noun = spoken[own + 1..].iter().take(4).find_map(|word| language.noun(word.bare()))?;
+    if noun == Attribute::Pronouns {
+        return Some("pronouns");
+    }
+    let mine = spoken.iter().position(|word| word.is(form::MINE))?;
+    let noun = spoken[mine + 1..].iter().take(3).find_map(|word| language.noun(word.bare()))?;
+    let field = match noun {
+        Attribute::Name => "name",
+        Attribute::Pronouns => "pronouns",
+        Attribute::Home | Attribute::Address => "city",
+        Attribute::Language => "language",
+        _ => return None,
+    };
+    (linked
+        && (has_name(words) || words.first().is_some_and(|word| word.capital && word.form == 0) || field == "pronouns"))
+        .then_some(field)
+}

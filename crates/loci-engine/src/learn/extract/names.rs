@@ -1,0 +1,214 @@
+//! Who and what is spoken of by name?
+//!
+//! A name is written with a capital inside a sentence and is no word of the language's table. The first word of a
+//! sentence or heading is never taken for a name by its capital alone. In German, where every noun has a capital, only
+//! what a title, a relation or a template marks is a name. What sort of thing it is is said only where that is sure.
+
+use loci_types::EntityType;
+
+use super::Mention;
+use super::claim::Claim;
+use crate::learn::language::sentence::Sentence;
+use crate::learn::language::word::{Shape, Word};
+use crate::learn::language::{Language, form};
+
+/// Who is there, by the words of their names in lower case.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Present(pub(crate) Vec<String>);
+
+impl Present {
+    /// Whether a word in lower case is a name of someone who is there, or short for it.
+    pub(crate) fn contains(&self, word: &str) -> bool {
+        word.chars().count() > 2 && self.0.iter().any(|name| name.starts_with(word))
+    }
+}
+
+/// What joins a name and another name for the same.
+const ALIASES: &str =
+    "aka|a.k.a|alias|also known as|known as|short for|genannt|auch bekannt als|alias de|dit|он же|также известный как";
+
+/// The things that a sentence names, in order; each once.
+pub(crate) fn names(
+    sentence: &Sentence<'_>,
+    words: &[Word],
+    language: Option<&Language>,
+    claims: &[Claim],
+    present: &Present,
+) -> Vec<Mention> {
+    let mut found: Vec<Mention> = Vec::new();
+    let german = language.is_some_and(|language| language.code == "de");
+    let heading = sentence.text.ends_with(':') || sentence.list.is_some() && words.len() < 4;
+    let mut place = 0;
+    let mut last: Option<(usize, usize)> = None;
+    while place < words.len() {
+        let length = run(words, place);
+        if length == 0 {
+            place += 1;
+            continue;
+        }
+        let marked = is_marked(words, place);
+        let starts = words[..place].iter().all(|word| word.shape == Shape::Mark)
+            || words[place - 1].shape == Shape::Mark && !words[place - 1].mark(",'-&");
+        // "Thanks, Mel!" addresses someone who is there.
+        let aside = |at: Option<usize>| {
+            at.and_then(|at| words.get(at)).is_none_or(|word| word.shape == Shape::Mark && !word.mark("'"))
+        };
+        let addressed =
+            present.contains(words[place].bare()) && (aside(place.checked_sub(1)) || aside(Some(place + length)));
+        // "Robert, aka Bob" says that the first word is a name.
+        let alias = place + length + 1 < words.len()
+            && (place + length + 1..words.len().min(place + length + 6))
+                .any(|end| is_alias(&words[place + length..end]));
+        let doubtful = (german || starts || heading) && !marked && !alias || addressed;
+        if !doubtful {
+            let name = text(sentence.text, &words[place..place + length]);
+            let entity_type = sort(words, place, length, claims, language);
+            let joined = last.filter(|(_, end)| is_alias(&words[*end..place])).map(|(at, _)| at);
+            match joined {
+                Some(at) => found[at].aliases.push(name),
+                None if found.iter().all(|one| one.name != name) => {
+                    found.push(Mention { name, entity_type, aliases: Vec::new() });
+                    last = Some((found.len() - 1, place + length));
+                }
+                None => {}
+            }
+        }
+        place += length;
+    }
+    found
+}
+
+/// How many words from here on are one name.
+fn run(words: &[Word], place: usize) -> usize {
+    let part = |word: &Word| {
+        word.capital
+            && word.shape != Shape::Mark
+            && (word.form == 0 || word.form == form::TITLE)
+            && !is_calendar(&word.text)
+    };
+    let mut length = 0;
+    while let Some(word) = words.get(place + length) {
+        let before = length.checked_sub(1).map(|before| &words[place + before]);
+        let owner = before.is_some_and(|before| before.text.ends_with("'s"));
+        let dot = word.mark(".") && before.is_some_and(|before| before.is(form::TITLE));
+        if !(part(word) || dot) || owner {
+            break;
+        }
+        length += 1;
+    }
+    // Capitals alone are an abbreviation or a raised voice.
+    let long = words[place..place + length]
+        .iter()
+        .any(|word| word.form == 0 && word.shape == Shape::Plain && word.bare().chars().count() > 1 && !word.capitals);
+    if long { length } else { 0 }
+}
+
+/// Days and months have capitals in English and are no names.
+fn is_calendar(word: &str) -> bool {
+    use crate::recall::plan::time::words::{month, weekday};
+    let word = word.strip_suffix('s').unwrap_or(word);
+    month(word).is_some() || weekday(word).is_some()
+}
+
+/// Whether a title, a relation, or a word for naming stands before: "my sister Marta", "Dr. Lee", "called Rex".
+fn is_marked(words: &[Word], place: usize) -> bool {
+    let before = place.checked_sub(1).map(|at| &words[at]);
+    words[place].is(form::TITLE)
+        || before.is_some_and(|word| {
+            word.is(form::RELATION | form::TITLE)
+                || matches!(word.text.as_str(), "called" | "named" | "heißt" | "namens" | "llama" | "appelle" | "зовут")
+        })
+}
+
+/// What sort of thing a name is; a concept where that is not sure.
+fn sort(words: &[Word], place: usize, length: usize, claims: &[Claim], language: Option<&Language>) -> EntityType {
+    let before = place.checked_sub(1).map(|at| &words[at]);
+    if words[place].is(form::TITLE)
+        || before.is_some_and(|word| word.is(form::RELATION) && !word.text.starts_with("team"))
+    {
+        return EntityType::Person;
+    }
+    let folded: Vec<String> = words[place..place + length]
+        .iter()
+        .map(|word| language.map_or_else(|| word.bare().to_owned(), |language| language.folded(word.bare())))
+        .collect();
+    let folded = folded.join(" ");
+    let claimed = claims.iter().find(|claim| claim.value == folded || claim.value.starts_with(&format!("{folded} ")));
+    match claimed.map(|claim| claim.attribute) {
+        Some("home") => return EntityType::Place,
+        Some("employer") => return EntityType::Organization,
+        _ => {}
+    }
+    let near = |form: u64| words[place.saturating_sub(4)..place].iter().any(|word| word.is(form));
+    let into = before.is_some_and(|word| {
+        matches!(word.text.as_str(), "in" | "to" | "from" | "at" | "en" | "à" | "nach" | "aus" | "в" | "из")
+    });
+    let travels = words.iter().any(|word| {
+        matches!(
+            word.text.as_str(),
+            "trip" | "flew" | "visited" | "travelled" | "traveled" | "flight" | "born" | "grew"
+        )
+    });
+    if into && travels && !near(form::EVENT & !form::EVENT) {
+        return EntityType::Place;
+    }
+    if before.is_some_and(|word| matches!(word.text.as_str(), "project" | "projekt" | "proyecto" | "projet" | "проект"))
+    {
+        return EntityType::Project;
+    }
+    EntityType::Concept
+}
+
+/// Whether these words between two names say that both are the same.
+fn is_alias(between: &[Word]) -> bool {
+    let words: Vec<&str> =
+        between.iter().filter(|word| word.shape != Shape::Mark).map(|word| word.text.as_str()).collect();
+    let words = words.join(" ");
+    !words.is_empty() && ALIASES.split('|').any(|alias| alias == words)
+}
+
+/// A name as it is written, without the "'s" of an owner.
+fn text(sentence: &str, words: &[Word]) -> String {
+    let (Some(first), Some(last)) = (words.first(), words.last()) else { return String::new() };
+    let name = &sentence[first.at.start..last.at.end];
+    name.strip_suffix("'s").or_else(|| name.strip_suffix("’s")).unwrap_or(name).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::language::language_of;
+    use crate::learn::language::sentence::sentences;
+    use crate::learn::language::word::words;
+
+    fn found(text: &str) -> Vec<String> {
+        let sentence = sentences(text)[0];
+        let language = language_of(text);
+        let told = |one: &Mention| {
+            format!(
+                "{}:{}{}",
+                one.name,
+                one.entity_type,
+                one.aliases.iter().map(|alias| format!("={alias}")).collect::<String>()
+            )
+        };
+        names(&sentence, &words(sentence.text, language), language, &[], &Present::default()).iter().map(told).collect()
+    }
+
+    #[test]
+    fn names_stand_inside_a_sentence() {
+        for (text, expect) in [
+            ("The weather was fine", vec![]),
+            ("Sounds like a plan", vec![]),
+            ("I met my sister Marta in May", vec!["Marta:person"]),
+            ("We had dinner with Neal Stephenson", vec!["Neal Stephenson:concept"]),
+            ("My manager is Robert, aka Bob", vec!["Robert:concept=Bob"]),
+            ("I went to see Dr. Mwangi", vec!["Dr. Mwangi:person"]),
+            ("We flew to Lisbon on Monday", vec!["Lisbon:place"]),
+            ("Meine Tochter Lena mag Pferde", vec!["Lena:person"]),
+            ("Key Features:", vec![]),
+        ] {
+            assert_eq!(found(text), expect, "{text}");
+        }
+    }
+}

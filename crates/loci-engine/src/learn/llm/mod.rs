@@ -1,0 +1,208 @@
+//! What does a language model make of it?
+//!
+//! A [`Mind`] asks a [`Chat`] about plain values and gives plain values back; what becomes of them is
+//! decided elsewhere, by the same rules that hold without it. It is optional, it is never asked on the
+//! way of a write or a question, and it is not believed: what it names must have been given to it by
+//! number, what it writes must keep the writing rules, and what people wrote reaches it fenced, as
+//! material and never as instructions.
+
+mod budget;
+mod causal;
+mod entity_summary;
+mod fence;
+mod insight;
+mod prompt;
+pub(crate) mod quota;
+mod rewrite;
+mod same_fact;
+mod summarize;
+
+use std::sync::Arc;
+
+use loci_models::{Chat, ChatQuestion};
+use loci_types::ErrorKind;
+use serde_json::{Map, Value, json};
+
+use crate::{Error, Result};
+
+use budget::Allowance;
+use prompt::Purpose;
+
+pub use budget::{Budget, Learning};
+pub use causal::Direction;
+pub use insight::InsightDraft;
+pub use prompt::{Prompt, prompts};
+pub use rewrite::Rewritten;
+pub use same_fact::{Side, Verdict};
+
+/// Pairs that are judged in one question.
+const PAIRS: usize = 10;
+
+/// What a language model was asked for has cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Tokens read and written.
+    pub tokens: u64,
+}
+
+/// A language model that works for the engine.
+#[derive(Clone)]
+pub struct Mind {
+    chat: Arc<dyn Chat>,
+    limits: Learning,
+    allowance: Option<Allowance>,
+}
+
+impl Mind {
+    /// A mind with the usual limits, which does not count tokens.
+    pub fn new(chat: Arc<dyn Chat>) -> Self {
+        Self { chat, limits: Learning::default(), allowance: None }
+    }
+
+    /// The same mind with these limits.
+    #[must_use]
+    pub fn with_limits(self, limits: Learning) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// The same mind, which may spend so many tokens and then refuses with [`ErrorKind::RateLimited`].
+    /// Clones of what is returned share them.
+    #[must_use]
+    pub fn within(&self, tokens: u64) -> Self {
+        Self { allowance: Some(Allowance::new(tokens)), ..self.clone() }
+    }
+
+    /// What is left of the tokens it may spend. Failed questions have cost, too.
+    pub fn left(&self) -> Option<u64> {
+        self.allowance.as_ref().map(Allowance::left)
+    }
+
+    /// The model's name.
+    pub fn model(&self) -> &str {
+        self.chat.model()
+    }
+
+    /// What it may do.
+    pub fn limits(&self) -> &Learning {
+        &self.limits
+    }
+
+    /// One answer, put on the bill. A failure carries what the whole bill was by then.
+    async fn ask(&self, question: &ChatQuestion, spent: &mut Spent) -> Result<Value> {
+        let reserved = self.reserve(question)?;
+        let outcome = self.chat.ask(question).await;
+        let cost = match &outcome {
+            Ok(answer) => answer.prompt_tokens + answer.completion_tokens,
+            Err(error) => error.spent(),
+        };
+        if let Some(allowance) = &self.allowance {
+            allowance.settle(reserved, cost);
+        }
+        spent.tokens += cost;
+        outcome.map(|answer| answer.value).map_err(|error| billed(error, *spent))
+    }
+
+    /// Sets aside what a question may cost.
+    fn reserve(&self, question: &ChatQuestion) -> Result<u64> {
+        let Some(allowance) = &self.allowance else { return Ok(0) };
+        let estimate = self.chat.estimate(question);
+        if allowance.reserve(estimate) {
+            return Ok(estimate);
+        }
+        let message =
+            format!("`{}` needs up to {estimate} tokens of the language model, and too few are left", question.purpose);
+        let hint = "it goes on with the next day's tokens; to have more of them, raise learning.tokens_per_day";
+        Err(loci_types::Error::new(ErrorKind::RateLimited, message).hint(hint).into())
+    }
+
+    /// An answer that has the shape and still says nothing.
+    fn nothing(&self, problem: &str, spent: Spent) -> Error {
+        billed(
+            loci_models::Error::BadAnswer { model: self.chat.model().to_owned(), problem: problem.to_owned() },
+            spent,
+        )
+    }
+}
+
+/// A failure with all that was spent until it happened.
+fn billed(error: loci_models::Error, spent: Spent) -> Error {
+    let cause = match error {
+        loci_models::Error::Chat { cause, .. } => cause,
+        other => Box::new(other),
+    };
+    loci_models::Error::Chat { cause, spent: spent.tokens }.into()
+}
+
+/// What is asked for a purpose.
+fn question(purpose: Purpose, input: String, schema: Value, max_tokens: u32) -> ChatQuestion {
+    let prompt = purpose.prompt();
+    let (purpose, prompt_version) = (prompt.name, prompt.version);
+    ChatQuestion { purpose, prompt_version, system: prompt.text.to_owned(), input, schema, max_tokens }
+}
+
+/// The schema of an object that has exactly these fields, as strict decoding wants it.
+fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
+    let required: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
+    let properties: Map<String, Value> =
+        fields.iter().map(|(name, schema)| ((*name).to_owned(), schema.clone())).collect();
+    json!({ "type": "object", "additionalProperties": false, "required": required, "properties": properties })
+}
+
+/// The schema of a list.
+fn list(items: Value) -> Value {
+    json!({ "type": "array", "items": items })
+}
+
+/// The schema of a value of this type.
+fn plain(name: &str) -> Value {
+    json!({ "type": name })
+}
+
+/// The schema of one of these words.
+fn one_of(words: &[&str]) -> Value {
+    json!({ "type": "string", "enum": words })
+}
+
+/// The items of a list in an answer.
+fn items<'a>(answer: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
+    answer[name].as_array().into_iter().flatten()
+}
+
+/// A model's 1..5 as the 0..1 that memories have.
+fn importance(value: &Value) -> Option<f64> {
+    value.as_f64().and_then(|level| loci_types::from_step("importance", level.clamp(1.0, 5.0)).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_become_shares() {
+        for (level, expect) in [
+            (json!(1), Some(0.0)),
+            (json!(2), Some(0.25)),
+            (json!(5), Some(1.0)),
+            (json!(9), Some(1.0)),
+            (json!(0), Some(0.0)),
+            (json!("high"), None),
+        ] {
+            assert_eq!(importance(&level), expect, "{level}");
+        }
+    }
+
+    #[test]
+    fn schemas_are_strict() {
+        let schema = object([("pair", plain("integer")), ("cause", one_of(&["first", "none"]))]);
+        let expect = json!({
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["pair", "cause"],
+            "properties": {
+                "pair": { "type": "integer" },
+                "cause": { "type": "string", "enum": ["first", "none"] },
+            },
+        });
+        assert_eq!(schema, expect);
+    }
+}

@@ -1,0 +1,13 @@
+//! Learning from conversations: what is extracted, agreed to, linked and written.
+
+pub(crate) mod consent;
+pub(crate) mod consolidate;
+pub(crate) mod entity;
+pub mod extract;
+pub(crate) mod fact;
+pub(crate) mod insights;
+pub(crate) mod jobs;
+pub(crate) mod language;
+pub mod llm;
+pub(crate) mod session;
+pub mod writing_rules;

@@ -1,0 +1,186 @@
+//! When is a conversation over, and what becomes of it?
+//!
+//! A session ends when it is told to, when its thread goes on under another name, or when nobody has
+//! said anything for long. Then it is learned from once; what belongs to it alone is kept for the
+//! user if it matters, and goes when its time is over.
+
+use jiff::Timestamp;
+use loci_store::Page;
+use loci_types::{
+    Action, Addition, Batch, Bookkeeping, Error, ErrorKind, Filter, Identifiers, JobKind, JobSpec, Layer, Memory,
+    Patch, Relation, Revision, Scope, Session, SessionFilter, Tenant, Visible,
+};
+use serde_json::{Map, json};
+
+use crate::access::policy::{self, Caller};
+use crate::write::reconcile::place::statement;
+use crate::write::reconcile::{Decision, reconcile};
+use crate::{Engine, Result};
+
+/// So many memories of a session are promoted at the most.
+const PROMOTED: usize = 500;
+/// Where a memory of a session says which of the user's it became.
+const PROMOTED_TO: &str = "promotedTo";
+
+impl Engine {
+    /// Lists all sessions that the caller may see, those quiet longest first.
+    pub async fn sessions(&self, caller: &Caller, filter: SessionFilter) -> Result<Vec<Session>> {
+        self.sessions_from(caller, &filter, 0, usize::MAX).await
+    }
+
+    /// Lists sessions from an offset on, at most `limit` of them, those quiet longest first.
+    pub async fn sessions_from(
+        &self,
+        caller: &Caller,
+        filter: &SessionFilter,
+        offset: usize,
+        limit: usize,
+    ) -> Result<Vec<Session>> {
+        // Turns have no category, so a credential that shows only some categories sees no turn, and no session either.
+        if caller.categories.is_some() {
+            return Ok(Vec::new());
+        }
+        let visible = self.visible(caller, None).await?;
+        let found = self.store.sessions(&visible, filter, offset.saturating_add(limit)).await?;
+        Ok(found.into_iter().skip(offset).collect())
+    }
+
+    /// Reads a session. Of several layers that have one of this id, the one with the latest turn is returned.
+    pub async fn session(&self, caller: &Caller, session_id: &str) -> Result<Session> {
+        let filter = SessionFilter { session_id: Some(session_id.to_owned()), ..SessionFilter::default() };
+        let found = self.sessions(caller, filter).await?.pop();
+        Ok(found.ok_or_else(|| unknown_session(session_id))?)
+    }
+
+    /// Ends a session and queues the learning from it; what matters of its entries is remembered for its user. False
+    /// if it was over already.
+    pub async fn end_session(&self, caller: &Caller, name: &str) -> Result<bool> {
+        policy::writer(caller)?;
+        let found = self
+            .sessions(caller, SessionFilter { session_id: Some(name.to_owned()), ..SessionFilter::default() })
+            .await?;
+        // Before it is over: what could not be remembered is still there when it is ended again.
+        let promoted = self.end_entries(caller, name, &found).await?;
+        if found.is_empty() && promoted.is_some() {
+            return Ok(true);
+        }
+        if found.is_empty() {
+            return Err(unknown_session(name).into());
+        }
+        // The same conversation may lie in several layers.
+        for session in &found {
+            let changes = self
+                .closing(&session.scope, name, self.now())
+                .into_iter()
+                .map(|action| self.change(caller, "hotpath", "the session is over", action))
+                .collect();
+            let batch = Batch { tenant: caller.tenant.clone(), space: session.scope.space(), changes };
+            self.store.apply(batch).await?;
+        }
+        Ok(found.iter().any(|session| session.ended_at.is_none()))
+    }
+
+    /// What ends a session: its end, and the learning from it as a job.
+    pub(crate) fn closing(&self, scope: &Scope, session: &str, at: Timestamp) -> Vec<Action> {
+        vec![
+            Action::Bookkeeping(Bookkeeping::EndSession { scope: scope.clone(), session: session.to_owned() }),
+            Action::Bookkeeping(Bookkeeping::Enqueue(consolidate_job(scope, session, at))),
+        ]
+    }
+
+    /// Keeps what matters of a session's own layer for its user, once the session is over. It meets
+    /// what is known of the user like anything else that is learned.
+    pub(crate) async fn promote(&self, tenant: &Tenant, session: &Session) -> Result<usize> {
+        let (rules, at) = (&self.config.sessions, self.now());
+        if session.scope.layer() != Layer::Session || !rules.promote_important || session.ended_at.is_none() {
+            return Ok(0);
+        }
+        let user_id = session.scope.identifiers().user_id;
+        let user = Scope::new(Layer::User, &Identifiers { user_id, ..Identifiers::default() })?;
+        let seen = policy::upkeep(tenant, &session.scope);
+        let filter =
+            Filter { importance_min: Some(rules.promotion_threshold), kinds: self.told_kinds(), ..Filter::at(at) };
+        let page = Page { after: None, limit: PROMOTED };
+        let mut matters = self.store.scan(&seen, &filter, page).await?.memories;
+        matters.retain(|memory| !memory.metadata.contains_key(PROMOTED_TO));
+        let promoted = matters.len();
+        for memory in matters.into_iter().rev() {
+            self.promote_one(tenant, &user, &seen, memory, at).await?;
+        }
+        Ok(promoted)
+    }
+
+    async fn promote_one(
+        &self,
+        tenant: &Tenant,
+        user: &Scope,
+        seen: &Visible,
+        memory: Memory,
+        at: Timestamp,
+    ) -> Result<()> {
+        let model = self.model().map_or("", |model| &model.name);
+        let vector = self.store.vectors(seen, model, &[memory.id]).await?.pop().map(|(_, vector)| vector);
+        let (old, new) = (memory.id, self.promoted(memory, user, at));
+        let jobs = if vector.is_some() { Vec::new() } else { self.embed_jobs(new.id, at) };
+        let unless = Some(self.twin_key(&new));
+        let addition = Addition { unless, claim: self.claim_of(&new), vector, jobs, ..Addition::new(new) };
+        let whose = policy::upkeep(tenant, user);
+        let known = self.neighbours(&whose, &addition, None).await?;
+        let statement = statement(&addition.memory);
+        let decision = reconcile(&statement, &known, &self.config.bands);
+        let id = match &decision {
+            Decision::Skip { of: id, .. } => *id,
+            _ => addition.memory.id,
+        };
+        let (kind, source) = (addition.memory.kind.name().to_owned(), (id, addition.memory.confidence));
+        let mut actions = self.actions(&whose, &decision, addition).await?;
+        for claim in &statement.reading.claims {
+            actions.extend(self.triple(user, &kind, Some(claim), source, at));
+        }
+        actions.push(Action::Link(self.edge(id, old, Relation::DerivedFrom, 1.0, at)));
+        let metadata = Some(Map::from_iter([(PROMOTED_TO.to_owned(), json!(id))]));
+        let patch = Patch { metadata, ..Patch::default() };
+        let marked = Revision { id: old, expect: None, patch, vector: None, jobs: Vec::new() };
+        actions.push(Action::Revise(Box::new(marked)));
+        let operator = Caller { tenant: tenant.clone(), ..Caller::operator() };
+        let reason = format!("of a session that is over, and important; {}", decision.reason());
+        let changes = actions.into_iter().map(|action| self.change(&operator, "worker", &reason, action)).collect();
+        self.store.apply(Batch { tenant: tenant.clone(), space: user.space(), changes }).await?;
+        Ok(())
+    }
+
+    fn promoted(&self, memory: Memory, user: &Scope, at: Timestamp) -> Memory {
+        let mut identifiers = memory.identifiers.clone();
+        identifiers.user_id = user.identifiers().user_id;
+        Memory {
+            id: self.new_id(at),
+            version: 1,
+            layer: Layer::User,
+            identifiers,
+            access_count: 0,
+            last_accessed_at: None,
+            created_at: at,
+            updated_at: at,
+            supersedes_id: None,
+            thread_id: None,
+            ..memory
+        }
+    }
+}
+
+/// The error for a session that does not exist or is not visible.
+pub(crate) fn unknown_session(session_id: &str) -> Error {
+    Error::new(ErrorKind::NotFound, format!("there is no session `{session_id}` here"))
+        .at("sessionId")
+        .hint("`loci session list` shows them")
+}
+
+/// The job that learns from a session.
+pub(crate) fn consolidate_job(scope: &Scope, session: &str, at: Timestamp) -> JobSpec {
+    JobSpec {
+        kind: JobKind::Consolidate,
+        payload: json!({ "scope": scope.key(), "session": session }),
+        unique: Some(format!("consolidate {} {session}", scope.key())),
+        run_after: at,
+    }
+}

@@ -1,0 +1,132 @@
+//! What has time done to all of them?
+
+use loci_store::AgeingRow;
+use loci_types::{Action, AgedScore, Kind, MemoryId, Space, State};
+
+use super::{Run, Step, StepReport};
+use crate::access::policy;
+use crate::lifecycle::rules::fate::{Cause, Fate, days_after, fate};
+use crate::{Engine, Result};
+
+/// So many are read and written at once: a page is a transaction, and others write between two.
+const PAGE: usize = 500;
+
+impl Engine {
+    pub(super) async fn ageing_step(&self, run: &Run<'_>, step: Step) -> Result<StepReport> {
+        let mut report = StepReport::new(step);
+        for space in self.all_spaces(&run.caller.tenant).await? {
+            self.age_space(run, step, &space, &mut report).await?;
+        }
+        Ok(report)
+    }
+
+    async fn age_space(&self, run: &Run<'_>, step: Step, space: &Space, report: &mut StepReport) -> Result<()> {
+        let whole = policy::whole(&run.caller.tenant);
+        let mut after = 0;
+        loop {
+            let page = self.store.list_for_ageing(&whole, space, after, PAGE).await?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after = last.place;
+            let fates: Vec<(&AgeingRow, Fate)> = page.iter().map(|memory| (memory, self.fate(memory, run))).collect();
+            let mine: Vec<(MemoryId, Fate, Cause)> = fates
+                .iter()
+                .filter_map(|(memory, fate)| fate.step.map(|(_, cause)| (memory.id, *fate, cause)))
+                .filter(|(_, _, cause)| belongs(*cause, step))
+                .collect();
+            let moved = |id: MemoryId| mine.iter().any(|(moved, ..)| *moved == id);
+            let aged: Vec<AgedScore> = fates
+                .iter()
+                .filter(|(memory, fate)| step == Step::Decay && fate.aged && !moved(memory.id))
+                .map(|(memory, fate)| AgedScore {
+                    id: memory.id,
+                    confidence: fate.confidence,
+                    relevance: fate.relevance,
+                })
+                .collect();
+            self.tell_moves(run, report, &mine).await?;
+            report.aged += aged.len() as u64;
+            if !run.dry {
+                self.apply_moves(run, space, &mine, aged).await?;
+            }
+            if page.len() < PAGE {
+                return Ok(());
+            }
+        }
+    }
+
+    fn fate(&self, memory: &AgeingRow, run: &Run<'_>) -> Fate {
+        fate(memory, self.kinds.spec(&Kind::stored(memory.kind.clone())), &self.config.lifecycle, run.at)
+    }
+
+    async fn tell_moves(
+        &self,
+        run: &Run<'_>,
+        report: &mut StepReport,
+        moves: &[(MemoryId, Fate, Cause)],
+    ) -> Result<()> {
+        // Only what is told is read.
+        let told: Vec<MemoryId> =
+            moves.iter().take(super::TOLD.saturating_sub(report.planned.len())).map(|(id, ..)| *id).collect();
+        let texts = self.beginnings(&run.caller.tenant, &told).await?;
+        for (id, fate, cause) in moves {
+            let about = texts.iter().find(|(told, _)| told == id).map(|(_, text)| text.clone()).unwrap_or_default();
+            report.tell(Some(*id), action(fate), about, &cause.to_string());
+        }
+        Ok(())
+    }
+
+    async fn apply_moves(
+        &self,
+        run: &Run<'_>,
+        space: &Space,
+        moves: &[(MemoryId, Fate, Cause)],
+        aged: Vec<AgedScore>,
+    ) -> Result<()> {
+        let purge_at = days_after(run.at, i64::from(self.config.lifecycle.purge_days));
+        let mut actions: Vec<(Action, String)> = Vec::new();
+        if !aged.is_empty() {
+            actions.push((Action::Age { aged }, "time passes".to_owned()));
+        }
+        for (id, fate, cause) in moves {
+            let action = match (fate.step, cause) {
+                (Some((None, _)), _) => Action::Purge { id: *id },
+                (_, Cause::Lapsed) => Action::Decide { id: *id, accept: false, over: None, purge_at },
+                (Some((Some(state), _)), _) => Action::Fade {
+                    id: *id,
+                    state,
+                    confidence: Some(fate.confidence),
+                    relevance: Some(fate.relevance),
+                    purge_at: (state == State::SoftDeleted).then_some(purge_at),
+                },
+                (None, _) => continue,
+            };
+            self.shelf.forget(*id);
+            actions.push((action, cause.to_string()));
+        }
+        self.apply_run(run, space, actions).await.map(drop)
+    }
+}
+
+/// Whether a step looks after a cause.
+fn belongs(cause: Cause, step: Step) -> bool {
+    let of = match cause {
+        Cause::Confidence | Cause::Pruned | Cause::Relevance | Cause::Faded => Step::Decay,
+        Cause::Expired => Step::Expire,
+        Cause::Unused => Step::Ttl,
+        Cause::Purged => Step::Purge,
+        Cause::Lapsed => Step::Consent,
+    };
+    of == step
+}
+
+fn action(fate: &Fate) -> &'static str {
+    match fate.step {
+        Some((Some(State::Active), _)) => "make active again",
+        Some((Some(State::Decayed), _)) => "mark as decayed",
+        Some((Some(State::Archived), _)) => "archive",
+        Some((Some(State::SoftDeleted), Cause::Lapsed)) => "let lapse",
+        Some((Some(State::SoftDeleted | State::Proposed), _)) => "soft-delete",
+        Some((None, _)) => "remove for good",
+        None => "keep",
+    }
+}

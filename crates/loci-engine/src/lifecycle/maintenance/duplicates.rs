@@ -1,0 +1,232 @@
+//! What says the same twice, or no longer holds?
+//!
+//! The table of `reconcile` is applied once more in the night, to pairs that were not neighbours when they came in: memories
+//! of the last days and those that are like them. Nothing more is decided here than at once. A language model may settle
+//! what rules left open, but the table has the veto. A pair that was looked at has a fingerprint and is not looked at again
+//! for a while; the number of pairs for each user and night is bounded.
+
+use std::collections::BTreeMap;
+
+use loci_store::AgeingRow;
+use loci_types::{
+    Action, Addition, Bookkeeping, Class, Kind, Memory, MemoryId, NoteValue, Patch, Relation, Revision, Scope, Space,
+    Vector,
+};
+use serde_json::json;
+
+use super::{Run, Step, StepReport};
+use crate::access::policy;
+use crate::learn::llm::Verdict;
+use crate::lifecycle::rules::fate::{days_after, days_before};
+use crate::write::contradict::settled_key;
+use crate::write::reconcile::place::{neighbour, statement};
+use crate::write::reconcile::{Decision, may_replace, reconcile};
+use crate::{Engine, Result};
+
+/// Memories that are read at once.
+const PAGE: usize = 1_000;
+/// What came within these days is compared.
+const NEW_DAYS: u32 = 3;
+/// With what is no older than this.
+const OLD_DAYS: u32 = 90;
+
+/// Two memories that may say the same, the one said earlier first.
+struct Pair {
+    scope: Scope,
+    older: Memory,
+    newer: Memory,
+    similarity: Option<f64>,
+}
+
+impl Engine {
+    pub(super) async fn dedup_step(&self, run: &Run<'_>) -> Result<StepReport> {
+        let mut report = StepReport::new(Step::Dedup);
+        if !self.config.bands.reconcile {
+            return Ok(report);
+        }
+        for space in self.all_spaces(&run.caller.tenant).await? {
+            let pairs = self.pairs(run, &space).await?;
+            let decisions = self.judge(run, &pairs, &mut report).await?;
+            let mut gone: Vec<MemoryId> = Vec::new();
+            let mut actions: Vec<(Action, String)> = Vec::new();
+            for (pair, decision) in pairs.iter().zip(decisions) {
+                if !run.dry {
+                    actions.push((self.fingerprint(run, pair), "compared".to_owned()));
+                }
+                // One that has just gone is compared no more.
+                if gone.contains(&pair.older.id) || gone.contains(&pair.newer.id) {
+                    continue;
+                }
+                let reason = decision.reason().to_owned();
+                let (what, goes, action) = match &decision {
+                    Decision::Skip { .. } => ("merge", &pair.newer, merged(&pair.older, &pair.newer)),
+                    Decision::Supersede { .. } => ("replace", &pair.older, merged(&pair.newer, &pair.older)),
+                    Decision::Add { contradicts, .. } if !contradicts.is_empty() => {
+                        let edge = self.edge(pair.newer.id, pair.older.id, Relation::MayContradict, 1.0, run.at);
+                        report.tell(
+                            Some(pair.newer.id),
+                            "link",
+                            pair.newer.content.chars().take(80).collect(),
+                            &reason,
+                        );
+                        actions.push((Action::Link(edge), reason));
+                        continue;
+                    }
+                    Decision::Add { .. } | Decision::AddAsHistory { .. } => continue,
+                };
+                gone.push(goes.id);
+                self.shelf.forget(pair.older.id);
+                self.shelf.forget(pair.newer.id);
+                report.tell(Some(goes.id), what, goes.content.chars().take(80).collect(), &reason);
+                actions.push((action, reason));
+            }
+            if !run.dry {
+                self.apply_run(run, &space, actions).await?;
+            }
+        }
+        Ok(report)
+    }
+
+    /// The pairs of a space that are worth a look, a bounded number for each user.
+    async fn pairs(&self, run: &Run<'_>, space: &Space) -> Result<Vec<Pair>> {
+        let (tenant, most) = (&run.caller.tenant, self.config.learning.pairs_per_user_per_day as usize);
+        let (mut pairs, mut after): (Vec<Pair>, i64) = (Vec::new(), 0);
+        let mut by_scope: BTreeMap<String, usize> = BTreeMap::new();
+        let new = days_before(run.at, NEW_DAYS);
+        loop {
+            let page = self.store.list_for_ageing(&policy::whole(tenant), space, after, PAGE).await?;
+            let lately = |memory: &&AgeingRow| {
+                let lasting = self.kinds.spec(&Kind::stored(memory.kind.clone())).class != Class::Episodic;
+                lasting && memory.state.is_live() && !memory.superseded && memory.created_at >= new
+            };
+            let ids: Vec<MemoryId> = page.iter().filter(lately).map(|memory| memory.id).collect();
+            let mut new = self.store.fetch(&policy::whole(tenant), &ids).await?;
+            new.retain(|memory| !memory.access_policy.writer_only() && !crate::graph::is_part(memory));
+            for memory in new {
+                let scope = memory.scope()?;
+                let count = by_scope.entry(scope.key()).or_default();
+                for pair in self.pairs_of(run, &scope, memory).await? {
+                    let known = pairs.iter().any(|one| one.older.id == pair.older.id && one.newer.id == pair.newer.id);
+                    if *count < most && !known {
+                        *count += 1;
+                        pairs.push(pair);
+                    }
+                }
+            }
+            match page.last() {
+                Some(last) if page.len() == PAGE => after = last.place,
+                _ => return Ok(pairs),
+            }
+        }
+    }
+
+    async fn pairs_of(&self, run: &Run<'_>, scope: &Scope, memory: Memory) -> Result<Vec<Pair>> {
+        let seen = policy::upkeep(&run.caller.tenant, scope);
+        let model = self.model().map_or("", |model| &model.name);
+        let vector: Option<Vector> =
+            self.store.vectors(&seen, model, &[memory.id]).await?.pop().map(|(_, vector)| vector);
+        let claim = self.claim_of(&memory);
+        let came = memory.created_at;
+        let mut addition = Addition { claim, vector, ..Addition::new(memory) };
+        // What holds now is asked for, whenever it came.
+        addition.memory.created_at = run.at;
+        let known = self.neighbours(&seen, &addition, None).await?;
+        let ids: Vec<MemoryId> = known.iter().map(|one| one.id).collect();
+        let others = self.store.fetch(&seen, &ids).await?;
+        let mut pairs = Vec::new();
+        for other in others {
+            let similarity = known.iter().find(|one| one.id == other.id).and_then(|one| one.similarity);
+            let mut memory = addition.memory.clone();
+            memory.created_at = came;
+            let later = (other.when_said(), other.id) < (memory.when_said(), memory.id);
+            let (older, newer) = if later { (other, memory) } else { (memory, other) };
+            let pair = Pair { scope: scope.clone(), older, newer, similarity };
+            if pair.older.created_at >= days_before(run.at, OLD_DAYS) && self.is_unseen(run, &pair).await? {
+                pairs.push(pair);
+            }
+        }
+        Ok(pairs)
+    }
+
+    async fn is_unseen(&self, run: &Run<'_>, pair: &Pair) -> Result<bool> {
+        let seen = policy::upkeep(&run.caller.tenant, &pair.scope);
+        let keys = [key(pair), settled_key(pair.older.id, pair.newer.id)];
+        Ok(self.store.notes(&seen, &pair.scope.space(), &keys, run.at).await?.is_empty())
+    }
+
+    fn fingerprint(&self, run: &Run<'_>, pair: &Pair) -> Action {
+        let until = Some(days_after(run.at, i64::from(self.config.bands.fingerprint_days)));
+        Action::Bookkeeping(Bookkeeping::Note {
+            scope: Some(pair.scope.clone()),
+            key: key(pair),
+            value: NoteValue::Set(json!(true)),
+            until,
+        })
+    }
+
+    /// What becomes of each pair. A language model is asked only what rules left open.
+    async fn judge(&self, run: &Run<'_>, pairs: &[Pair], report: &mut StepReport) -> Result<Vec<Decision>> {
+        let mut decisions: Vec<Decision> = pairs.iter().map(|pair| self.by_rules(pair)).collect();
+        let Some(mind) = self.mind_for(&run.caller.tenant).await?.filter(|_| !run.dry) else { return Ok(decisions) };
+        let open = |place: &usize| matches!(decisions[*place], Decision::Add { .. });
+        let open: Vec<usize> = (0..pairs.len()).filter(open).collect();
+        let asked: Vec<(String, String)> = open
+            .iter()
+            .map(|place| {
+                (crate::reported(&pairs[*place].older).into_owned(), crate::reported(&pairs[*place].newer).into_owned())
+            })
+            .collect();
+        let before = mind.left().unwrap_or(0);
+        let verdicts = mind.same_fact(&asked).await;
+        self.record_spending(&run.caller.tenant, &mind, before).await?;
+        let (mut vetoed, mut void) = (0, 0);
+        for (place, verdict) in open.into_iter().zip(verdicts?.0) {
+            let pair = &pairs[place];
+            match verdict {
+                Verdict::Contradicts { .. }
+                    if may_replace(&statement(&pair.newer), &neighbour(&pair.older, pair.similarity)) =>
+                {
+                    let reason = "a contradiction, judged by a language model".to_owned();
+                    decisions[place] = Decision::Supersede { old: pair.older.id, contradicts: Vec::new(), reason };
+                }
+                // What says the same without a word more was found by rules; anything else would be lost.
+                Verdict::Same { .. } | Verdict::Contradicts { .. } => vetoed += 1,
+                Verdict::Void => void += 1,
+                Verdict::Different | Verdict::Unanswered => {}
+            }
+        }
+        if vetoed + void > 0 {
+            let reason = format!("{vetoed} verdicts of the language model were vetoed, {void} were void");
+            report.problem.get_or_insert(reason);
+        }
+        Ok(decisions)
+    }
+
+    fn by_rules(&self, pair: &Pair) -> Decision {
+        let (older, newer) = (neighbour(&pair.older, pair.similarity), neighbour(&pair.newer, pair.similarity));
+        // What is to be kept as it is stays, whichever came first.
+        if older.as_is || newer.as_is {
+            return Decision::Add { contradicts: Vec::new(), reason: "kept as it is".to_owned() };
+        }
+        reconcile(&statement(&pair.newer), &[older], &self.config.bands)
+    }
+}
+
+/// One memory takes up another, with its tags and importance.
+fn merged(stays: &Memory, goes: &Memory) -> Action {
+    let mut tags = stays.tags.clone();
+    tags.extend(goes.tags.iter().filter(|tag| !stays.tags.contains(tag)).cloned().collect::<Vec<_>>());
+    let patch = Patch {
+        tags: (tags != stays.tags).then_some(tags),
+        importance: (goes.importance > stays.importance).then_some(goes.importance),
+        pinned: (goes.pinned && !stays.pinned).then_some(true),
+        ..Patch::default()
+    };
+    let into = Revision { id: stays.id, expect: None, patch, vector: None, jobs: Vec::new() };
+    Action::Merge { into: Box::new(into), from: vec![goes.id] }
+}
+
+/// The fingerprint of a pair: which two, and how alike, to two digits.
+fn key(pair: &Pair) -> String {
+    format!("pair {} {} {:.2}", pair.older.id, pair.newer.id, pair.similarity.unwrap_or(0.0))
+}

@@ -1,0 +1,351 @@
+//! What is done in the night?
+//!
+//! A run is a row of steps. Each reads pages, makes a plan with pure rules and applies it; a dry run
+//! makes the same plan and prints it instead. One process at a time holds the lease. A run that was
+//! cut short is simply run again: every page is a transaction, and what is done is not done twice.
+
+mod ageing;
+mod duplicates;
+mod enrich;
+mod tidy;
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use loci_types::{Action, Batch, Error, ErrorKind, JobKind, MemoryId, Space, Tenant};
+use serde::{Deserialize, Serialize};
+
+use crate::access::policy::{self, Caller};
+use crate::{Engine, Result};
+
+/// So many lines of a plan are told; all are counted.
+const TOLD: usize = 1_000;
+/// For so long a run that is cut short keeps others away.
+const LEASE: Duration = Duration::from_secs(300);
+/// The name of the lease.
+const NAME: &str = "maintenance";
+
+/// One step of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// Ends sessions that are quiet, and learns from those that are over.
+    Consolidate,
+    /// Lets confidence and relevance fade, and prunes what is used up.
+    Decay,
+    /// Soft-deletes what has expired.
+    Expire,
+    /// Soft-deletes what was not used for long and matters little.
+    Ttl,
+    /// Lets proposals lapse that nobody decided on.
+    Consent,
+    /// Soft-deletes what belonged to sessions that are long over.
+    Sessions,
+    /// Archives the weakest of those who have too many.
+    Caps,
+    /// Removes for good what was deleted long enough ago.
+    Purge,
+    /// Makes one of what says the same.
+    Dedup,
+    /// Describes the things that are spoken of.
+    Enrich,
+    /// Finds what brought what about.
+    Causal,
+    /// Finds what lies behind.
+    Insight,
+    /// Makes long conversations shorter.
+    #[serde(alias = "summarise")]
+    Summarize,
+    /// Shortens long chains.
+    Collapse,
+    /// Sweeps up.
+    Compact,
+}
+
+impl Step {
+    /// All of them, in their order.
+    pub const ALL: [Step; 15] = [
+        Step::Consolidate,
+        Step::Decay,
+        Step::Expire,
+        Step::Ttl,
+        Step::Consent,
+        Step::Sessions,
+        Step::Caps,
+        Step::Purge,
+        Step::Dedup,
+        Step::Enrich,
+        Step::Causal,
+        Step::Insight,
+        Step::Summarize,
+        Step::Collapse,
+        Step::Compact,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Step::Consolidate => "consolidate",
+            Step::Decay => "decay",
+            Step::Expire => "expire",
+            Step::Ttl => "ttl",
+            Step::Consent => "consent",
+            Step::Sessions => "sessions",
+            Step::Caps => "caps",
+            Step::Purge => "purge",
+            Step::Dedup => "dedup",
+            Step::Enrich => "enrich",
+            Step::Causal => "causal",
+            Step::Insight => "insight",
+            Step::Summarize => "summarize",
+            Step::Collapse => "collapse",
+            Step::Compact => "compact",
+        }
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Step {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        // The spelling of earlier versions.
+        let text = if text == "summarise" { Self::Summarize.name() } else { text };
+        Self::ALL.into_iter().find(|step| step.name() == text).ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.iter().map(|step| step.name()).collect();
+            Error::invalid("only", format!("`{text}` is not a step of maintenance"))
+                .hint(format!("use one of {}", names.join(", ")))
+        })
+    }
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct MaintainRequest {
+    /// Only plan, and change nothing.
+    pub dry_run: bool,
+    /// Only these steps; none: all.
+    pub only: Vec<Step>,
+    /// As if it were then.
+    pub at: Option<Timestamp>,
+}
+
+/// What was done, or would be.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct MaintainReport {
+    /// The time that counted as now.
+    #[serde(rename = "now")]
+    pub at: Timestamp,
+    /// Whether nothing was changed.
+    pub dry_run: bool,
+    /// The steps, in their order.
+    pub steps: Vec<StepReport>,
+}
+
+/// What one step did, or would do.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct StepReport {
+    /// The step.
+    pub step: Step,
+    /// How many changes.
+    pub changes: u64,
+    /// How many memories only have new scores.
+    pub aged: u64,
+    /// The first of the changes.
+    pub planned: Vec<PlannedAction>,
+    /// What could not be done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// One change of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct PlannedAction {
+    /// The memory, if it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<MemoryId>,
+    /// What is done.
+    pub action: String,
+    /// To what.
+    pub about: String,
+    /// Why.
+    pub why: String,
+}
+
+/// A run that is under way.
+pub(crate) struct Run<'a> {
+    pub(crate) caller: &'a Caller,
+    pub(crate) at: Timestamp,
+    pub(crate) dry: bool,
+    pub(crate) holder: String,
+}
+
+impl StepReport {
+    fn new(step: Step) -> Self {
+        Self { step, changes: 0, aged: 0, planned: Vec::new(), problem: None }
+    }
+
+    fn tell(&mut self, id: Option<MemoryId>, action: &str, about: String, why: &str) {
+        self.changes += 1;
+        if self.planned.len() < TOLD {
+            self.planned.push(PlannedAction { id, action: action.to_owned(), about, why: why.to_owned() });
+        }
+    }
+}
+
+impl Engine {
+    /// Does what is done in the night, or tells what would be. `progress` hears each step as it begins.
+    pub async fn maintain(
+        &self,
+        caller: &Caller,
+        request: MaintainRequest,
+        mut progress: impl FnMut(Step) + Send,
+    ) -> Result<MaintainReport> {
+        policy::operator(caller, "maintains it")?;
+        let at = request.at.unwrap_or_else(|| self.now());
+        let holder = self.new_id(self.now()).to_string();
+        let run = Run { caller, at, dry: request.dry_run, holder };
+        if !run.dry {
+            self.take_turn(&run).await?;
+        }
+        let mut report = MaintainReport { at, dry_run: run.dry, steps: Vec::new() };
+        let wanted = |step: &Step| request.only.is_empty() || request.only.contains(step);
+        let mut failure = None;
+        for step in Step::ALL.into_iter().filter(wanted) {
+            progress(step);
+            match self.step(&run, step).await {
+                Ok(done) => report.steps.push(done),
+                // A step that needs a model, or that someone else crossed, must not keep the others from theirs.
+                Err(error) if !matches!(error, crate::Error::Store(_)) || crossed(&error) => {
+                    report.steps.push(StepReport { problem: Some(error.to_string()), ..StepReport::new(step) });
+                }
+                Err(error) => {
+                    failure = Some(error);
+                    break;
+                }
+            }
+        }
+        if !run.dry {
+            self.store.lease(&caller.tenant, NAME, &run.holder, self.now(), Duration::ZERO).await?;
+        }
+        failure.map_or(Ok(report), Err)
+    }
+
+    async fn step(&self, run: &Run<'_>, step: Step) -> Result<StepReport> {
+        if !run.dry {
+            self.take_turn(run).await?;
+        }
+        match step {
+            Step::Consolidate => self.consolidate_step(run).await,
+            Step::Decay | Step::Expire | Step::Ttl | Step::Consent | Step::Purge => self.ageing_step(run, step).await,
+            Step::Sessions => self.sessions_step(run).await,
+            Step::Caps => self.caps_step(run).await,
+            Step::Dedup => self.dedup_step(run).await,
+            Step::Enrich => self.enrich_step(run).await,
+            Step::Causal => self.jobs_step(run, step, JobKind::Causal).await,
+            Step::Insight => self.jobs_step(run, step, JobKind::Insight).await,
+            Step::Summarize => self.summarize_step(run).await,
+            Step::Collapse => self.collapse_step(run).await,
+            Step::Compact => self.compact_step(run).await,
+        }
+    }
+
+    /// Takes the lease, or renews it.
+    pub(crate) async fn take_turn(&self, run: &Run<'_>) -> Result<()> {
+        if self.store.lease(&run.caller.tenant, NAME, &run.holder, self.now(), LEASE).await? {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::Conflict, "maintenance is running elsewhere")
+            .at("maintenance")
+            .hint("wait until it is done; one that was cut short gives way after five minutes")
+            .into())
+    }
+
+    /// Applies changes of a run to one space.
+    pub(crate) async fn apply_run(
+        &self,
+        run: &Run<'_>,
+        space: &Space,
+        actions: Vec<(Action, String)>,
+    ) -> Result<Vec<loci_store::Applied>> {
+        if actions.is_empty() {
+            return Ok(Vec::new());
+        }
+        let change = |(action, reason): (Action, String)| {
+            let mut change = self.change(run.caller, "worker", &reason, action);
+            change.at = run.at;
+            change.provenance.actor = Some("loci".to_owned());
+            change
+        };
+        let changes: Vec<_> = actions.into_iter().map(change).collect();
+        let batch = |changes| Batch { tenant: run.caller.tenant.clone(), space: space.clone(), changes };
+        match self.store.apply(batch(changes.clone())).await.map_err(crate::Error::from) {
+            // Someone has changed one of them since the page was read: the others go on.
+            Err(error) if crossed(&error) && changes.len() > 1 => {
+                let mut applied = Vec::new();
+                for change in changes {
+                    match self.store.apply(batch(vec![change])).await.map_err(crate::Error::from) {
+                        Ok(one) => applied.extend(one),
+                        Err(error) if crossed(&error) => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+                Ok(applied)
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// Does the waiting jobs of a kind, or tells which they are.
+    async fn jobs_step(&self, run: &Run<'_>, step: Step, kind: JobKind) -> Result<StepReport> {
+        let mut report = StepReport::new(step);
+        for job in self.store.jobs(&run.caller.tenant, &["waiting"], usize::MAX).await? {
+            if job.kind == kind && job.run_after <= run.at {
+                let session = job.payload["session"].as_str().unwrap_or_default();
+                report.tell(None, "look at", format!("session {session}"), "it is over");
+            }
+        }
+        if !run.dry {
+            let worked = self.work(run.caller, &[kind], usize::MAX).await?;
+            if worked.failed > 0 {
+                report.problem = Some(format!("{} failed; `loci jobs` shows them", worked.failed));
+            }
+        }
+        Ok(report)
+    }
+
+    /// The beginnings of these memories, for a plan that people read.
+    pub(crate) async fn beginnings(&self, tenant: &Tenant, ids: &[MemoryId]) -> Result<Vec<(MemoryId, String)>> {
+        let memories = self.store.fetch(&policy::whole(tenant), ids).await?;
+        let brief = |text: &str| {
+            let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            match line.char_indices().nth(80) {
+                Some((end, _)) => format!("{}…", &line[..end]),
+                None => line,
+            }
+        };
+        Ok(memories.into_iter().map(|memory| (memory.id, brief(&memory.content))).collect())
+    }
+}
+
+/// Whether someone else has changed what a plan was about.
+fn crossed(error: &crate::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::InvalidInput | ErrorKind::NotFound | ErrorKind::Conflict | ErrorKind::VersionConflict
+    )
+}

@@ -1,0 +1,257 @@
+//! What is to be put in order?
+
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use loci_store::Page;
+use loci_types::{Action, Bookkeeping, Filter, Kind, Layer, MemoryId, Session, SessionFilter, Space, State, Tenant};
+
+use super::{Run, Step, StepReport};
+use crate::access::policy;
+use crate::lifecycle::curve::{Curve, age_days};
+use crate::lifecycle::rules::chain::superfluous;
+use crate::lifecycle::rules::fate::{days_after, days_before};
+use crate::recall::score::utility;
+use crate::{Engine, Result};
+
+/// So many are looked at in one run, or in one page.
+const MANY: usize = 1_000;
+
+impl Engine {
+    /// Ends sessions that are quiet, and learns from those that are over.
+    pub(super) async fn consolidate_step(&self, run: &Run<'_>) -> Result<StepReport> {
+        let mut report = StepReport::new(Step::Consolidate);
+        let whole = policy::whole(&run.caller.tenant);
+        let idle = SignedDuration::from_hours(i64::from(self.config.sessions.idle_hours));
+        let quiet = run.at.saturating_sub(idle).unwrap_or(Timestamp::MIN);
+        let open = SessionFilter { ended: Some(false), quiet_since: Some(quiet), ..SessionFilter::default() };
+        let over = SessionFilter { ended: Some(true), pending: true, ..SessionFilter::default() };
+        for session in self.store.sessions(&whole, &open, usize::MAX).await? {
+            report.tell(
+                None,
+                "end and learn from",
+                format!("session {} of {}", session.session_id, session.scope),
+                "it is quiet",
+            );
+            if !run.dry {
+                let end = Action::Bookkeeping(Bookkeeping::EndSession {
+                    scope: session.scope.clone(),
+                    session: session.session_id.clone(),
+                });
+                self.apply_run(run, &session.scope.space(), vec![(end, "nobody has said anything for long".into())])
+                    .await?;
+                self.take_turn(run).await?;
+                self.learn_in_the_night(run, &session, &mut report).await?;
+            }
+        }
+        for session in self.store.sessions(&whole, &over, usize::MAX).await? {
+            report.tell(
+                None,
+                "learn from",
+                format!("session {} of {}", session.session_id, session.scope),
+                "it is over",
+            );
+            if !run.dry {
+                self.take_turn(run).await?;
+                self.learn_in_the_night(run, &session, &mut report).await?;
+            }
+        }
+        Ok(report)
+    }
+
+    /// Learns from a session; one that fails does not keep the others from being learned from.
+    async fn learn_in_the_night(&self, run: &Run<'_>, session: &Session, report: &mut StepReport) -> Result<()> {
+        match self.consolidate(run.caller, &session.scope, &session.session_id).await {
+            Err(error @ crate::Error::Store(_)) => Err(error),
+            Err(error) => {
+                report.problem = Some(format!("session {}: {error}", session.session_id));
+                Ok(())
+            }
+            Ok(_) => Ok(()),
+        }
+    }
+
+    /// Soft-deletes what belonged to sessions that are long over.
+    pub(super) async fn sessions_step(&self, run: &Run<'_>) -> Result<StepReport> {
+        let mut report = StepReport::new(Step::Sessions);
+        let rules = &self.config.sessions;
+        if !rules.auto_delete {
+            return Ok(report);
+        }
+        let kept_until = days_before(run.at, rules.retention_days);
+        let purge_at = days_after(run.at, i64::from(self.config.lifecycle.purge_days));
+        let filter = SessionFilter { ended: Some(true), quiet_since: Some(kept_until), ..SessionFilter::default() };
+        for session in self.store.sessions(&policy::whole(&run.caller.tenant), &filter, usize::MAX).await? {
+            let long_over = session.ended_at.is_some_and(|ended| ended < kept_until);
+            if session.scope.layer() != Layer::Session || session.pending || !long_over {
+                continue;
+            }
+            let seen = policy::upkeep(&run.caller.tenant, &session.scope);
+            let states = vec![State::Active, State::Decayed, State::Archived];
+            let filter = Filter { states, ..Filter::everything(run.at) };
+            loop {
+                let page = Page { after: None, limit: MANY };
+                let mut memories = self.store.scan(&seen, &filter, page).await?.memories;
+                memories.retain(|memory| !memory.pinned);
+                let mut actions = Vec::new();
+                for memory in &memories {
+                    report.tell(
+                        Some(memory.id),
+                        "soft-delete",
+                        memory.content.chars().take(80).collect(),
+                        "its session is over",
+                    );
+                    let action = Action::Forget { id: memory.id, expect: None, purge_at };
+                    actions.push((action, "its session is over".to_owned()));
+                }
+                if run.dry || actions.is_empty() {
+                    break;
+                }
+                self.apply_run(run, &session.scope.space(), actions).await?;
+            }
+        }
+        Ok(report)
+    }
+
+    /// Archives the weakest of those who have too many.
+    pub(super) async fn caps_step(&self, run: &Run<'_>) -> Result<StepReport> {
+        let mut report = StepReport::new(Step::Caps);
+        let Some(most) = self.config.lifecycle.max_memories_per_user else { return Ok(report) };
+        for space in self.all_spaces(&run.caller.tenant).await? {
+            let weakest = self.above_cap(&run.caller.tenant, &space, most, run.at).await?;
+            let texts = self.beginnings(&run.caller.tenant, &weakest).await?;
+            for id in &weakest {
+                let about = texts.iter().find(|(told, _)| told == id).map(|(_, text)| text.clone()).unwrap_or_default();
+                report.tell(Some(*id), "archive", about, "its user has too many, and it is among the weakest");
+            }
+            if run.dry {
+                continue;
+            }
+            for chunk in weakest.chunks(MANY) {
+                let fade = |id: &MemoryId| Action::Fade {
+                    id: *id,
+                    state: State::Archived,
+                    confidence: None,
+                    relevance: None,
+                    purge_at: None,
+                };
+                let why = "its user has too many, and it is among the weakest";
+                self.apply_run(run, &space, chunk.iter().map(|id| (fade(id), why.to_owned())).collect()).await?;
+            }
+        }
+        Ok(report)
+    }
+
+    async fn above_cap(&self, tenant: &Tenant, space: &Space, most: usize, at: Timestamp) -> Result<Vec<MemoryId>> {
+        let whole = policy::whole(tenant);
+        let mut by_user: BTreeMap<String, (usize, Vec<(f64, MemoryId)>)> = BTreeMap::new();
+        let mut after = 0;
+        loop {
+            let page = self.store.list_for_ageing(&whole, space, after, MANY).await?;
+            for memory in page.iter().filter(|memory| memory.state.is_live() && !memory.superseded) {
+                let Some(user) = &memory.user_id else { continue };
+                let spec = self.kinds.spec(&Kind::stored(memory.kind.clone()));
+                let recency = Curve::HalfLife { days: spec.half_life_days }.left(age_days(memory.created_at, at));
+                let (count, weak) = by_user.entry(user.clone()).or_default();
+                *count += 1;
+                if !memory.pinned {
+                    weak.push((utility(memory.importance, memory.access_count) * recency, memory.id));
+                }
+            }
+            match page.last() {
+                Some(last) if page.len() == MANY => after = last.place,
+                _ => break,
+            }
+        }
+        let mut weakest = Vec::new();
+        for (count, mut weak) in by_user.into_values() {
+            weak.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            weakest.extend(weak.into_iter().take(count.saturating_sub(most)).map(|(_, id)| id));
+        }
+        Ok(weakest)
+    }
+
+    /// Makes long conversations shorter.
+    pub(super) async fn summarize_step(&self, run: &Run<'_>) -> Result<StepReport> {
+        let mut report = StepReport::new(Step::Summarize);
+        if !self.config.summarization.enabled {
+            return Ok(report);
+        }
+        let filter = SessionFilter { ended: Some(true), ..SessionFilter::default() };
+        for session in self.store.sessions(&policy::whole(&run.caller.tenant), &filter, usize::MAX).await? {
+            let Some(tokens) = self.tokens_to_summarize(&run.caller.tenant, &session).await? else { continue };
+            let about = format!("session {} of {}", session.session_id, session.scope);
+            report.tell(None, "summarize", about, &format!("it has {tokens} tokens"));
+            if !run.dry {
+                self.take_turn(run).await?;
+                self.summarize_session(&run.caller.tenant, &session.scope, &session.session_id).await?;
+            }
+        }
+        Ok(report)
+    }
+
+    /// Shortens long chains.
+    pub(super) async fn collapse_step(&self, run: &Run<'_>) -> Result<StepReport> {
+        let mut report = StepReport::new(Step::Collapse);
+        let (whole, most) = (policy::whole(&run.caller.tenant), self.config.lifecycle.collapse_above);
+        for space in self.all_spaces(&run.caller.tenant).await? {
+            for (head, length) in self.store.long_chains(&whole, &space, most, usize::MAX).await? {
+                // One that has been shortened is told of until its versions are gone for good.
+                if self.superfluous_of(&run.caller.tenant, head).await?.is_empty() {
+                    continue;
+                }
+                let about = self.beginnings(&run.caller.tenant, &[head]).await?.pop().map(|(_, text)| text);
+                let why = format!("its chain has {length} versions");
+                report.tell(Some(head), "collapse", about.unwrap_or_default(), &why);
+                if !run.dry {
+                    self.collapse(&run.caller.tenant, &space, head, run.at).await?;
+                }
+            }
+        }
+        Ok(report)
+    }
+
+    /// Takes the versions in the middle out of a chain. Returns how many.
+    pub(crate) async fn collapse(
+        &self,
+        tenant: &Tenant,
+        space: &Space,
+        head: MemoryId,
+        at: Timestamp,
+    ) -> Result<usize> {
+        let gone = self.superfluous_of(tenant, head).await?;
+        let purge_at = days_after(at, i64::from(self.config.lifecycle.purge_days));
+        let state = State::SoftDeleted;
+        let fade = |id: &MemoryId| {
+            let action = Action::Fade { id: *id, state, confidence: None, relevance: None, purge_at: Some(purge_at) };
+            (action, "a version in the middle of a long chain".to_owned())
+        };
+        let caller = policy::Caller { tenant: tenant.clone(), ..policy::Caller::operator() };
+        let run = Run { caller: &caller, at, dry: false, holder: String::new() };
+        let actions: Vec<_> = gone.iter().map(fade).collect();
+        let count = actions.len();
+        self.apply_run(&run, space, actions).await?;
+        Ok(count)
+    }
+
+    /// The versions in the middle of a chain that are there and not needed.
+    async fn superfluous_of(&self, tenant: &Tenant, head: MemoryId) -> Result<Vec<MemoryId>> {
+        let whole = policy::whole(tenant);
+        let Some(memory) = self.store.fetch(&whole, &[head]).await?.pop() else { return Ok(Vec::new()) };
+        let mut chain = self.chain(&whole, &memory).await?;
+        chain.retain(|memory| memory.state != State::SoftDeleted);
+        Ok(superfluous(&chain, self.config.lifecycle.collapse_above))
+    }
+
+    /// Sweeps up.
+    pub(super) async fn compact_step(&self, run: &Run<'_>) -> Result<StepReport> {
+        let mut report = StepReport::new(Step::Compact);
+        for space in self.all_spaces(&run.caller.tenant).await? {
+            report.tell(None, "sweep up", format!("space {}", space.name()), "old notes and words of what is gone");
+            if !run.dry {
+                self.store.compact(&run.caller.tenant, &space, run.at).await?;
+            }
+        }
+        Ok(report)
+    }
+}

@@ -1,0 +1,238 @@
+//! What does a conversation, or a scope, say in few words?
+//!
+//! A summary is made on request, or of a session that has grown long; then it is kept as a memory
+//! of its own, linked to the turns it came from, and the tokens it saves are counted.
+
+use async_trait::async_trait;
+use loci_store::Page;
+use loci_types::{
+    Action, Batch, Bookkeeping, Error, Filter, Kind, Layer, Memory, MemoryId, NoteValue, Relation, Scope, Session,
+    SessionFilter, Source, Tenant, Visible,
+};
+use serde_json::json;
+
+use crate::access::policy::{self, Caller};
+use crate::learn::llm::Mind;
+use crate::lifecycle::summarize::{Summary, SummaryStrategy, Writer, summarize};
+use crate::{Engine, NewMemory, Result};
+
+/// So many memories are summarized at the most.
+const MOST: usize = 2_000;
+/// The longest summary, in tokens.
+const LARGEST: usize = 1_000_000;
+/// So many of them are read at once.
+const PAGE: usize = 500;
+/// The tag of summaries.
+pub(crate) const TAG: &str = "summary";
+/// The note of how many tokens summaries have saved.
+pub(crate) const SAVED: &str = "summary tokens saved";
+
+/// What is to be summarized.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SummarizeRequest {
+    /// The turns of this session; none: what is known, newest last.
+    pub session: Option<String>,
+    /// How; none: as it is set.
+    pub strategy: Option<SummaryStrategy>,
+    /// In so many tokens; none: as it is set.
+    pub target_tokens: Option<usize>,
+    /// Which memories, when no session is named.
+    pub filter: Option<Filter>,
+    /// In these layers; none: in all that the identifiers open.
+    pub layers: Option<Vec<Layer>>,
+}
+
+/// A language model that writes summaries.
+struct Scribe(Mind);
+
+#[async_trait]
+impl Writer for Scribe {
+    async fn write(&self, texts: &[String], max_tokens: usize) -> Result<String> {
+        self.0.summary(texts, max_tokens).await.map(|(text, _)| text)
+    }
+}
+
+impl Engine {
+    /// Summarizes what the caller may see. Nothing is kept.
+    pub async fn summarize(&self, caller: &Caller, request: SummarizeRequest) -> Result<Summary> {
+        crate::access::bounds::some_layers(request.layers.as_deref())?;
+        let visible = self.visible(caller, request.layers.as_deref()).await?;
+        let memories = match &request.session {
+            Some(name) => {
+                let filter = SessionFilter { session_id: Some(name.clone()), ..SessionFilter::default() };
+                let mut found = self.store.sessions(&visible, &filter, 2).await?;
+                if found.len() > 1 {
+                    let message = format!("several scopes have a session `{name}`");
+                    return Err(Error::invalid("sessionId", message)
+                        .hint("say whose it is, such as --user NAME")
+                        .into());
+                }
+                let Some(session) = found.pop() else {
+                    return Err(Error::new(
+                        loci_types::ErrorKind::NotFound,
+                        format!("there is no session `{name}` here"),
+                    )
+                    .at("sessionId")
+                    .hint("`loci session list` shows them")
+                    .into());
+                };
+                self.whole_session(&visible, &session).await?
+            }
+            None => {
+                let filter =
+                    request.filter.unwrap_or_else(|| Filter { kinds: self.told_kinds(), ..Filter::at(self.now()) });
+                filter.validate()?;
+                self.all_of(&visible, &filter).await?
+            }
+        };
+        let rules = &self.config.summarization;
+        let (strategy, target) =
+            (request.strategy.unwrap_or(rules.strategy), request.target_tokens.unwrap_or(rules.target_tokens));
+        crate::access::bounds::between("targetTokens", target, 1, LARGEST)?;
+        self.summary_of(&caller.tenant, &visible, &memories, strategy, target).await
+    }
+
+    async fn summary_of(
+        &self,
+        tenant: &Tenant,
+        visible: &Visible,
+        memories: &[Memory],
+        strategy: SummaryStrategy,
+        target: usize,
+    ) -> Result<Summary> {
+        let texts: Vec<String> = memories.iter().map(spoken).collect();
+        let vectors = self.vectors_of(visible, memories).await?;
+        let mind = self.mind_for(tenant).await?;
+        let before = mind.as_ref().and_then(Mind::left).unwrap_or(0);
+        let scribe = mind.clone().map(Scribe);
+        let writer = scribe.as_ref().map(|scribe| scribe as &dyn Writer);
+        let made = summarize(&texts, vectors.as_deref(), strategy, target, writer).await;
+        if let Some(mind) = &mind {
+            self.record_spending(tenant, mind, before).await?;
+        }
+        made
+    }
+
+    /// A vector for each, or none if any is missing.
+    async fn vectors_of(&self, visible: &Visible, memories: &[Memory]) -> Result<Option<Vec<Vec<f32>>>> {
+        let Some(model) = self.model() else { return Ok(None) };
+        let ids: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
+        let found = self.store.vectors(visible, &model.name, &ids).await?;
+        Ok((found.len() == ids.len()).then(|| found.into_iter().map(|(_, vector)| vector.values).collect()))
+    }
+
+    /// How many tokens a session has, if that is too many and it has no summary yet.
+    pub(crate) async fn tokens_to_summarize(&self, tenant: &Tenant, session: &Session) -> Result<Option<usize>> {
+        let visible = policy::upkeep(tenant, &session.scope);
+        let key = summarized_key(&session.session_id);
+        if !self.store.notes(&visible, &session.scope.space(), &[key], self.now()).await?.is_empty() {
+            return Ok(None);
+        }
+        let turns = self.whole_session(&visible, session).await?;
+        let tokens: usize = turns.iter().map(|turn| turn.tokens as usize).sum();
+        Ok((tokens > self.config.summarization.threshold_tokens).then_some(tokens))
+    }
+
+    /// Summarizes a session and keeps the summary. Returns the memory.
+    pub(crate) async fn summarize_session(
+        &self,
+        tenant: &Tenant,
+        scope: &Scope,
+        session: &str,
+    ) -> Result<Option<MemoryId>> {
+        let visible = policy::upkeep(tenant, scope);
+        let Some(found) = self.session_of(&visible, scope, session).await? else { return Ok(None) };
+        let turns = self.whole_session(&visible, &found).await?;
+        let rules = &self.config.summarization;
+        let summary = self.summary_of(tenant, &visible, &turns, rules.strategy, rules.target_tokens).await?;
+        if summary.text.is_empty() {
+            return Ok(None);
+        }
+        let (at, within) = (self.now(), Caller { tenant: tenant.clone(), ..Caller::new(scope.identifiers()) });
+        let most = self.config.limits.content_characters;
+        let new = NewMemory {
+            content: summary.text.chars().take(most).collect(),
+            layer: Some(scope.layer()),
+            kind: Some(Kind::EPISODIC.to_owned()),
+            tags: vec![TAG.to_owned()],
+            event_time: turns.first().and_then(|turn| turn.event_time),
+            source: Some(Source { kind: "distillation".to_owned(), role: None, reference: Some(session.to_owned()) }),
+            metadata: [(
+                "summary".to_owned(),
+                json!({
+                    "strategy": summary.strategy, "usedLlm": summary.used_llm,
+                    "tokensBefore": summary.tokens_before, "tokensAfter": summary.tokens_after,
+                }),
+            )]
+            .into_iter()
+            .collect(),
+            ..NewMemory::default()
+        };
+        let mut addition = self.admit(&within, scope, new, None)?;
+        addition.unless = None;
+        addition.jobs.extend(self.embed_jobs(addition.memory.id, at));
+        let id = addition.memory.id;
+        let mut actions = vec![Action::Add(Box::new(addition))];
+        // The first and the last turn tell which ones are meant.
+        let ends = turns.first().into_iter().chain(turns.last().filter(|_| turns.len() > 1));
+        actions.extend(ends.map(|turn| Action::Link(self.edge(id, turn.id, Relation::DerivedFrom, 1.0, at))));
+        actions.push(note(None, SAVED, NoteValue::Add(summary.tokens_saved as f64)));
+        actions.push(note(Some(scope.clone()), &summarized_key(session), NoteValue::Set(json!(id))));
+        let operator = Caller { tenant: tenant.clone(), ..Caller::operator() };
+        let changes =
+            actions.into_iter().map(|action| self.change(&operator, "worker", "a long conversation", action)).collect();
+        self.store.apply(Batch { tenant: tenant.clone(), space: scope.space(), changes }).await?;
+        Ok(Some(id))
+    }
+
+    async fn whole_session(&self, visible: &Visible, session: &Session) -> Result<Vec<Memory>> {
+        let filter = Filter {
+            kinds: vec![Kind::EPISODIC.to_owned()],
+            threads: vec![session.thread_id.clone()],
+            sessions: if session.session_id == session.thread_id {
+                Vec::new()
+            } else {
+                vec![session.session_id.clone()]
+            },
+            source_types: vec!["conversation".to_owned()],
+            ..Filter::at(self.now())
+        };
+        let mut turns = self.all_of(visible, &filter).await?;
+        let name = Some(session.session_id.as_str());
+        turns.retain(|turn| turn.identifiers.session_id.as_deref().or(turn.thread_id.as_deref()) == name);
+        Ok(turns)
+    }
+
+    /// The newest of those that are meant, in the order they came.
+    async fn all_of(&self, visible: &Visible, filter: &Filter) -> Result<Vec<Memory>> {
+        let mut found: Vec<Memory> = Vec::new();
+        let mut after = None;
+        while found.len() < MOST {
+            let listing = self.store.scan(visible, filter, Page { after, limit: PAGE }).await?;
+            found.extend(listing.memories);
+            after = listing.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        found.reverse();
+        Ok(found)
+    }
+}
+
+/// A memory as it is summarized: a turn with who said it.
+fn spoken(memory: &Memory) -> String {
+    match memory.actor_id.as_deref().or(memory.role.as_deref()) {
+        Some(speaker) if memory.thread_id.is_some() => format!("{speaker}: {}", memory.content),
+        _ => memory.content.clone(),
+    }
+}
+
+fn note(scope: Option<Scope>, key: &str, value: NoteValue) -> Action {
+    Action::Bookkeeping(Bookkeeping::Note { scope, key: key.to_owned(), value, until: None })
+}
+
+// The key is stored, and keeps the spelling of earlier versions.
+fn summarized_key(session: &str) -> String {
+    format!("summarised {session}")
+}

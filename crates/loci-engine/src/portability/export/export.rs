@@ -1,0 +1,230 @@
+//! Exports what the caller sees, in the order that an import needs: agents, memories in the order they were added, edges,
+//! entities with their mentions, unions, sessions, and facts last.
+//!
+//! One page is read at a time, so memory use does not grow with the size of the export.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use loci_store::{ExportCursor, ExportedEntity, ExportedMemory, Page};
+use loci_types::{EntityId, FactFilter, Filter, Layer, MemoryId, Reach, Scope, Space, Visible};
+
+use super::line::{
+    EntityLine, FORMAT, Header, Line, MemoryLine, MentionsLine, SessionLine, UnionLine, VectorLine, Whose,
+};
+use crate::access::policy::Caller;
+use crate::{Engine, Result};
+
+/// How many rows one page has.
+const PAGE: usize = 500;
+/// The most triples that leave; they are small, and read at once.
+const MOST_FACTS: usize = 10_000_000;
+/// How many memories one line of mentions names.
+const NAMED: usize = 1_000;
+
+/// What is to leave, of what the caller sees.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ExportRequest {
+    /// In these layers; none: in all that the identifiers open.
+    pub layers: Option<Vec<Layer>>,
+    /// Only what carries this user's name.
+    pub user: Option<String>,
+    /// Only what carries this agent's name.
+    pub agent: Option<String>,
+    /// With the vectors.
+    pub vectors: bool,
+}
+
+/// An export under way.
+#[derive(Debug)]
+pub struct Export {
+    visible: Visible,
+    filter: Filter,
+    request: ExportRequest,
+    at: Timestamp,
+    spaces: Vec<Space>,
+    models: BTreeSet<String>,
+    total: u64,
+    stage: Stage,
+    unions: Vec<(Scope, EntityId, EntityId)>,
+}
+
+/// How far it has come.
+#[derive(Debug)]
+enum Stage {
+    Agents,
+    /// A section of the space with this number.
+    Space(usize, ExportCursor),
+    Unions,
+    Facts,
+    Done,
+}
+
+impl Export {
+    /// How many memories there are to leave.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// The first line.
+    pub fn header(&self) -> Header {
+        let scopes = match self.visible.reach() {
+            Reach::Whole => None,
+            Reach::Scopes(scopes) => Some(scopes.iter().map(ToString::to_string).collect()),
+        };
+        Header {
+            loci: "export".to_owned(),
+            format: FORMAT,
+            exported_at: self.at,
+            user_id: self.request.user.clone(),
+            agent_id: self.request.agent.clone(),
+            scopes,
+            vectors: self.request.vectors,
+        }
+    }
+
+    /// Whether what belongs to this scope as a whole is meant: what others said there is nobody's own.
+    fn owns(&self, scope: &Scope) -> bool {
+        let names = scope.identifiers();
+        let is = |wanted: &Option<String>, name: &Option<String>| wanted.is_none() || wanted == name;
+        is(&self.request.user, &names.user_id) && is(&self.request.agent, &names.agent_id)
+    }
+}
+
+impl Engine {
+    /// Begins an export of what the caller sees.
+    pub async fn export(&self, caller: &Caller, request: ExportRequest) -> Result<Export> {
+        let visible = self.visible(caller, request.layers.as_deref()).await?;
+        let at = self.now();
+        let filter = Filter {
+            users: request.user.iter().cloned().collect(),
+            agents: request.agent.iter().cloned().collect(),
+            ..Filter::everything(at)
+        };
+        let spaces = match visible.spaces() {
+            Some(spaces) => spaces.into_iter().collect(),
+            None => self.store.spaces(&caller.tenant).await?,
+        };
+        let models = if request.vectors { self.store.model_names(&visible).await? } else { BTreeSet::new() };
+        let total = self.store.scan(&visible, &filter, Page { after: None, limit: 1 }).await?.total;
+        let (stage, unions) = (Stage::Agents, Vec::new());
+        Ok(Export { visible, filter, request, at, spaces, models, total, stage, unions })
+    }
+
+    /// The next lines of an export, in their order; none: that was all.
+    pub async fn export_next(&self, export: &mut Export) -> Result<Option<Vec<Line>>> {
+        loop {
+            let lines = match std::mem::replace(&mut export.stage, Stage::Done) {
+                Stage::Agents => self.export_agents(export).await?,
+                Stage::Space(place, after) => self.export_section(export, place, after).await?,
+                Stage::Unions => {
+                    export.stage = Stage::Space(0, ExportCursor::Sessions(None));
+                    union_lines(std::mem::take(&mut export.unions))
+                }
+                Stage::Facts => self.export_facts(export).await?,
+                Stage::Done => return Ok(None),
+            };
+            if !lines.is_empty() {
+                return Ok(Some(lines));
+            }
+        }
+    }
+
+    /// Agents belong to the operator, and to no user.
+    async fn export_agents(&self, export: &mut Export) -> Result<Vec<Line>> {
+        export.stage = Stage::Space(0, ExportCursor::Memories(0));
+        if *export.visible.reach() != Reach::Whole || export.request.user.is_some() {
+            return Ok(Vec::new());
+        }
+        let mut agents = self.store.agents(export.visible.tenant(), None).await?;
+        agents.retain(|agent| export.request.agent.as_ref().is_none_or(|meant| *meant == agent.agent_id));
+        agents.sort_by(|a, b| a.agent_id.cmp(&b.agent_id));
+        Ok(agents.into_iter().map(Line::Agent).collect())
+    }
+
+    /// The next page of a section; then the same section of the next space, then the next section.
+    async fn export_section(&self, export: &mut Export, place: usize, after: ExportCursor) -> Result<Vec<Line>> {
+        // Turns have no category, so a caller who sees only some categories sees no turns, and no sessions either.
+        let hidden = matches!(after, ExportCursor::Sessions(_)) && export.visible.categories().is_some();
+        let Some(space) = export.spaces.get(place).filter(|_| !hidden) else {
+            export.stage = match after {
+                ExportCursor::Memories(_) => Stage::Space(0, ExportCursor::Edges(None)),
+                ExportCursor::Edges(_) => Stage::Space(0, ExportCursor::Entities(None)),
+                ExportCursor::Entities(_) => Stage::Unions,
+                ExportCursor::Sessions(_) => Stage::Facts,
+            };
+            return Ok(Vec::new());
+        };
+        let page = self.store.export_page(&export.visible, &export.filter, space, &after, PAGE).await?;
+        export.stage = match (page.next, after) {
+            (Some(next), _) => Stage::Space(place, next),
+            (None, ExportCursor::Memories(_)) => Stage::Space(place + 1, ExportCursor::Memories(0)),
+            (None, ExportCursor::Edges(_)) => Stage::Space(place + 1, ExportCursor::Edges(None)),
+            (None, ExportCursor::Entities(_)) => Stage::Space(place + 1, ExportCursor::Entities(None)),
+            (None, ExportCursor::Sessions(_)) => Stage::Space(place + 1, ExportCursor::Sessions(None)),
+        };
+        let mut lines = self.memory_lines(export, page.memories).await?;
+        lines.extend(page.edges.into_iter().map(|edge| Line::Edge(Box::new(edge))));
+        lines.extend(entity_lines(export, page.entities));
+        let own = page.sessions.into_iter().filter(|session| export.owns(&session.scope));
+        lines.extend(own.map(|session| Line::Session(Box::new(SessionLine::of(session)))));
+        Ok(lines)
+    }
+
+    async fn memory_lines(&self, export: &Export, found: Vec<ExportedMemory>) -> Result<Vec<Line>> {
+        let ids: Vec<MemoryId> = found.iter().map(|exported| exported.memory.id).collect();
+        let mut vectors: BTreeMap<MemoryId, Vec<VectorLine>> = BTreeMap::new();
+        for model in &export.models {
+            for (id, vector) in self.store.vectors(&export.visible, model, &ids).await? {
+                vectors.entry(id).or_default().push(VectorLine::of(&vector));
+            }
+        }
+        let line = |ExportedMemory { memory, aged_at, .. }| {
+            let vectors = vectors.remove(&memory.id).unwrap_or_default();
+            Line::Memory(Box::new(MemoryLine { memory, aged_at, vectors }))
+        };
+        Ok(found.into_iter().map(line).collect())
+    }
+
+    async fn export_facts(&self, export: &Export) -> Result<Vec<Line>> {
+        let filter = FactFilter { include_past: true, ..FactFilter::at(export.at) };
+        let mut facts = self.store.facts(&export.visible, &filter, MOST_FACTS).await?;
+        facts.retain(|fact| fact.scope().is_ok_and(|scope| export.owns(&scope)));
+        facts.sort_by_key(|fact| fact.id);
+        Ok(facts.into_iter().map(|fact| Line::Fact(Box::new(fact))).collect())
+    }
+}
+
+fn entity_lines(export: &mut Export, found: Vec<ExportedEntity>) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for ExportedEntity { scope, entity, united_with, mentions } in found {
+        if !export.owns(&scope) {
+            continue;
+        }
+        let (id, whose) = (entity.id, Whose::of(&scope));
+        lines.push(Line::Entity(Box::new(EntityLine { whose, entity, mentioned: mentions.len() as u64 })));
+        lines.extend(
+            mentions
+                .chunks(NAMED)
+                .map(|memories| Line::Mentions(MentionsLine { entity_id: id, memory_ids: memories.to_vec() })),
+        );
+        export.unions.extend(united_with.map(|into| (scope, id, into)));
+    }
+    lines
+}
+
+/// The unions, the deepest first, so that an import always unites two roots.
+fn union_lines(unions: Vec<(Scope, EntityId, EntityId)>) -> Vec<Line> {
+    let up: BTreeMap<EntityId, EntityId> = unions.iter().map(|(_, from, into)| (*from, *into)).collect();
+    let depth = |from: EntityId| {
+        let steps = std::iter::successors(Some(from), |at| up.get(at).copied());
+        // A circle cannot be, but a damaged file must not hold us forever.
+        steps.take(unions.len() + 1).count()
+    };
+    let mut ordered: Vec<_> = unions.iter().map(|union| (std::cmp::Reverse(depth(union.1)), union)).collect();
+    ordered.sort_by_key(|(depth, (_, from, _))| (*depth, *from));
+    let line = |(_, (scope, from, into)): (_, &(Scope, EntityId, EntityId))| {
+        Line::Union(UnionLine { whose: Whose::of(scope), from_id: *from, into_id: *into })
+    };
+    ordered.into_iter().map(line).collect()
+}

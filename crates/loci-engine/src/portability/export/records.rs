@@ -1,0 +1,288 @@
+//! How do records that were made elsewhere meet what is here?
+//!
+//! A record comes in as it is: with its id, times, scores and state, but never with a hash that its text does not
+//! have. What is here already is passed over; something else by the same id stays, unless it is to be replaced. Many
+//! share one transaction, and one that cannot be kept does not stop the others.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use jiff::Timestamp;
+use loci_store::{Applied, Page};
+use loci_types::{
+    Action, Addition, Batch, Change, Class, Filter, Layer, Memory, MemoryId, Outcome, Space, State, Vector,
+};
+
+use super::Fate;
+use crate::access::policy::{self, Caller};
+use crate::access::redact::Pass;
+use crate::access::settings::within;
+use crate::text::{content_hash, estimate_tokens};
+use crate::{Engine, Result};
+
+/// How what comes in is taken.
+#[derive(Debug, Default)]
+pub struct Taking {
+    /// Whether something else by the same id gives way.
+    pub replace: bool,
+    /// Whether it is only told what would happen.
+    pub dry_run: bool,
+    /// What a dry run has let in so far, as far as telling it apart goes.
+    seen: HashSet<u64>,
+}
+
+impl Taking {
+    /// By these rules.
+    pub fn new(replace: bool, dry_run: bool) -> Self {
+        Self { replace, dry_run, seen: HashSet::new() }
+    }
+}
+
+/// A record that comes in, and what comes with it.
+#[derive(Debug, Clone)]
+pub(crate) struct Incoming {
+    pub(crate) memory: Memory,
+    pub(crate) vectors: Vec<Vector>,
+    pub(crate) aged_at: Option<Timestamp>,
+    pub(crate) follows: Option<MemoryId>,
+    /// Made here of what another system knew: only its text can be compared.
+    pub(crate) foreign: bool,
+}
+
+impl Incoming {
+    /// A record alone.
+    pub(crate) fn new(memory: Memory) -> Self {
+        Self { memory, vectors: Vec::new(), aged_at: None, follows: None, foreign: false }
+    }
+
+    /// Whether this is here already: the same but for what use and time alone change.
+    fn is_here(&self, known: &Memory) -> bool {
+        let timeless = |memory: &Memory| Memory {
+            access_count: 0,
+            last_accessed_at: None,
+            confidence: 0.0,
+            relevance: 0.0,
+            tokens: 0,
+            content_hash: content_hash(&memory.content),
+            ..memory.clone()
+        };
+        match self.foreign {
+            true => content_hash(&self.memory.content) == known.content_hash,
+            false => timeless(&self.memory) == timeless(known),
+        }
+    }
+}
+
+/// A record on its way in: its place among the others, and whether it takes one's place here.
+type Wanted = (usize, Incoming, bool);
+
+impl Engine {
+    /// Masks what must not be kept, and refuses a record that could not have been made here.
+    async fn fit(&self, caller: &Caller, memory: &mut Memory) -> Result<()> {
+        let mut pass = Pass::strict(&self.redactor);
+        pass.record(memory)?;
+        if !pass.found().is_empty() {
+            memory.tokens = estimate_tokens(&memory.content);
+        }
+        self.check_record(caller, memory).await
+    }
+
+    /// Keeps records as they are, many per transaction. One outcome each, in order: created, or
+    /// none for a record whose id or text its scope already has. All are checked before the first is kept.
+    pub async fn import_many(&self, caller: &Caller, mut memories: Vec<Memory>) -> Result<Vec<Outcome>> {
+        let allowed = self.categories_of(caller).await?;
+        for memory in &mut memories {
+            self.fit(caller, memory).await?;
+            within(allowed.as_ref(), memory.category.as_slice())?;
+        }
+        let incoming = memories.into_iter().map(Incoming::new).collect();
+        let fates = self.take_in(caller, incoming, &mut Taking::default()).await?;
+        let outcome = |fate: Fate| match fate {
+            Fate::Imported => Ok(Outcome::Created),
+            Fate::Refused(error) => Err(error),
+            _ => Ok(Outcome::None),
+        };
+        fates.into_iter().map(outcome).collect()
+    }
+
+    /// Takes records in. One fate each, in order.
+    pub(crate) async fn take_in(
+        &self,
+        caller: &Caller,
+        incoming: Vec<Incoming>,
+        how: &mut Taking,
+    ) -> Result<Vec<Fate>> {
+        policy::writer(caller)?;
+        let allowed = self.categories_of(caller).await?;
+        let mut fates: Vec<Fate> = incoming.iter().map(|_| Fate::Skipped).collect();
+        let mut fitting = Vec::with_capacity(incoming.len());
+        for (place, mut one) in incoming.into_iter().enumerate() {
+            let fits = self.fit(caller, &mut one.memory).await;
+            match fits.and_then(|()| Ok(within(allowed.as_ref(), one.memory.category.as_slice())?)) {
+                Ok(()) => fitting.push((place, one)),
+                Err(error) => fates[place] = Fate::Refused(error),
+            }
+        }
+        let here = self.already_here(caller, &fitting).await?;
+        let mut wanted: Vec<Wanted> = Vec::with_capacity(fitting.len());
+        let mut met: HashSet<MemoryId> = HashSet::new();
+        for (place, one) in fitting {
+            match here.get(&one.memory.id) {
+                _ if !met.insert(one.memory.id) => {}
+                None => wanted.push((place, one, false)),
+                Some(known) if one.is_here(known) => {}
+                Some(_) if how.replace => wanted.push((place, one, true)),
+                Some(known) => {
+                    let told = format!("memory {} is here with other values (version {})", known.id, known.version);
+                    fates[place] = Fate::Conflict(told);
+                }
+            }
+        }
+        if how.dry_run {
+            for (place, one, over) in wanted {
+                fates[place] = self.foretell(caller, one, over, how).await?;
+            }
+        } else {
+            for (place, fate) in self.write_in(caller, wanted).await? {
+                fates[place] = fate;
+            }
+        }
+        Ok(fates)
+    }
+
+    /// What would become of a record.
+    async fn foretell(&self, caller: &Caller, one: Incoming, over: bool, how: &mut Taking) -> Result<Fate> {
+        if over {
+            return Ok(Fate::Replaced);
+        }
+        let scope = one.memory.scope()?;
+        let Some(twin) = self.whole(one, None).unless else { return Ok(Fate::Imported) };
+        let mut hasher = DefaultHasher::new();
+        (scope.key(), twin).hash(&mut hasher);
+        if !how.seen.insert(hasher.finish()) {
+            return Ok(Fate::Skipped);
+        }
+        let filter = Filter { twin: Some(twin), ..Filter::at(self.now()) };
+        let seen = policy::only(caller, &scope, None);
+        let known = self.store.scan(&seen, &filter, Page { after: None, limit: 1 }).await?;
+        Ok(if known.memories.is_empty() { Fate::Imported } else { Fate::Skipped })
+    }
+
+    async fn write_in(&self, caller: &Caller, mut wanted: Vec<Wanted>) -> Result<Vec<(usize, Fate)>> {
+        let mut vectors: Vec<Option<Vector>> = wanted.iter_mut().map(|(_, one, _)| self.own_vector(one)).collect();
+        let without: Vec<usize> = (0..wanted.len()).filter(|place| vectors[*place].is_none()).collect();
+        let memories: Vec<&Memory> = without.iter().map(|place| &wanted[*place].1.memory).collect();
+        if let Some(made) = self.embed_or_wait(&memories).await {
+            for (place, vector) in without.into_iter().zip(made) {
+                vectors[place] = Some(vector);
+            }
+        }
+        let mut by_space: BTreeMap<Space, Vec<(Option<usize>, Change)>> = BTreeMap::new();
+        for ((place, one, over), vector) in wanted.into_iter().zip(vectors) {
+            let changes = by_space.entry(one.memory.scope()?.space()).or_default();
+            let others: Vec<Vector> = one.vectors.clone();
+            let addition = Box::new(self.whole(one, vector));
+            let (id, of) = (addition.memory.id, addition.memory.content_hash);
+            let action = if over { Action::Replace(addition) } else { Action::Add(addition) };
+            changes.push((Some(place), self.change(caller, "operator", "imported", action)));
+            for vector in others {
+                let action = Action::Embed { id, of, vector };
+                changes.push((None, self.change(caller, "operator", "imported", action)));
+            }
+        }
+        let mut fates = Vec::new();
+        for (space, changes) in by_space {
+            let (places, changes): (Vec<Option<usize>>, Vec<Change>) = changes.into_iter().unzip();
+            let batch = Batch { tenant: caller.tenant.clone(), space, changes };
+            for (place, fate) in places.into_iter().zip(self.apply_each(batch).await?) {
+                fates.extend(place.map(|place| (place, fate)));
+            }
+        }
+        Ok(fates)
+    }
+
+    /// Applies all at once, or if one of them cannot be, each alone: another process may bring in the same record at
+    /// the same moment, and one that lost is passed over.
+    pub(crate) async fn apply_each(&self, batch: Batch) -> Result<Vec<Fate>> {
+        use loci_store::Error::{Conflict, NotFound, Refused, Taken};
+        let fate = |applied: &Applied| match applied.outcome {
+            Outcome::Created => Fate::Imported,
+            Outcome::None => Fate::Skipped,
+            _ => Fate::Replaced,
+        };
+        match self.store.apply(batch.clone()).await {
+            Ok(applied) => return Ok(applied.iter().map(fate).collect()),
+            Err(Taken(_) | Refused(_) | NotFound(_) | Conflict { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let mut fates: Vec<Fate> = Vec::with_capacity(batch.changes.len());
+        for attempt in 0..2 {
+            for (place, change) in batch.changes.iter().enumerate() {
+                // A record is refused as long as another stands in its place, which a later record may change: those
+                // that were refused are tried once more when all others are in.
+                if attempt > 0 && !matches!(fates[place], Fate::Refused(_)) {
+                    continue;
+                }
+                let changes = vec![change.clone()];
+                let alone = Batch { tenant: batch.tenant.clone(), space: batch.space.clone(), changes };
+                let met = match self.store.apply(alone).await {
+                    Ok(applied) => applied.first().map_or(Fate::Skipped, fate),
+                    Err(Taken(_)) => Fate::Skipped,
+                    Err(error @ (Refused(_) | NotFound(_) | Conflict { .. })) => Fate::Refused(error.into()),
+                    Err(error) => return Err(error.into()),
+                };
+                match fates.get_mut(place) {
+                    Some(before) => *before = met,
+                    None => fates.push(met),
+                }
+            }
+        }
+        Ok(fates)
+    }
+
+    async fn already_here(&self, caller: &Caller, incoming: &[(usize, Incoming)]) -> Result<HashMap<MemoryId, Memory>> {
+        let layers: HashSet<Layer> = incoming.iter().map(|(_, one)| one.memory.layer).collect();
+        let layers: Vec<Layer> = layers.into_iter().collect();
+        if layers.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let membership = self.membership(caller).await?;
+        let layers = if caller.operator { None } else { Some(layers.as_slice()) };
+        let visible = policy::visible_in(caller, &membership, layers, None)?;
+        let ids: Vec<MemoryId> = incoming.iter().map(|(_, one)| one.memory.id).collect();
+        let found = self.store.fetch(&visible, &ids).await?;
+        Ok(found.into_iter().map(|memory| (memory.id, memory)).collect())
+    }
+
+    /// The vector that need not be made: the present model's. Those of others are of no use here and are left
+    /// behind; where there is no model, all are kept as they are.
+    fn own_vector(&self, one: &mut Incoming) -> Option<Vector> {
+        let mut brought = std::mem::take(&mut one.vectors);
+        let Some(model) = self.model() else {
+            let first = (!brought.is_empty()).then(|| brought.remove(0));
+            one.vectors = brought;
+            return first;
+        };
+        brought.into_iter().find(|vector| vector.model == model.name && vector.values.len() == model.dimensions)
+    }
+
+    fn whole(&self, one: Incoming, vector: Option<Vector>) -> Addition {
+        let mut memory = one.memory;
+        memory.content_hash = content_hash(&memory.content);
+        // Only what holds now may stand in for another: a forgotten or replaced record is history.
+        let live = matches!(memory.state, State::Active | State::Decayed) && memory.superseded_by_id.is_none();
+        let unless = (live && !self.nameless(&memory)).then(|| self.twin_key(&memory));
+        let claim = self.claim_of(&memory);
+        let jobs = if vector.is_none() && live { self.embed_jobs(memory.id, self.now()) } else { Vec::new() };
+        let (follows, aged_at) = (one.follows, one.aged_at);
+        Addition { unless, claim, vector, jobs, follows, aged_at, ..Addition::new(memory) }
+    }
+
+    /// A turn without a name or a time of its own: someone may say "yes" twice, and both were said.
+    fn nameless(&self, memory: &Memory) -> bool {
+        let source = memory.source.as_ref();
+        self.kinds.spec(&memory.kind).class == Class::Episodic
+            && memory.event_time.is_none()
+            && source.is_some_and(|source| source.kind == "conversation" && source.reference.is_none())
+    }
+}

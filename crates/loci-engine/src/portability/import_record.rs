@@ -1,0 +1,77 @@
+//! Could this record have been made here?
+//!
+//! What was made elsewhere comes in as it is, so all that `remember` would have refused is refused here.
+
+use jiff::Timestamp;
+use loci_types::{Error, ErrorKind, Memory, unit};
+
+use crate::access::bounds;
+use crate::access::policy::{self, Caller};
+use crate::access::redact::Pass;
+use crate::write::remember::check_validity;
+use crate::{Engine, NewMemory, Result};
+
+/// The largest count that every JSON reader takes exactly.
+const MOST: u64 = 1 << 53;
+
+impl Engine {
+    /// Computes the keys of a memory, for a store that rewinds its content.
+    pub fn derived_keys(&self, memory: &Memory) -> loci_store::DerivedKeys {
+        let hash = crate::text::content_hash(&memory.content);
+        let whole = Memory { content_hash: hash, ..memory.clone() };
+        let live = matches!(memory.state, loci_types::State::Active | loci_types::State::Decayed);
+        loci_store::DerivedKeys { hash, unless: live.then(|| self.twin_key(&whole)), claim: self.claim_of(&whole) }
+    }
+
+    /// The record that `remember` would make of this, or would have made then, without keeping it.
+    pub fn draft(&self, caller: &Caller, mut new: NewMemory, created_at: Option<Timestamp>) -> Result<Memory> {
+        self.redact(&mut new)?;
+        let scope = policy::meant(&caller.identifiers, new.layer)?;
+        let mut memory = self.admit(caller, &scope, new, None)?.memory;
+        if let Some(created_at) = created_at {
+            (memory.created_at, memory.imported_at) = (created_at, Some(memory.created_at));
+        }
+        Ok(memory)
+    }
+
+    /// Refuses a record that could not have been made here.
+    pub async fn check_record(&self, caller: &Caller, memory: &Memory) -> Result<()> {
+        let scope = memory.scope()?;
+        if !caller.operator && self.target(caller, Some(memory.layer)).await? != scope {
+            return Err(Error::new(ErrorKind::Unauthorized, format!("{scope} is not a scope of this caller"))
+                .at("identifiers")
+                .into());
+        }
+        if !self.config.redaction.refuse.is_empty() {
+            Pass::strict(&self.redactor).record(&mut memory.clone())?;
+        }
+        self.check_content(&memory.content)?;
+        self.kinds.parse(memory.kind.name())?;
+        let scores =
+            [("importance", memory.importance), ("confidence", memory.confidence), ("relevance", memory.relevance)];
+        for (field, value) in scores {
+            unit(field, value)?;
+        }
+        if !(memory.decay_rate.is_finite() && memory.decay_rate >= 0.0) {
+            return Err(
+                Error::invalid("decayRate", format!("decayRate is {}, which is no rate", memory.decay_rate)).into()
+            );
+        }
+        if !(1..=MOST).contains(&memory.version) {
+            return Err(
+                Error::invalid("version", format!("version is {}, which no memory reaches", memory.version)).into()
+            );
+        }
+        if memory.access_count > MOST {
+            let message = format!("accessCount is {}, which no memory reaches", memory.access_count);
+            return Err(Error::invalid("accessCount", message).into());
+        }
+        check_validity(memory.valid_from, memory.valid_until)?;
+        self.check_tags(&memory.tags)?;
+        let names = [&memory.category, &memory.role, &memory.thread_id, &memory.run_id, &memory.actor_id];
+        bounds::names(names.map(Option::as_deref))?;
+        bounds::source(memory.source.as_ref())?;
+        bounds::pointer(memory.knowledge_pointer.as_ref())?;
+        self.check_metadata(&memory.metadata)
+    }
+}

@@ -1,0 +1,280 @@
+//! How does what another system knew become ours?
+//!
+//! Each thing is checked, masked and measured as if it had been remembered here, keeps the times it had there, and gets
+//! an id that is made of where it comes from: whoever brings in the same file twice brings in nothing new, even if it
+//! was forgotten in between. Its fading begins when it comes in.
+
+use jiff::Timestamp;
+use loci_types::{Action, Batch, Bookkeeping, Kind, Memory, MemoryId, Scope, Source};
+use serde_json::{Map, Value, json};
+use uuid::{Builder, Uuid};
+
+use super::{Brought, Draft, Format, Said, Talk};
+use crate::access::policy::{self, Caller};
+use crate::access::redact::Pass;
+use crate::portability::export::{Fate, Incoming, Taking};
+use crate::write::ingest::pieces;
+use crate::{Engine, NewMemory, Result};
+
+/// What became of something, and what it was.
+#[derive(Debug)]
+pub struct Taken {
+    /// What became of it.
+    pub fate: Fate,
+    /// Its kind.
+    pub kind: String,
+    /// Whose it is.
+    pub whose: String,
+    /// The conversation it belongs to.
+    pub thread: Option<String>,
+    /// How its text begins.
+    pub text: String,
+}
+
+impl Taken {
+    /// Something that became nothing.
+    fn refused(error: crate::Error) -> Self {
+        let (kind, whose, text) = Default::default();
+        Self { fate: Fate::Refused(error), kind, whose, thread: None, text }
+    }
+}
+
+/// So much of a text is shown.
+const SHOWN: usize = 100;
+
+/// A talk as far as the session needs it.
+struct Held {
+    scope: Scope,
+    thread: String,
+    from: Option<Timestamp>,
+    until: Option<Timestamp>,
+    /// Where its turns stand among what comes in.
+    places: std::ops::Range<usize>,
+}
+
+impl Engine {
+    /// Takes in what another system knew; `whose` it is where the file does not say. There is one answer for each
+    /// memory that it becomes.
+    pub async fn bring_in(
+        &self,
+        whose: &Caller,
+        format: Format,
+        brought: Vec<Brought>,
+        how: &mut Taking,
+    ) -> Result<Vec<Taken>> {
+        let keeper = Caller { tenant: whose.tenant.clone(), ..Caller::operator() };
+        let (mut incoming, mut taken, mut talks) = (Vec::new(), Vec::new(), Vec::new());
+        for one in brought {
+            let mut refused = Vec::new();
+            match one {
+                Brought::Memory(draft) => match self.drafted(whose, format, *draft) {
+                    Ok(records) => incoming.extend(records),
+                    Err(error) => refused.push(error),
+                },
+                Brought::Talk(talk) => match self.talked(whose, format, talk, &mut refused) {
+                    Ok((scope, thread, turns)) => {
+                        let places = incoming.len()..incoming.len() + turns.len();
+                        let from = turns.first().and_then(|turn| turn.memory.event_time);
+                        let until = turns.iter().filter_map(|turn| turn.memory.event_time).max();
+                        talks.push(Held { scope, thread, from, until, places });
+                        incoming.extend(turns);
+                    }
+                    Err(error) => refused.push(error),
+                },
+            }
+            taken.extend(refused.into_iter().map(Taken::refused));
+        }
+        let shown: Vec<_> = incoming.iter().map(|one| show(&one.memory)).collect();
+        let fates = self.take_in(&keeper, incoming, how).await?;
+        if !how.dry_run {
+            self.attend(&keeper, &talks, &fates).await?;
+        }
+        let told = fates.into_iter().zip(shown);
+        taken.extend(told.map(|(fate, (kind, whose, thread, text))| Taken { fate, kind, whose, thread, text }));
+        Ok(taken)
+    }
+
+    /// A conversation of which something came in is known as a session, from its first turn to its last. It is
+    /// learned from like any that has gone quiet.
+    async fn attend(&self, caller: &Caller, talks: &[Held], fates: &[Fate]) -> Result<()> {
+        for talk in talks {
+            if !fates[talk.places.clone()].iter().any(|fate| matches!(fate, Fate::Imported)) {
+                continue;
+            }
+            let times = [talk.from, talk.until].map(|at| at.unwrap_or_else(|| self.now()));
+            let changes = times.into_iter().map(|at| {
+                let (scope, thread) = (talk.scope.clone(), talk.thread.clone());
+                let action = Action::Bookkeeping(Bookkeeping::Attend { scope, session: thread.clone(), thread });
+                loci_types::Change { at, ..self.change(caller, "operator", "imported", action) }
+            });
+            let (space, changes) = (talk.scope.space(), changes.collect());
+            self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes }).await?;
+        }
+        Ok(())
+    }
+
+    /// The records that a draft becomes: one, or several if it is long.
+    fn drafted(&self, whose: &Caller, format: Format, draft: Draft) -> Result<Vec<Incoming>> {
+        let mut caller = whose.clone();
+        let named = draft.identifiers;
+        caller.identifiers.user_id = named.user_id.or(caller.identifiers.user_id);
+        caller.identifiers.agent_id = named.agent_id.or(caller.identifiers.agent_id);
+        let mut new = draft.new;
+        // Before it is cut: half a secret is not known for one.
+        self.redact(&mut new)?;
+        let most = self.config.limits.content_characters;
+        let texts: Vec<String> = pieces(&new.content, most).into_iter().map(str::to_owned).collect();
+        let parts = texts.len();
+        let mut records = Vec::with_capacity(parts);
+        for (part, content) in texts.into_iter().enumerate() {
+            let mut new = NewMemory { content, ..new.clone() };
+            if parts > 1 {
+                new.metadata.insert("part".to_owned(), json!(format!("{} of {parts}", part + 1)));
+            }
+            let scope = policy::meant(&caller.identifiers, new.layer)?;
+            let mut memory = self.admit(&caller, &scope, new, None)?.memory;
+            if let Some(at) = draft.created_at {
+                memory.created_at = at;
+                memory.imported_at = Some(self.now());
+                memory.updated_at = draft.updated_at.unwrap_or(at).max(at);
+                if let Some(reference) = &draft.reference {
+                    memory.id = derived(format, &scope, &[reference], part, at);
+                } else {
+                    memory.id = derived(format, &scope, &[&memory.content], part, at);
+                }
+            }
+            records.push(self.foreign(memory, None));
+        }
+        Ok(records)
+    }
+
+    /// The records that a conversation becomes, each following the one before. A turn that cannot be kept is told,
+    /// and the next one follows the one before it.
+    fn talked(
+        &self,
+        whose: &Caller,
+        format: Format,
+        talk: Talk,
+        refused: &mut Vec<crate::Error>,
+    ) -> Result<(Scope, String, Vec<Incoming>)> {
+        let scope = policy::target(whose, None)?;
+        crate::access::bounds::short("threadId", Some(&talk.id), crate::access::bounds::REFERENCE)?;
+        let mut metadata = Map::from_iter([("importedFrom".to_owned(), json!(format.name()))]);
+        if let Some(title) = &talk.title {
+            metadata.insert("title".to_owned(), json!(title));
+        }
+        let (mut records, mut follows) = (Vec::<Incoming>::new(), None);
+        for (place, turn) in talk.turns.into_iter().enumerate() {
+            let reference = turn.reference.clone().unwrap_or_else(|| place.to_string());
+            match self.turned(whose, &talk.id, &reference, &metadata, turn) {
+                Ok(memories) => {
+                    for (part, mut memory) in memories.into_iter().enumerate() {
+                        if let Some(at) = memory.event_time {
+                            memory.id = derived(format, &scope, &[&talk.id, &reference], part, at);
+                        }
+                        let id = memory.id;
+                        records.push(self.foreign(memory, follows.replace(id)));
+                    }
+                }
+                Err(error) => refused.push(error),
+            }
+        }
+        Ok((scope, talk.id, records))
+    }
+
+    /// The records that a turn becomes: one, or several if it is long.
+    fn turned(
+        &self,
+        whose: &Caller,
+        thread: &str,
+        reference: &str,
+        metadata: &Map<String, Value>,
+        mut turn: Said,
+    ) -> Result<Vec<Memory>> {
+        let mut caller = whose.clone();
+        caller.identifiers.session_id = None;
+        Pass::strict(&self.redactor).text("content", &mut turn.content)?;
+        let mut memories = Vec::new();
+        for piece in pieces(&turn.content, self.config.limits.content_characters) {
+            let source = Source {
+                kind: "conversation".to_owned(),
+                role: Some(turn.role.clone()),
+                reference: Some(reference.to_owned()),
+            };
+            let new = NewMemory {
+                content: piece.to_owned(),
+                kind: Some(Kind::EPISODIC.to_owned()),
+                metadata: metadata.clone(),
+                source: Some(source),
+                event_time: turn.at,
+                said_at: turn.at,
+                thread_id: Some(thread.to_owned()),
+                role: Some(turn.role.clone()),
+                ..NewMemory::default()
+            };
+            let scope = policy::meant(&caller.identifiers, new.layer)?;
+            let mut memory = self.admit(&caller, &scope, new, None)?.memory;
+            if let Some(at) = turn.at {
+                memory.created_at = at;
+                memory.imported_at = Some(self.now());
+                memory.updated_at = at;
+            }
+            memories.push(memory);
+        }
+        Ok(memories)
+    }
+
+    fn foreign(&self, memory: Memory, follows: Option<MemoryId>) -> Incoming {
+        Incoming { follows, aged_at: Some(self.now()), foreign: true, ..Incoming::new(memory) }
+    }
+}
+
+/// The id of something that was made elsewhere at an instant: in the order of time like any other, and always the
+/// same for the same thing.
+fn derived(format: Format, scope: &Scope, names: &[&str], part: usize, at: Timestamp) -> MemoryId {
+    let mut hasher = blake3::Hasher::new();
+    for name in [format.name(), &scope.key()].into_iter().chain(names.iter().copied()) {
+        hasher.update(&(name.len() as u64).to_le_bytes());
+        hasher.update(name.as_bytes());
+    }
+    hasher.update(&(part as u64).to_le_bytes());
+    let mut random = [0; 10];
+    random.copy_from_slice(&hasher.finalize().as_bytes()[..10]);
+    let id: Uuid = Builder::from_unix_timestamp_millis(at.as_millisecond().max(0).unsigned_abs(), &random).into_uuid();
+    MemoryId(id)
+}
+
+fn show(memory: &Memory) -> (String, String, Option<String>, String) {
+    let whose = memory.scope().map_or_else(|_| String::new(), |scope| scope.to_string());
+    let text = memory.content.chars().take(SHOWN).collect();
+    (memory.kind.name().to_owned(), whose, memory.thread_id.clone(), text)
+}
+
+#[cfg(test)]
+mod tests {
+    use loci_types::{Identifiers, Layer};
+
+    use super::*;
+
+    #[test]
+    fn the_same_thing_has_the_same_id_and_no_other_has() {
+        let scope = |user: &str| {
+            let identifiers = Identifiers { user_id: Some(user.to_owned()), ..Identifiers::default() };
+            Scope::new(Layer::User, &identifiers).unwrap()
+        };
+        let (early, late): (Timestamp, Timestamp) =
+            ("2024-01-01T00:00:00Z".parse().unwrap(), "2024-01-01T00:00:00.001Z".parse().unwrap());
+        let one = derived(Format::Mem0, &scope("a"), &["x"], 0, early);
+        assert_eq!(one, derived(Format::Mem0, &scope("a"), &["x"], 0, early));
+        assert_eq!(one.0.get_version_num(), 7);
+        for other in [
+            derived(Format::Claude, &scope("a"), &["x"], 0, early),
+            derived(Format::Mem0, &scope("b"), &["x"], 0, early),
+            derived(Format::Mem0, &scope("a"), &["x", ""], 0, early),
+            derived(Format::Mem0, &scope("a"), &["x"], 1, early),
+        ] {
+            assert_ne!(one, other);
+        }
+        assert!(one < derived(Format::Mem0, &scope("a"), &["x"], 0, late));
+    }
+}

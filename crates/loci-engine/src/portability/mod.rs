@@ -1,0 +1,9 @@
+//! Data that comes and goes as a whole: export, import, backup, erasure, re-embedding.
+
+pub(crate) mod backup;
+pub(crate) mod erase;
+pub mod export;
+pub(crate) mod import_record;
+pub mod importers;
+pub(crate) mod reembed;
+pub(crate) mod vector_index;

@@ -1,0 +1,247 @@
+//! How do memories get their vectors later?
+//!
+//! Two ways: the jobs that `remember` left when no model was there, and a pass over everything
+//! after the model has changed. Both can be stopped at any time and go on where they were.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use loci_store::{JobUpdate, Page};
+use loci_types::{Action, Batch, Change, Error, ErrorKind, Filter, JobKind, Memory, MemoryId, State, Vector, Visible};
+use serde::Serialize;
+
+use crate::access::policy::{self, Caller};
+use crate::{Engine, Result};
+
+/// So many texts are given to the model at once.
+const BATCH: usize = 64;
+
+/// So many waiting jobs are done at once.
+const WAITING: usize = 256;
+
+/// A job that is refused is tried so often before it is laid aside.
+const ATTEMPTS: u32 = 8;
+
+/// Waits double up to two to this many seconds, about four minutes.
+const LONGEST_WAIT: u32 = 8;
+
+/// So many memories are looked at at once when they are counted.
+const LOOKED_AT: usize = 500;
+
+/// What a pass would cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Estimate {
+    /// Memories there are.
+    pub memories: u64,
+    /// Vectors that are to be made.
+    pub vectors: u64,
+    /// Tokens of their texts.
+    pub tokens: u64,
+}
+
+/// What a pass did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Reembedded {
+    /// Memories looked at.
+    pub seen: u64,
+    /// Vectors made.
+    pub embedded: u64,
+}
+
+/// What a pass over everything did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Reembedding {
+    /// The present model.
+    pub model: String,
+    /// Number of memories that were looked at.
+    pub seen: u64,
+    /// Number of vectors that were computed.
+    pub embedded: u64,
+    /// Number of vectors of other models that were dropped, by model.
+    pub dropped: BTreeMap<String, u64>,
+}
+
+impl Engine {
+    /// The name of the present model, or an error that says how to set one.
+    pub fn embedding_model(&self) -> Result<&str> {
+        let missing = || {
+            Error::new(ErrorKind::Configuration, "there is no embedding model to make vectors with")
+                .at("embeddings")
+                .hint("run `make model`, set LOCI_MODEL_DIR, or set embeddings.provider")
+        };
+        Ok(self.embedder.as_ref().map(|embedder| embedder.model().name.as_str()).ok_or_else(missing)?)
+    }
+
+    /// Does the waiting embedding jobs, gives every other memory a vector of the present model, and drops the vectors of
+    /// all other models if `drop_others` is set. `progress` is told the number of memories that were looked at, and of
+    /// all.
+    pub async fn reembed_all(
+        &self,
+        caller: &Caller,
+        drop_others: bool,
+        progress: impl FnMut(u64, u64) + Send,
+    ) -> Result<Reembedding> {
+        policy::operator(caller, "makes vectors anew")?;
+        let mut done = Reembedding { model: self.embedding_model()?.to_owned(), ..Reembedding::default() };
+        loop {
+            match self.embed_waiting(caller, WAITING).await? {
+                0 => break,
+                waiting => done.embedded += waiting as u64,
+            }
+        }
+        let pass = self.reembed(caller, progress).await?;
+        (done.seen, done.embedded) = (pass.seen, done.embedded + pass.embedded);
+        if drop_others {
+            done.dropped = self.drop_other_vectors(caller).await?;
+        }
+        Ok(done)
+    }
+
+    /// Does up to `limit` waiting embedding jobs. Returns how many there were.
+    pub async fn embed_waiting(&self, caller: &Caller, limit: usize) -> Result<usize> {
+        if self.embedder.is_none() {
+            return Ok(0);
+        }
+        let (now, lease) = (self.now(), Duration::from_secs(120));
+        let jobs = self.store.claim(&caller.tenant, &[JobKind::Embed], limit, now, lease).await?;
+        for jobs in jobs.chunks(BATCH) {
+            let id = |job: &loci_types::Job| serde_json::from_value::<MemoryId>(job.payload["memory"].clone()).ok();
+            let ids: Vec<MemoryId> = jobs.iter().filter_map(id).collect();
+            let visible = policy::visible_in(caller, &self.membership(caller).await?, None, None)?;
+            let memories = self.store.fetch(&visible, &ids).await?;
+            let outcome = self.embed_all(caller, &memories).await;
+            for job in jobs {
+                match &outcome {
+                    Ok(()) => drop(self.store.update_job(&caller.tenant, job, JobUpdate::Done).await?),
+                    Err(error) => {
+                        let wait = SignedDuration::from_secs(2_i64.pow(job.attempt.min(LONGEST_WAIT)));
+                        // A model that is away comes back; a text that it refuses stays refused.
+                        let hopeful = error.kind() != ErrorKind::InvalidInput || job.attempt < ATTEMPTS;
+                        let again = hopeful.then(|| now.saturating_add(wait).unwrap_or(now));
+                        self.store
+                            .update_job(
+                                &caller.tenant,
+                                job,
+                                JobUpdate::Failed { error: error.to_string(), retry_at: again },
+                            )
+                            .await?;
+                    }
+                }
+            }
+            outcome?;
+        }
+        Ok(jobs.len())
+    }
+
+    /// Gives every memory that has no vector of the present model one, and token states where they
+    /// are kept. `progress` hears how many
+    /// were looked at, and how many there are.
+    pub async fn reembed(&self, caller: &Caller, mut progress: impl FnMut(u64, u64) + Send) -> Result<Reembedded> {
+        if self.embedder.is_none() {
+            return Ok(Reembedded::default());
+        }
+        let visible = policy::visible_in(caller, &self.membership(caller).await?, None, None)?;
+        let filter =
+            Filter { states: vec![State::Active, State::Decayed, State::Archived], ..Filter::everything(self.now()) };
+        let mut done = Reembedded::default();
+        let mut page = Page { after: None, limit: BATCH };
+        loop {
+            let listing = self.store.scan(&visible, &filter, page).await?;
+            done.seen += listing.memories.len() as u64;
+            let without = self.without_vector(&visible, listing.memories).await?;
+            self.embed_all(caller, &without).await?;
+            done.embedded += without.len() as u64;
+            progress(done.seen, listing.total);
+            match listing.next {
+                Some(next) => page = Page { after: Some(next), limit: BATCH },
+                None => return Ok(done),
+            }
+        }
+    }
+
+    /// What a pass would do: how many memories have no vector of the present model, and their tokens.
+    pub async fn reembed_estimate(&self, caller: &Caller) -> Result<Estimate> {
+        if self.embedder.is_none() {
+            return Ok(Estimate::default());
+        }
+        let visible = policy::visible(caller, None)?;
+        let filter =
+            Filter { states: vec![State::Active, State::Decayed, State::Archived], ..Filter::everything(self.now()) };
+        let mut estimate = Estimate::default();
+        let mut page = Page { after: None, limit: LOOKED_AT };
+        loop {
+            let listing = self.store.scan(&visible, &filter, page).await?;
+            estimate.memories += listing.memories.len() as u64;
+            for memory in self.without_vector(&visible, listing.memories).await? {
+                estimate.vectors += 1;
+                estimate.tokens += u64::from(memory.tokens);
+            }
+            match listing.next {
+                Some(next) => page = Page { after: Some(next), limit: LOOKED_AT },
+                None => return Ok(estimate),
+            }
+        }
+    }
+
+    /// The switch: vectors of every other model go. Returns how many went, by model.
+    pub async fn drop_other_vectors(&self, caller: &Caller) -> Result<BTreeMap<String, u64>> {
+        policy::operator(caller, "drops vectors")?;
+        let Some(embedder) = &self.embedder else { return Ok(BTreeMap::new()) };
+        let present = embedder.model().name.clone();
+        let mut others = self.stats(caller).await?.vectors;
+        let languages = self.languages.as_ref().map(|embedder| embedder.model().name.clone());
+        others.retain(|model, count| *model != present && Some(model) != languages.as_ref() && *count > 0);
+        for model in others.keys() {
+            for space in self.store.spaces(&caller.tenant).await? {
+                let action = Action::DropVectors { model: model.clone() };
+                let changes = vec![self.change(caller, "worker", "another model answers now", action)];
+                self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes }).await?;
+            }
+        }
+        Ok(others)
+    }
+
+    /// Those of the memories that have no vector, or not the one they would get today.
+    async fn without_vector(&self, visible: &Visible, memories: Vec<Memory>) -> Result<Vec<Memory>> {
+        let ids: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
+        let vectors: HashMap<MemoryId, Vector> = self.present_vectors(visible, &ids).await?;
+        let lacks = |memory: &Memory| !vectors.get(&memory.id).is_some_and(|vector| self.is_whole(memory, vector));
+        Ok(memories.into_iter().filter(lacks).collect())
+    }
+
+    /// The vectors that memories have of the models in use.
+    pub(crate) async fn present_vectors(
+        &self,
+        visible: &Visible,
+        ids: &[MemoryId],
+    ) -> Result<HashMap<MemoryId, Vector>> {
+        let mut found: HashMap<MemoryId, Vector> = HashMap::new();
+        // What the model for other languages has read, the other could not: an older vector of that one says nothing.
+        for embedder in [&self.languages, &self.embedder].into_iter().flatten() {
+            let missing: Vec<MemoryId> = ids.iter().filter(|id| !found.contains_key(id)).copied().collect();
+            if !missing.is_empty() {
+                found.extend(self.store.vectors(visible, &embedder.model().name, &missing).await?);
+            }
+        }
+        Ok(found)
+    }
+
+    async fn embed_all(&self, caller: &Caller, memories: &[Memory]) -> Result<()> {
+        let Some(vectors) = self.embed(&memories.iter().collect::<Vec<_>>()).await? else { return Ok(()) };
+        let mut by_space: std::collections::BTreeMap<_, Vec<Change>> = std::collections::BTreeMap::new();
+        for (memory, vector) in memories.iter().zip(vectors) {
+            let action = Action::Embed { id: memory.id, of: memory.content_hash, vector };
+            let change = self.change(caller, "worker", "embedded", action);
+            by_space.entry(memory.scope()?.space()).or_default().push(change);
+        }
+        for (space, changes) in by_space {
+            self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes }).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,48 @@
+//! How is the index that proposes the nearest looked after?
+//!
+//! Only where one stands outside the store. The records are the truth, so looking and filling anew are always safe;
+//! both are for the person who runs the store.
+
+use std::sync::Arc;
+
+use loci_store::{IndexStatus, Indexed, SystemContext, Verified};
+use loci_types::{Error, ErrorKind};
+
+use crate::access::policy::{self, Caller};
+use crate::{Clock, Engine, Result};
+
+/// What an outside index needs from the house to be filled.
+pub fn oversight(clock: Arc<dyn Clock>) -> SystemContext {
+    SystemContext { whole: Arc::new(policy::whole), now: Arc::new(move || clock.now()) }
+}
+
+impl Engine {
+    /// What there is of the outside index, and how far it is behind.
+    pub async fn vector_status(&self, caller: &Caller) -> Result<IndexStatus> {
+        Ok(self.outside(caller)?.status(&caller.tenant).await?)
+    }
+
+    /// Compares the outside index with the records. `progress` hears a collection, the line reached and the last.
+    pub async fn vector_verify(
+        &self,
+        caller: &Caller,
+        progress: impl FnMut(&str, i64, i64) + Send,
+    ) -> Result<Vec<Verified>> {
+        Ok(self.outside(caller)?.verify(&caller.tenant, progress).await?)
+    }
+
+    /// Fills the outside index anew from the records. Returns how many collections there were.
+    pub async fn vector_rebuild(&self, caller: &Caller, progress: impl FnMut(&str, i64, i64) + Send) -> Result<u64> {
+        Ok(self.outside(caller)?.rebuild(&caller.tenant, progress).await?)
+    }
+
+    fn outside(&self, caller: &Caller) -> Result<&Indexed> {
+        policy::operator(caller, "looks after its vector index")?;
+        self.store.indexed().ok_or_else(|| {
+            Error::new(ErrorKind::Configuration, "the vectors lie in the store itself; no other index is set")
+                .at("vectors.kind")
+                .hint("set [vectors] kind = \"qdrant\" and its url; `loci doctor` looks after the store's own vectors")
+                .into()
+        })
+    }
+}

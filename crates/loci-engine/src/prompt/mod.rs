@@ -1,0 +1,6 @@
+//! Memories as text for a prompt, within a token budget.
+
+pub(crate) mod context;
+pub mod pack;
+pub(crate) mod query;
+pub(crate) mod render;

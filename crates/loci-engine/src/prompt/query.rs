@@ -1,0 +1,236 @@
+//! How does an agent ask in one call?
+//!
+//! `memory.query`: a question, filters and a budget in; a few bullets or whole memories out. It is
+//! recall with packing, and so is on-demand recall: the same call with a small `top_k`.
+
+use loci_store::LedgerQuery;
+use loci_types::{Class, Filter, Layer, LedgerEntry, MemoryId, State};
+use serde::{Deserialize, Serialize};
+
+use crate::access::bounds::between;
+use crate::access::policy::Caller;
+use crate::prompt::pack::delta::{Delta, DeltaChange, DeltaEvent};
+use crate::prompt::pack::{Budget, Format, Item, Packed, Related, Share, pack};
+use crate::prompt::render::{is_quotation, reported};
+use crate::{Answered, Engine, Recall, RecallHit, RecallRequest, Result};
+
+/// So many entries of the ledger are looked at for a delta header.
+const LOOKED_AT: usize = 500;
+/// The largest budget, in tokens.
+const LARGEST: usize = 1_000_000;
+
+/// A question with a budget.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct QueryRequest {
+    /// The question, its filters and its number of hits.
+    pub recall: RecallRequest,
+    /// How the answer is written.
+    pub format: Format,
+    /// The most tokens; none: by how complex the question is.
+    pub budget_tokens: Option<usize>,
+    /// Whether what does not fit is shortened instead of left out.
+    pub summarize: bool,
+    /// Tell what changed since this revision; none: say nothing of it.
+    pub since: Option<i64>,
+    /// Only changes of this conversation; it is told what is found, and does not learn it again.
+    pub thread_id: Option<String>,
+}
+
+/// The answer to a query.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct QueryResponse {
+    /// What goes into the prompt.
+    pub text: String,
+    /// How many tokens that is.
+    pub tokens: usize,
+    /// The most it may have been.
+    pub budget_tokens: usize,
+    /// The memories in it.
+    pub cited: Vec<MemoryId>,
+    /// Those that found no room.
+    pub left_out: Vec<MemoryId>,
+    /// Those of the cited that were shortened.
+    pub shortened: Vec<MemoryId>,
+    /// The revision now; ask for what changed since then the next time.
+    pub revision: i64,
+    /// The hits themselves.
+    pub hits: Vec<RecallHit>,
+    /// Parts that could not be asked.
+    pub degraded: Vec<String>,
+    /// What the question was taken to be after.
+    pub intent: String,
+    /// Whether what is known answers it.
+    pub answered: Answered,
+    /// How likely the first hits answer it, 0..1.
+    pub confidence: f64,
+}
+
+impl Engine {
+    /// Finds what matters and writes it within a budget.
+    pub async fn query(&self, caller: &Caller, request: QueryRequest) -> Result<QueryResponse> {
+        let complexity = crate::recall::plan::complexity::complexity(&request.recall.query);
+        let budget_tokens = request.budget_tokens.unwrap_or_else(|| complexity.budget());
+        between("budgetTokens", budget_tokens, 0, LARGEST)?;
+        let uncounted = request.recall.uncounted;
+        let told = request.recall.for_thread.clone().or_else(|| request.thread_id.clone());
+        let layers = request.recall.layers.clone();
+        let found = self.recall_for_prompt(caller, request.recall, complexity.limit()).await?;
+        let since = (request.since, request.thread_id.as_deref());
+        let (revision, delta) = self.delta(caller, layers.as_deref(), since).await?;
+        let budget = Budget { tokens: budget_tokens, summarize: request.summarize, ..Budget::default() };
+        let Packed { text, tokens, cited, left_out, shortened } =
+            pack(&self.items(&found), delta.as_ref(), request.format, &budget);
+        if !uncounted {
+            self.count_cited(caller, told.as_deref(), &found, &cited).await;
+        }
+        let Recall { hits, degraded, intent, answered, confidence, more: _ } = found;
+        Ok(QueryResponse {
+            text,
+            tokens,
+            budget_tokens,
+            cited,
+            left_out,
+            shortened,
+            revision,
+            hits,
+            degraded,
+            intent,
+            answered,
+            confidence,
+        })
+    }
+
+    /// Recalls what may come into a prompt: kinds that are only for those who ask for them by kind or
+    /// category stay out, categories keep to their modes, and nothing is counted yet.
+    pub(crate) async fn recall_for_prompt(
+        &self,
+        caller: &Caller,
+        mut request: RecallRequest,
+        limit: usize,
+    ) -> Result<Recall> {
+        let settings = self.settings_of(caller).await?;
+        let most = self.config.retrieval.max_limit;
+        let limit = request.limit.or(settings.limit).unwrap_or_else(|| limit.min(most));
+        let categories = &self.config.categories;
+        request.limit = Some(categories.limit(limit, most.max(limit)));
+        request.uncounted = true;
+        let now = request.at.unwrap_or_else(|| self.now());
+        let filter = request.filter.get_or_insert_with(|| Filter::at(now));
+        let (layers, whole) = (request.layers.clone(), categories.any_whole().then(|| filter.clone()));
+        if filter.kinds.is_empty() && filter.categories.is_empty() {
+            filter.kinds = self.kinds.iter().filter(|kind| kind.in_context).map(|kind| kind.name.clone()).collect();
+        }
+        let mut found = self.recall(caller, request).await?;
+        categories.keep(&mut found.hits, limit);
+        if let Some(filter) = whole {
+            self.add_whole(&self.visible(caller, layers.as_deref()).await?, &filter, &mut found.hits).await?;
+        }
+        Ok(found)
+    }
+
+    /// Counts what came into a prompt; what found no room was of no use.
+    pub(crate) async fn count_cited(&self, caller: &Caller, thread: Option<&str>, found: &Recall, cited: &[MemoryId]) {
+        let used = found.hits.iter().filter(|hit| cited.contains(&hit.memory.id));
+        let used: Vec<RecallHit> = used.cloned().collect();
+        self.record_returned(caller, thread, &used).await;
+        if found.answered == Answered::Yes {
+            self.count_used(caller, &used).await;
+        }
+    }
+
+    /// The hits as they are packed.
+    pub(crate) fn items(&self, recall: &Recall) -> Vec<Item> {
+        recall.hits.iter().map(|hit| self.item(hit)).collect()
+    }
+
+    fn item(&self, hit: &RecallHit) -> Item {
+        let memory = &hit.memory;
+        let turn = memory.thread_id.is_some() && (memory.actor_id.is_some() || memory.role.is_some());
+        let share = match (memory.kind.name(), self.kinds.spec(&memory.kind).class) {
+            ("person" | "project", _) => Share::Profiles,
+            ("document", _) => Share::Evidence,
+            (_, Class::Episodic) => Share::Temporal,
+            _ => Share::Facts,
+        };
+        let related = |related: &crate::RelatedMemory| Related {
+            id: related.id,
+            text: related.content.clone(),
+            relation: related.relation.name().to_owned(),
+        };
+        Item {
+            id: memory.id,
+            kind: memory.kind.name().to_owned(),
+            category: memory.category.clone(),
+            share,
+            text: hit.text(),
+            score: hit.score,
+            // What was said is shown with its speaker and day already.
+            event_time: memory.event_time.filter(|_| !is_quotation(memory)),
+            related: hit.explain.related.iter().map(related).collect(),
+            actor: memory.actor_id.clone().filter(|_| turn),
+            role: memory.role.clone().filter(|_| turn),
+        }
+    }
+
+    /// What changed since a revision in the space where this caller's memories go, and the revision
+    /// now. Turns of the conversation itself are no news to who was there.
+    pub(crate) async fn delta(
+        &self,
+        caller: &Caller,
+        layers: Option<&[Layer]>,
+        (since, thread): (Option<i64>, Option<&str>),
+    ) -> Result<(i64, Option<Delta>)> {
+        let Ok(scope) = self.target(caller, None).await else { return Ok((0, None)) };
+        let visible = self.visible(caller, layers).await?;
+        let limit = if since.is_some() { LOOKED_AT } else { 0 };
+        let changes = self
+            .store
+            .ledger(
+                &visible,
+                &LedgerQuery::Changes {
+                    space: scope.space().clone(),
+                    thread: thread.map(str::to_owned),
+                    since: since.unwrap_or(0),
+                },
+                limit,
+            )
+            .await?;
+        let Some(since) = since else { return Ok((changes.position, None)) };
+        let ids: Vec<MemoryId> = changes.entries.iter().filter_map(|entry| entry.memory_id).collect();
+        let memories = self.store.fetch(&visible, &ids).await?;
+        let told = |entry: &LedgerEntry| {
+            let memory = memories.iter().find(|memory| Some(memory.id) == entry.memory_id)?;
+            let lasting = self.kinds.spec(&memory.kind).class != Class::Episodic;
+            let forgotten = memory.state == State::SoftDeleted;
+            lasting.then(|| DeltaChange {
+                id: memory.id,
+                event: event(&entry.event),
+                category: memory.category.clone(),
+                // What was forgotten is told of, not told again.
+                text: if forgotten {
+                    format!("memory {}", memory.id.citation())
+                } else {
+                    reported(memory).into_owned()
+                },
+                importance: (!forgotten).then_some(memory.importance),
+            })
+        };
+        let told: Vec<DeltaChange> = changes.entries.iter().filter_map(told).collect();
+        let delta = Delta { since, until: changes.position, changes: told, more: 0 };
+        Ok((changes.position, Some(delta)))
+    }
+}
+
+/// A line of the ledger as the header tells it.
+fn event(name: &str) -> DeltaEvent {
+    match name.to_ascii_lowercase().as_str() {
+        "add" => DeltaEvent::Created,
+        "merge" => DeltaEvent::Merged,
+        "delete" | "ttl" => DeltaEvent::Deleted,
+        "consent" => DeltaEvent::Created,
+        "restore" => DeltaEvent::Restored,
+        _ => DeltaEvent::Updated,
+    }
+}

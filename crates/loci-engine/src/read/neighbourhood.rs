@@ -1,0 +1,89 @@
+//! What is around a memory?
+//!
+//! Step by step outwards along the links that the caller may see, nearest first, until the depth or
+//! the limit is reached. Every link that is told joins two memories that are told.
+
+use std::collections::HashMap;
+
+use loci_types::{Edge, Filter, Memory, MemoryId, Relation};
+use serde::Serialize;
+
+use crate::access::bounds::between;
+use crate::access::policy::Caller;
+use crate::{Engine, Result};
+
+/// So many steps are gone at the most.
+const DEEPEST: usize = 4;
+/// So many memories are told at the most.
+const TOLD: usize = 200;
+
+/// The memories around a memory.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Neighbourhood {
+    /// The memories, the one in the middle first, then the nearest.
+    pub nodes: Vec<Neighbour>,
+    /// The links between them.
+    pub edges: Vec<Edge>,
+    /// Whether there were more than are told.
+    pub truncated: bool,
+}
+
+/// A memory, and how far away it is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Neighbour {
+    /// The memory.
+    pub memory: Memory,
+    /// How many steps away.
+    pub depth: usize,
+}
+
+impl Engine {
+    /// The memories within so many steps of a memory, along these relations or along all.
+    pub async fn neighbourhood(
+        &self,
+        caller: &Caller,
+        id: MemoryId,
+        depth: usize,
+        relations: &[Relation],
+    ) -> Result<Neighbourhood> {
+        between("depth", depth, 1, DEEPEST)?;
+        let visible = self.visible(caller, None).await?;
+        self.one(&visible, id).await?;
+        // What holds now, and the older versions of it; what was deleted is not around anything.
+        let filter = Filter { superseded: true, ..Filter::at(self.now()) };
+        let mut steps = HashMap::from([(id, 0)]);
+        let (mut order, mut rim, mut truncated) = (vec![id], vec![id], false);
+        let mut found: Vec<Edge> = Vec::new();
+        for step in 1..=depth {
+            let edges = self.store.edges(&visible, &filter, &rim, relations).await?;
+            rim = Vec::new();
+            for end in edges.iter().flat_map(|edge| [edge.source_id, edge.target_id]) {
+                if steps.contains_key(&end) {
+                    continue;
+                }
+                if order.len() == TOLD {
+                    truncated = true;
+                    continue;
+                }
+                steps.insert(end, step);
+                order.push(end);
+                rim.push(end);
+            }
+            found.extend(edges);
+            if rim.is_empty() {
+                break;
+            }
+        }
+        let told = self.store.fetch(&visible, &order).await?;
+        let nodes: Vec<_> = told.into_iter().map(|memory| Neighbour { depth: steps[&memory.id], memory }).collect();
+        steps.retain(|id, _| nodes.iter().any(|node| node.memory.id == *id));
+        found.retain(|edge| steps.contains_key(&edge.source_id) && steps.contains_key(&edge.target_id));
+        found.sort_by_key(|edge| edge.id);
+        found.dedup_by_key(|edge| edge.id);
+        Ok(Neighbourhood { nodes, edges: found, truncated })
+    }
+}

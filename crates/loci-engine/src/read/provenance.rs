@@ -1,0 +1,88 @@
+//! Where does a memory come from?
+//!
+//! Its sources, the chain of those it replaced and that replaced it, the things it speaks of, what
+//! it hangs together with, and why it was written.
+
+use loci_store::{EntityQuery, LedgerQuery};
+use loci_types::{Edge, Entity, Filter, LedgerEntry, Memory, MemoryId, Relation, Visible};
+use serde::Serialize;
+
+use crate::access::policy::Caller;
+use crate::write::contradict::Newer;
+use crate::{Engine, Result};
+
+/// A chain longer than this is cut.
+const LONGEST_CHAIN: usize = 100;
+
+/// So many lines of the ledger are told.
+const TOLD: usize = 100;
+
+/// Where a memory comes from.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Provenance {
+    /// The memory.
+    pub memory: Memory,
+    /// The memories it was learned from.
+    pub sources: Vec<Memory>,
+    /// All versions of what it says, oldest first, this one among them.
+    pub chain: Vec<Memory>,
+    /// The things it speaks of.
+    pub entities: Vec<Entity>,
+    /// Its other links.
+    pub edges: Vec<Edge>,
+    /// What was said later and may contradict it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newer: Option<Newer>,
+    /// What happened to it, oldest first.
+    pub history: Vec<LedgerEntry>,
+}
+
+impl Engine {
+    /// Tells where a memory comes from.
+    pub async fn explain(&self, caller: &Caller, id: MemoryId) -> Result<Provenance> {
+        let visible = self.visible(caller, None).await?;
+        let Some(memory) = self.store.fetch(&visible, &[id]).await?.pop() else {
+            return Err(loci_store::Error::NotFound(id).into());
+        };
+        let (ids, filter) = ([id], Filter::everything(self.now()));
+        let (mentioned, lines) = (EntityQuery::MentionedBy(id), LedgerQuery::Memory(id));
+        let (edges, entities, history) = futures::join!(
+            self.store.edges(&visible, &filter, &ids, &[]),
+            self.store.entities(&visible, &mentioned, usize::MAX),
+            self.store.ledger(&visible, &lines, TOLD),
+        );
+        let (sources, edges): (Vec<Edge>, Vec<Edge>) = edges?
+            .into_iter()
+            .filter(|edge| edge.relation != Relation::Supersedes)
+            .partition(|edge| edge.relation == Relation::DerivedFrom && edge.source_id == id);
+        let sources: Vec<MemoryId> = sources.iter().map(|edge| edge.target_id).collect();
+        Ok(Provenance {
+            sources: self.store.fetch(&visible, &sources).await?,
+            chain: self.chain(&visible, &memory).await?,
+            entities: entities?,
+            edges,
+            newer: self.newer_visible(&visible, &ids).await?.remove(&id),
+            history: history?.entries,
+            memory,
+        })
+    }
+
+    pub(crate) async fn chain(&self, visible: &Visible, memory: &Memory) -> Result<Vec<Memory>> {
+        let mut chain = vec![memory.clone()];
+        while let Some(older) = chain[0].supersedes_id
+            && chain.len() < LONGEST_CHAIN
+            && let Some(older) = self.store.fetch(visible, &[older]).await?.pop()
+        {
+            chain.insert(0, older);
+        }
+        while let Some(newer) = chain.last().and_then(|memory| memory.superseded_by_id)
+            && chain.len() < LONGEST_CHAIN
+            && let Some(newer) = self.store.fetch(visible, &[newer]).await?.pop()
+        {
+            chain.push(newer);
+        }
+        Ok(chain)
+    }
+}

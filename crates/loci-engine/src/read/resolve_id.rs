@@ -1,0 +1,43 @@
+//! Which memory does a caller mean by a short id?
+
+use loci_types::{Error, ErrorKind, MemoryId, MemoryRef};
+
+use crate::access::policy::Caller;
+use crate::{Engine, Result};
+
+/// Maximum number of candidates that an error lists.
+const CANDIDATES: usize = 5;
+
+impl Engine {
+    /// Returns the id that is meant. A whole id is returned as it is, without a read; a short form must name exactly
+    /// one memory that the caller may see, in any state.
+    pub async fn resolve_id(&self, caller: &Caller, given: &MemoryRef) -> Result<MemoryId> {
+        if let Some(id) = given.whole() {
+            return Ok(id);
+        }
+        let visible = self.visible(caller, None).await?;
+        let found = self.store.ids_within(&visible, &given.ranges(), CANDIDATES + 1).await?;
+        match found[..] {
+            [id] => Ok(id),
+            [] => Err(Error::new(ErrorKind::NotFound, format!("no memory {given} is visible here"))
+                .at("id")
+                .hint("`loci list` shows what is visible with these identifiers")
+                .into()),
+            _ => {
+                let listed: Vec<String> = found.iter().take(CANDIDATES).map(MemoryId::to_string).collect();
+                let more = if found.len() > CANDIDATES { ", and more" } else { "" };
+                let message = format!("{given} could be any of {}{more}", listed.join(", "));
+                Err(Error::invalid("id", message).hint("give more digits, or the whole id").into())
+            }
+        }
+    }
+
+    /// Returns the ids that are meant, in their order.
+    pub async fn resolve_ids(&self, caller: &Caller, given: &[MemoryRef]) -> Result<Vec<MemoryId>> {
+        let mut ids = Vec::with_capacity(given.len());
+        for one in given {
+            ids.push(self.resolve_id(caller, one).await?);
+        }
+        Ok(ids)
+    }
+}

@@ -1,0 +1,40 @@
+//! What is remembered about this, of that thing, from those days?
+//!
+//! Recall for those who also know whom it is about or when it was. What has a date of its own is judged by it, anything else
+//! by the day on which it was said. Nothing is found here that recall would not find: a thing and a time only narrow.
+
+use loci_types::{Filter, TimeRange};
+
+use crate::access::policy::Caller;
+use crate::{Engine, Recall, RecallRequest, Result};
+
+/// A question, and what else is known of its answer.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FindRequest {
+    /// The question, its filters and its number of hits.
+    pub recall: RecallRequest,
+    /// Only what speaks of the thing that goes by this name or has this id.
+    pub entity: Option<String>,
+    /// Only what happened then; what has no date of its own, only if it was said then.
+    pub when: TimeRange,
+}
+
+impl Engine {
+    /// Finds what matters to a question, of one thing or from one time if they are named.
+    pub async fn find(&self, caller: &Caller, request: FindRequest) -> Result<Recall> {
+        let FindRequest { mut recall, entity, when } = request;
+        let (_, _, now) = self.read_request(&recall)?;
+        if entity.is_some() || !when.is_open() {
+            let mut filter = recall.filter.clone().unwrap_or_else(|| Filter::at(now));
+            if let Some(name) = &entity {
+                let visible = self.visible(caller, recall.layers.as_deref()).await?;
+                filter.about = Some(self.entity_named(&visible, name).await?.id);
+            }
+            if !when.is_open() {
+                filter.happened = when;
+            }
+            recall.filter = Some(filter);
+        }
+        self.recall(caller, recall).await
+    }
+}

@@ -1,0 +1,268 @@
+//! How do agents share what they know?
+//!
+//! In pools, and in no other way. The operator makes them and says who is in; members contribute, ask and
+//! leave. A contribution keeps where it came from; it stays when its contributor goes. Whoever is not a
+//! member is told the same as if there were no such pool.
+
+use std::collections::BTreeMap;
+
+use loci_store::{CatalogueChange, Page, Pool, PoolFilter, PoolMember, PoolRecord};
+use loci_types::{Durability, Error, ErrorKind, Filter, Layer, Memory, MemoryId, Outcome, Receipt, Space};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::access::bounds;
+use crate::access::policy::{self, Caller};
+use crate::{Engine, NewMemory, Recall, RecallRequest, Result};
+
+/// Where a contribution says of which memory it is a copy: `{space, id}`.
+pub(crate) const CONTRIBUTED_FROM: &str = "contributedFrom";
+/// The most that one call may let join.
+const MEMBERS: usize = 1_000;
+
+/// A pool to be made.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewPool {
+    /// The id of the pool, a URL-safe name.
+    pub pool_id: String,
+    /// The display name. Default: the id.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// The ids of the agents that are members from the start, at most 1,000.
+    #[serde(default)]
+    pub agent_ids: Vec<String>,
+}
+
+/// A pool and who is in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct PoolDetails {
+    /// The pool.
+    #[serde(flatten)]
+    pub pool: Pool,
+    /// The agents that are in it, by name.
+    pub members: Vec<PoolMember>,
+}
+
+impl Engine {
+    /// Makes a pool with its first members. One that is there is not made again.
+    pub async fn create_pool(&self, caller: &Caller, new: NewPool) -> Result<PoolDetails> {
+        policy::operator(caller, "makes pools")?;
+        let NewPool { pool_id, name, agent_ids: members } = new;
+        bounds::between("agentIds", members.len(), 0, MEMBERS)?;
+        let name = name.unwrap_or_else(|| pool_id.clone());
+        if name.trim().is_empty() {
+            return Err(Error::invalid("name", "name is empty").hint("leave it out, or give it a value").into());
+        }
+        bounds::short("name", Some(&name), bounds::LABEL)?;
+        let pool = Pool { pool_id, name, created_at: self.now() };
+        if self
+            .store
+            .change_catalogue(&caller.tenant, CatalogueChange::CreatePool { pool: pool.clone(), members })
+            .await?
+            == 0
+        {
+            return Err(Error::new(ErrorKind::Conflict, format!("there is a pool `{}` already", pool.pool_id))
+                .at("poolId")
+                .hint("`loci pool join` lets agents in, `loci pool drop` removes it with all it holds")
+                .into());
+        }
+        // As it is stored: times are kept to the microsecond.
+        let made = self.store.pools(&caller.tenant, &PoolFilter::named(&pool.pool_id)).await?.pop();
+        let PoolRecord { pool, members } = made.unwrap_or(PoolRecord { pool, members: Vec::new() });
+        Ok(PoolDetails { pool, members })
+    }
+
+    /// The pools that the agent which asks is in; all of them for the operator who names no agent.
+    pub async fn pools(&self, caller: &Caller) -> Result<Vec<Pool>> {
+        caller.identifiers.validate()?;
+        if caller.identifiers.pool_id.is_some() && !caller.pool_implied {
+            self.pool_named(caller).await?;
+        }
+        let filter = match &caller.identifiers.agent_id {
+            Some(agent) => PoolFilter::of_member(agent),
+            None if caller.operator => PoolFilter::default(),
+            None => {
+                return Err(Error::new(ErrorKind::MissingIdentifier, "no agent says whose pools are meant")
+                    .at("agentId")
+                    .hint("give agentId (--agent NAME)")
+                    .into());
+            }
+        };
+        Ok(self.store.pools(&caller.tenant, &filter).await?.into_iter().map(|record| record.pool).collect())
+    }
+
+    /// The pool that the caller names, with its members.
+    pub async fn pool(&self, caller: &Caller) -> Result<PoolDetails> {
+        let slug = self.pool_named(caller).await?;
+        let found = self.store.pools(&caller.tenant, &PoolFilter::named(&slug)).await?.pop();
+        let PoolRecord { pool, members } = found.ok_or_else(|| policy::stranger(&slug))?;
+        Ok(PoolDetails { pool, members })
+    }
+
+    /// Lets agents into a pool. Returns how many are new.
+    pub async fn join_pool(&self, caller: &Caller, slug: &str, agents: &[String]) -> Result<u64> {
+        policy::operator(caller, "lets agents into a pool")?;
+        bounds::between("agentIds", agents.len(), 1, MEMBERS)?;
+        if self.store.pools(&caller.tenant, &PoolFilter::named(slug)).await?.is_empty() {
+            return Err(missing(slug).into());
+        }
+        let join = CatalogueChange::JoinPool { pool: slug.to_owned(), agents: agents.to_vec(), at: self.now() };
+        Ok(self.store.change_catalogue(&caller.tenant, join).await?)
+    }
+
+    /// Takes an agent out of the pool that the caller names: the operator any, an agent itself. What it
+    /// contributed stays in the pool, and what it has synced stays with the agent.
+    pub async fn leave_pool(&self, caller: &Caller, agent: &str) -> Result<()> {
+        policy::writer(caller)?;
+        let slug = named(caller)?.to_owned();
+        if !caller.operator {
+            self.pool_named(caller).await?;
+            if caller.identifiers.agent_id.as_deref() != Some(agent) {
+                return Err(Error::new(ErrorKind::Unauthorized, "an agent takes nobody but itself out of a pool")
+                    .at("agentId")
+                    .hint("ask the operator")
+                    .into());
+            }
+        }
+        if self
+            .store
+            .change_catalogue(
+                &caller.tenant,
+                CatalogueChange::LeavePool { pool: slug.clone(), agent: agent.to_owned() },
+            )
+            .await?
+            > 0
+        {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::NotFound, format!("agent `{agent}` is not in pool `{slug}`"))
+            .at("agentId")
+            .hint("`loci pool show` tells who is")
+            .into())
+    }
+
+    /// Removes a pool with everything in it.
+    pub async fn drop_pool(&self, caller: &Caller, slug: &str) -> Result<()> {
+        policy::operator(caller, "drops pools")?;
+        match self.store.change_catalogue(&caller.tenant, CatalogueChange::DropPool(slug.to_owned())).await? {
+            0 => Err(missing(slug).into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Adds something to the pool that the caller names. It meets what the pool knows already, as anything
+    /// that is remembered does.
+    pub async fn contribute(&self, caller: &Caller, new: NewMemory) -> Result<Receipt> {
+        self.pool_named(caller).await?;
+        self.remember(caller, NewMemory { layer: Some(Layer::Pool), ..new }).await
+    }
+
+    /// Adds a copy of a memory that the caller sees to the pool it names. The copy says of what it is one;
+    /// when the memory has changed since it was last contributed, the new copy takes the place of the old.
+    pub async fn contribute_memory(&self, caller: &Caller, id: MemoryId) -> Result<Receipt> {
+        policy::writer(caller)?;
+        self.pool_named(caller).await?;
+        let memory = self.one(&self.visible(caller, None).await?, id).await?;
+        may_be_shared(&memory)?;
+        let space = match memory.scope()?.space() {
+            // Copies that were made before users had shards name the space of then.
+            Space::Users(_) => Space::Shared,
+            space => space,
+        };
+        let from = json!({ "space": space.name(), "id": memory.id });
+        let pool = self.visible(caller, Some(&[Layer::Pool])).await?;
+        let same = Filter {
+            agents: caller.identifiers.agent_id.iter().cloned().collect(),
+            metadata: BTreeMap::from([(CONTRIBUTED_FROM.to_owned(), from.clone())]),
+            ..Filter::at(self.now())
+        };
+        let before = self.store.scan(&pool, &same, Page { after: None, limit: 1 }).await?.memories.pop();
+        let mut new = copy_of(&memory);
+        new.layer = Some(Layer::Pool);
+        new.metadata.insert(CONTRIBUTED_FROM.to_owned(), from);
+        match before {
+            Some(before) if before.content_hash == memory.content_hash => Ok(unchanged(&before)),
+            Some(before) => self.supersede(caller, before.id, new).await,
+            None => self.remember(caller, new).await,
+        }
+    }
+
+    /// Finds what matters to a question in the pool that the caller names, and nowhere else.
+    pub async fn query_pool(&self, caller: &Caller, request: RecallRequest) -> Result<Recall> {
+        self.pool_named(caller).await?;
+        self.recall(caller, RecallRequest { layers: Some(vec![Layer::Pool]), ..request }).await
+    }
+
+    /// The pool that the caller names and is in.
+    pub(crate) async fn pool_named(&self, caller: &Caller) -> Result<String> {
+        let slug = named(caller)?;
+        policy::target_in(caller, &self.membership(caller).await?, Some(Layer::Pool))?;
+        Ok(slug.to_owned())
+    }
+}
+
+/// What is copied of a memory: what it says, not where it lay or how it fared there.
+pub(crate) fn copy_of(memory: &Memory) -> NewMemory {
+    NewMemory {
+        content: memory.content.clone(),
+        kind: Some(memory.kind.name().to_owned()),
+        category: memory.category.clone(),
+        tags: memory.tags.clone(),
+        metadata: memory.metadata.clone(),
+        source: memory.source.clone(),
+        knowledge_pointer: memory.knowledge_pointer.clone(),
+        importance: Some(memory.importance),
+        confidence: Some(memory.confidence),
+        event_time: memory.event_time,
+        valid_from: memory.valid_from,
+        valid_until: memory.valid_until,
+        expires_at: memory.expires_at,
+        actor_id: memory.actor_id.clone(),
+        role: memory.role.clone(),
+        ..NewMemory::default()
+    }
+}
+
+fn may_be_shared(memory: &Memory) -> Result<()> {
+    crate::write::supersede::in_use(memory)?;
+    let id = memory.id;
+    if memory.layer == Layer::Pool {
+        return Err(Error::invalid("memoryId", format!("memory {id} lies in a pool already")).into());
+    }
+    if memory.access_policy.writer_only() {
+        return Err(Error::invalid("memoryId", format!("only its writer may see memory {id}"))
+            .hint("give it another accessPolicy first")
+            .into());
+    }
+    Ok(())
+}
+
+fn named(caller: &Caller) -> Result<&str, Error> {
+    caller.identifiers.pool_id.as_deref().ok_or_else(|| {
+        Error::new(ErrorKind::MissingIdentifier, "no poolId says which pool is meant")
+            .at("poolId")
+            .hint("give poolId (--pool NAME)")
+    })
+}
+
+fn missing(slug: &str) -> Error {
+    Error::new(ErrorKind::NotFound, format!("there is no pool `{slug}`"))
+        .at("poolId")
+        .hint("`loci pool list` shows them")
+}
+
+fn unchanged(memory: &Memory) -> Receipt {
+    Receipt {
+        id: memory.id,
+        event: Outcome::None,
+        version: memory.version,
+        embedding_generated: false,
+        embedding_regenerated: false,
+        redacted: Vec::new(),
+        durability: Durability::Durable,
+    }
+}

@@ -1,0 +1,307 @@
+//! What may wait a moment to be written?
+//!
+//! A batched memory is checked, masked and given its id at once, and written with others: when enough wait, or
+//! when the first has waited long enough. Their texts are embedded together, and what need not meet what is
+//! known is one transaction per space. **Invariant:** within a scope they are written in the order in which
+//! they came. Until then they are nowhere but here: what is killed now loses them, and the receipt says so.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use loci_types::{Action, Batch, Durability, ErrorKind, Memory, MemoryId, Outcome, Problem, Receipt, Scope, Tenant};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+
+use crate::access::policy::Caller;
+use crate::write::remember::{Admitted, Embed, REASON};
+use crate::{Batching, Engine, Error, NewMemory, Result};
+
+/// So many failures are remembered until somebody asks for them.
+const FAILURES: usize = 1_000;
+/// So often one is tried again that was overtaken.
+const OVERTAKEN: u32 = 3;
+
+/// What could not be written.
+#[derive(Debug, Clone)]
+pub struct Unwritten {
+    /// Why the first of them was not. After a failure that may pass they go on waiting, and are tried again.
+    pub problem: Box<Problem>,
+    /// The memories.
+    pub ids: Vec<MemoryId>,
+}
+
+/// What waits to be written with others.
+pub(crate) struct Batcher {
+    rules: Batching,
+    room: Arc<Semaphore>,
+    state: Mutex<State>,
+    /// Told when the first begins to wait, and when enough do.
+    first: Notify,
+    enough: Notify,
+    /// Held while a batch is written, so that the order stays.
+    writing: tokio::sync::Mutex<()>,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<Pending>,
+    failures: VecDeque<Failure>,
+    started: bool,
+}
+
+struct Pending {
+    caller: Caller,
+    admitted: Admitted,
+    /// How often it was overtaken by someone else who wrote.
+    overtaken: u32,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Pending {
+    fn id(&self) -> MemoryId {
+        self.admitted.addition.memory.id
+    }
+}
+
+struct Failure {
+    tenant: Tenant,
+    credential: Option<String>,
+    id: MemoryId,
+    problem: Problem,
+}
+
+impl Failure {
+    fn concerns(&self, caller: &Caller) -> bool {
+        let whole = caller.operator && caller.credential.is_none();
+        self.tenant == caller.tenant && (whole || self.credential == caller.credential)
+    }
+}
+
+impl Batcher {
+    pub(crate) fn new(rules: Batching) -> Self {
+        let room = Arc::new(Semaphore::new(rules.waiting.max(1)));
+        let (first, enough) = (Notify::new(), Notify::new());
+        Self { rules, room, state: Mutex::default(), first, enough, writing: tokio::sync::Mutex::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next that are written together, never more than a batch.
+    fn next(&self, most: usize) -> Vec<Pending> {
+        let mut state = self.state();
+        let count = state.waiting.len().min(self.rules.size).min(most);
+        state.waiting.drain(..count).collect()
+    }
+
+    /// What failed before and has now been written has not failed.
+    fn written(&self, ids: &[MemoryId]) {
+        self.state().failures.retain(|failure| !ids.contains(&failure.id));
+    }
+
+    fn failed(&self, pending: &Pending, error: &Error) {
+        let id = pending.id();
+        tracing::error!(%id, %error, "a batched memory was not written");
+        let mut state = self.state();
+        // One that is tried again fails once.
+        state.failures.retain(|failure| failure.id != id);
+        if state.failures.len() == FAILURES {
+            state.failures.pop_front();
+        }
+        let (tenant, credential) = (pending.caller.tenant.clone(), pending.caller.credential.clone());
+        state.failures.push_back(Failure { tenant, credential, id, problem: error.problem("flush") });
+    }
+}
+
+/// Whether the same may be written later: then it goes on waiting instead of being lost. Who is overtaken again and
+/// again is not, so that one does not hold up all others.
+fn passes(kind: ErrorKind, overtaken: u32) -> bool {
+    kind.retryable() || kind == ErrorKind::Storage || is_conflict(kind) && overtaken < OVERTAKEN
+}
+
+/// Whether something has changed meanwhile.
+fn is_conflict(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::Conflict | ErrorKind::VersionConflict)
+}
+
+impl Engine {
+    /// Remembers one thing soon. What is wrong with it is told at once; whether it says something new is only
+    /// known when it is written, at the latest when [`flush_batched`](Self::flush_batched) returns.
+    ///
+    /// Waits while as many wait as may.
+    pub async fn remember_batched(self: &Arc<Self>, caller: &Caller, new: NewMemory) -> Result<Receipt> {
+        let admitted = self.admitted(caller, new).await?;
+        let batcher = &self.batcher;
+        let place = match batcher.room.clone().try_acquire_owned() {
+            Ok(place) => place,
+            Err(_) => {
+                // Those who wait are written now, not when their time has come.
+                batcher.enough.notify_one();
+                batcher.room.clone().acquire_owned().await.map_err(|_| closed())?
+            }
+        };
+        let (id, redacted) = (admitted.addition.memory.id, admitted.redacted.clone());
+        let (count, start) = {
+            let mut state = batcher.state();
+            state.waiting.push_back(Pending { caller: caller.clone(), admitted, overtaken: 0, _place: place });
+            (state.waiting.len(), !std::mem::replace(&mut state.started, true))
+        };
+        if start {
+            tokio::spawn(write_on(Arc::downgrade(self)));
+        }
+        batcher.first.notify_one();
+        if count >= batcher.rules.size {
+            batcher.enough.notify_one();
+        }
+        Ok(Receipt {
+            id,
+            event: Outcome::Created,
+            version: 1,
+            embedding_generated: false,
+            embedding_regenerated: false,
+            redacted,
+            durability: Durability::Batched,
+        })
+    }
+
+    /// Returns when everything that was taken before is durable, or with what could not be written since the
+    /// caller last asked: the first reason, and all ids.
+    pub async fn flush_batched(&self, caller: &Caller) -> Result<(), Unwritten> {
+        self.write_waiting().await;
+        let mut state = self.batcher.state();
+        let all = std::mem::take(&mut state.failures);
+        let (own, others): (VecDeque<_>, _) = all.into_iter().partition(|failure| failure.concerns(caller));
+        state.failures = others;
+        let Some(first) = own.front() else { return Ok(()) };
+        let problem = Box::new(first.problem.clone());
+        let mut ids: Vec<MemoryId> = own.iter().map(|failure| failure.id).collect();
+        ids.sort();
+        Err(Unwritten { problem, ids })
+    }
+
+    /// How many wait to be written.
+    pub fn batched(&self) -> usize {
+        self.batcher.state().waiting.len()
+    }
+
+    /// Writes all that wait now, batch by batch. Those that may be written later go on waiting, in their order.
+    pub(crate) async fn write_waiting(&self) {
+        let batcher = &self.batcher;
+        let _order = batcher.writing.lock().await;
+        let mut left = batcher.state().waiting.len();
+        while left > 0 {
+            let batch = batcher.next(left);
+            left -= batch.len();
+            if batch.is_empty() || !self.write_batch(batch).await {
+                return;
+            }
+        }
+    }
+
+    /// Writes a batch; false if some of it waits again.
+    async fn write_batch(&self, mut batch: Vec<Pending>) -> bool {
+        self.embed_together(batch.iter_mut().map(|pending| &mut pending.admitted).collect()).await;
+        let mut again: Vec<Pending> = Vec::new();
+        let mut rest = VecDeque::from(batch);
+        while let Some(first) = rest.pop_front() {
+            let mut together = vec![first];
+            while rest.front().is_some_and(|next| joins(&together[0], next)) {
+                together.extend(rest.pop_front());
+            }
+            again.extend(self.write_together(together).await);
+            if !again.is_empty() {
+                // The store is away: nobody overtakes.
+                again.extend(rest.drain(..));
+            }
+        }
+        let written = again.is_empty();
+        let mut state = self.batcher.state();
+        for pending in again.into_iter().rev() {
+            state.waiting.push_front(pending);
+        }
+        written
+    }
+
+    /// The vectors of all that are to have one, in one call.
+    pub(crate) async fn embed_together(&self, batch: Vec<&mut Admitted>) {
+        let wants = |one: &&mut Admitted| one.embed == Embed::Now && one.addition.vector.is_none();
+        let mut wanted: Vec<&mut Admitted> = batch.into_iter().filter(wants).collect();
+        let memories: Vec<&Memory> = wanted.iter().map(|one| &one.addition.memory).collect();
+        let vectors = self.embed_or_wait(&memories).await.unwrap_or_default();
+        for (one, vector) in wanted.iter_mut().zip(vectors) {
+            one.addition.vector = Some(vector);
+        }
+        for one in wanted {
+            one.embed = Embed::Later;
+        }
+    }
+
+    /// Writes what belongs together; what comes back is to be tried again.
+    async fn write_together(&self, together: Vec<Pending>) -> Vec<Pending> {
+        if together.len() > 1 && self.add_together(&together).await.is_ok() {
+            self.batcher.written(&together.iter().map(Pending::id).collect::<Vec<_>>());
+            return Vec::new();
+        }
+        let mut rest = together.into_iter();
+        for mut pending in rest.by_ref() {
+            match self.write_admitted(&pending.caller, pending.admitted.clone()).await {
+                Ok(_) => self.batcher.written(&[pending.id()]),
+                Err(error) => {
+                    self.batcher.failed(&pending, &error);
+                    if passes(error.kind(), pending.overtaken) {
+                        pending.overtaken += u32::from(is_conflict(error.kind()));
+                        return std::iter::once(pending).chain(rest).collect();
+                    }
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    /// Adds several to one space in one transaction.
+    async fn add_together(&self, together: &[Pending]) -> Result<()> {
+        let changes = together.iter().map(|pending| {
+            let mut addition = pending.admitted.addition.clone();
+            if addition.vector.is_none() {
+                addition.jobs.extend(self.embed_jobs(addition.memory.id, addition.memory.created_at));
+            }
+            let thread = addition.memory.thread_id.clone();
+            let mut change = self.change(&pending.caller, "hotpath", REASON, Action::Add(Box::new(addition)));
+            change.provenance.thread = thread;
+            change
+        });
+        let (tenant, space) = (together[0].caller.tenant.clone(), together[0].admitted.scope.space());
+        self.store.apply(Batch { tenant, space, changes: changes.collect() }).await?;
+        Ok(())
+    }
+}
+
+/// Whether the next is written in the same transaction: neither meets what is known.
+fn joins(first: &Pending, next: &Pending) -> bool {
+    let space = |scope: &Scope| scope.space();
+    !first.admitted.told
+        && !next.admitted.told
+        && first.caller.tenant == next.caller.tenant
+        && space(&first.admitted.scope) == space(&next.admitted.scope)
+}
+
+/// Writes whenever it is time, for as long as the engine is there.
+async fn write_on(engine: Weak<Engine>) {
+    loop {
+        let Some(strong) = engine.upgrade() else { return };
+        let pause = Duration::from_millis(strong.batcher.rules.milliseconds);
+        let waits = !strong.batcher.state().waiting.is_empty();
+        // Nobody is kept alive by being waited for, so a lone engine is asked again after a while.
+        if waits {
+            drop(tokio::time::timeout(pause, strong.batcher.enough.notified()).await);
+            strong.write_waiting().await;
+        } else {
+            drop(tokio::time::timeout(pause, strong.batcher.first.notified()).await);
+        }
+    }
+}
+
+fn closed() -> loci_types::Error {
+    loci_types::Error::new(ErrorKind::Internal, "nothing is taken any more")
+}

@@ -1,0 +1,124 @@
+//! What may no longer hold, because something newer was said?
+//!
+//! Where the table of `reconcile` cannot tell which of two statements holds, both stay and are linked. Whoever reads the
+//! earlier one is told of the later; a person, or an agent on their behalf, settles it in one step.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use loci_types::{
+    Action, Batch, Bookkeeping, Edge, Error, Filter, MemoryId, NoteValue, Patch, Receipt, Relation, Revision, Visible,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::access::policy::{self, Caller};
+use crate::prompt::render::reported;
+use crate::write::remember::receipt;
+use crate::write::supersede::in_use;
+use crate::{Engine, Result};
+
+/// A memory that was said later and may contradict another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Newer {
+    /// Its id.
+    pub id: MemoryId,
+    /// What it says, as it is shown.
+    pub text: String,
+    /// When it was said.
+    pub said_at: Timestamp,
+}
+
+/// Which of two memories that may contradict each other holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Keep {
+    /// Both: they do not contradict each other.
+    Both,
+    /// The one that was said later. The other stays in its chain.
+    Newer,
+    /// The one that was said earlier. The other stays in its chain.
+    Older,
+}
+
+impl Engine {
+    /// The latest memory that may contradict each of these and that the caller may see.
+    pub async fn newer(&self, caller: &Caller, ids: &[MemoryId]) -> Result<HashMap<MemoryId, Newer>> {
+        self.newer_visible(&self.visible(caller, None).await?, ids).await
+    }
+
+    pub(crate) async fn newer_visible(&self, visible: &Visible, ids: &[MemoryId]) -> Result<HashMap<MemoryId, Newer>> {
+        let filter = Filter::at(self.now());
+        let edges = self.store.edges(visible, &filter, ids, &[Relation::MayContradict]).await?;
+        let later: Vec<MemoryId> =
+            edges.iter().filter(|edge| ids.contains(&edge.target_id)).map(|edge| edge.source_id).collect();
+        if later.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let mut memories = self.store.fetch(visible, &later).await?;
+        memories.retain(|memory| memory.state.is_live() && memory.superseded_by_id.is_none());
+        memories.sort_by_key(|memory| memory.when_said());
+        let mut found = HashMap::new();
+        for edge in &edges {
+            let newest = memories.iter().rev().find(|memory| {
+                edges.iter().any(|other| other.target_id == edge.target_id && other.source_id == memory.id)
+            });
+            if let Some(memory) = newest {
+                let newer = Newer { id: memory.id, text: reported(memory).into_owned(), said_at: memory.when_said() };
+                found.insert(edge.target_id, newer);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Settles which of two linked memories holds. What does not is kept in the chain of the other.
+    pub async fn resolve(&self, caller: &Caller, one: MemoryId, other: MemoryId, keep: Keep) -> Result<Receipt> {
+        policy::writer(caller)?;
+        let visible = self.visible(caller, None).await?;
+        let edges = self.store.edges(&visible, &Filter::at(self.now()), &[one], &[Relation::MayContradict]).await?;
+        let joins = |edge: &&Edge| [(one, other), (other, one)].contains(&(edge.source_id, edge.target_id));
+        let linked = edges.iter().find(joins);
+        let Some(edge) = linked else {
+            return Err(Error::invalid("other", format!("memories {one} and {other} are not linked as contradicting"))
+                .hint("`loci explain ID` shows what a memory may contradict; `loci supersede` replaces any memory")
+                .into());
+        };
+        let (newer, older) = (self.one(&visible, edge.source_id).await?, self.one(&visible, edge.target_id).await?);
+        in_use(&newer)?;
+        in_use(&older)?;
+        let unlink = Action::Unlink { source: newer.id, target: older.id, relation: Relation::MayContradict };
+        let merge = |stays: &loci_types::Memory, goes: MemoryId| {
+            let patch = Patch { pinned: (older.pinned || newer.pinned).then_some(true), ..Patch::default() };
+            let into = Revision { id: stays.id, expect: Some(stays.version), patch, vector: None, jobs: Vec::new() };
+            Action::Merge { into: Box::new(into), from: vec![goes] }
+        };
+        let (first, reason) = match keep {
+            Keep::Both => (None, "settled: both hold"),
+            Keep::Newer => (Some(merge(&newer, older.id)), "settled: the newer one holds"),
+            Keep::Older => (Some(merge(&older, newer.id)), "settled: the older one holds"),
+        };
+        // The night must not link again what someone has settled.
+        let note = Action::Bookkeeping(Bookkeeping::Note {
+            scope: Some(older.scope()?),
+            key: settled_key(older.id, newer.id),
+            value: NoteValue::Set(json!(true)),
+            until: None,
+        });
+        let settled = (keep == Keep::Both).then_some(note);
+        let actions = first.into_iter().chain([unlink]).chain(settled);
+        let changes = actions.map(|action| self.change(caller, "operator", reason, action)).collect();
+        let batch = Batch { tenant: caller.tenant.clone(), space: older.scope()?.space(), changes };
+        let applied = self.store.apply(batch).await?;
+        self.shelf.forget(older.id);
+        self.shelf.forget(newer.id);
+        receipt(applied.first(), false, false)
+    }
+}
+
+/// The note that two memories were looked at by someone who says that both hold.
+pub(crate) fn settled_key(older: MemoryId, newer: MemoryId) -> String {
+    format!("settled {older} {newer}")
+}

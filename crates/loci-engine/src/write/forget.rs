@@ -1,0 +1,98 @@
+//! How does a memory go, and how does it come back?
+
+use jiff::SignedDuration;
+use loci_types::{Action, Batch, Bookkeeping, Error, Memory, MemoryId, Patch, Receipt, Revision, State};
+
+use crate::access::bounds;
+use crate::access::policy::{self, Caller};
+use crate::write::remember::receipt;
+use crate::{Engine, Result};
+
+impl Engine {
+    /// Hides a memory; it can be restored until its purge date.
+    pub async fn forget(
+        &self,
+        caller: &Caller,
+        id: MemoryId,
+        version: Option<u64>,
+        reason: Option<&str>,
+    ) -> Result<Receipt> {
+        bounds::short("reason", reason, bounds::REFERENCE)?;
+        let days = i64::from(self.config.lifecycle.purge_days);
+        let purge_at = self.now().saturating_add(SignedDuration::from_hours(24 * days)).unwrap_or(jiff::Timestamp::MAX);
+        let action = Action::Forget { id, expect: version, purge_at };
+        self.on_one(caller, id, reason.unwrap_or("forgotten"), action).await
+    }
+
+    /// Removes a memory at once and for good, with every trace of what it said; the ledger keeps that it
+    /// was there.
+    pub async fn erase(
+        &self,
+        caller: &Caller,
+        id: MemoryId,
+        version: Option<u64>,
+        reason: Option<&str>,
+    ) -> Result<Receipt> {
+        policy::writer(caller)?;
+        let visible = self.visible(caller, None).await?;
+        let found = self.one(&visible, id).await?.version;
+        if let Some(expected) = version.filter(|expected| *expected != found) {
+            return Err(loci_store::Error::Conflict { id, expected, found }.into());
+        }
+        self.on_one(caller, id, reason.unwrap_or("erased"), Action::Erase { id }).await
+    }
+
+    /// Brings a hidden memory back.
+    pub async fn restore(&self, caller: &Caller, id: MemoryId) -> Result<Receipt> {
+        policy::writer(caller)?;
+        let visible = self.visible(caller, None).await?;
+        let memory = self.one(&visible, id).await?;
+        if memory.state == State::SoftDeleted && crate::learn::consent::is_asked(&memory) {
+            let message = format!("memory {id} was proposed and not accepted");
+            return Err(Error::invalid("id", message).hint("`loci remember` says it anew").into());
+        }
+        let space = memory.scope()?.space();
+        let changes = self
+            .restoring(&memory)
+            .into_iter()
+            .map(|action| self.change(caller, "hotpath", "restored", action))
+            .collect();
+        let applied = self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes }).await?;
+        self.shelf.forget(id);
+        receipt(applied.first(), false, false)
+    }
+
+    /// What brings a memory back for longer than until the next night: it counts as used, and what
+    /// condemned it is gone.
+    pub(crate) fn restoring(&self, memory: &Memory) -> Vec<Action> {
+        let id = memory.id;
+        let mut actions = vec![Action::Restore { id }, Action::Bookkeeping(Bookkeeping::Touch { ids: vec![id] })];
+        let sure = self.config.lifecycle.decayed_below;
+        let patch = Patch {
+            confidence: (memory.confidence < sure).then_some(sure),
+            expires_at: memory.expires_at.is_some_and(|at| at <= self.now()).then_some(None),
+            ..Patch::default()
+        };
+        if !patch.is_empty() {
+            actions.push(Action::Revise(Box::new(Revision {
+                id,
+                expect: None,
+                patch,
+                vector: None,
+                jobs: Vec::new(),
+            })));
+        }
+        actions
+    }
+
+    /// Applies an action to a memory that the caller may see.
+    pub(crate) async fn on_one(&self, caller: &Caller, id: MemoryId, reason: &str, action: Action) -> Result<Receipt> {
+        policy::writer(caller)?;
+        let visible = self.visible(caller, None).await?;
+        let space = self.one(&visible, id).await?.scope()?.space();
+        let change = self.change(caller, "hotpath", reason, action);
+        let applied = self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes: vec![change] }).await?;
+        self.shelf.forget(id);
+        receipt(applied.first(), false, false)
+    }
+}

@@ -1,0 +1,186 @@
+//! How does a turn of a conversation come in?
+//!
+//! A turn is an event: an episodic memory, linked to the one before it in its thread. No model is
+//! asked on the way; the vector follows as a job. A turn longer than a memory may be becomes several,
+//! one after the other, with the same reference. A thread that goes on in another session closes the
+//! one before and leaves the learning from it as a job; turn, edge, session and jobs are one
+//! transaction.
+
+use jiff::Timestamp;
+use loci_types::{Action, Bookkeeping, Error, Kind, Layer, Memory, Receipt, Source};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::access::bounds;
+use crate::access::policy::{self, Caller};
+use crate::access::redact::Pass;
+use crate::write::remember::Embed;
+use crate::{Engine, NewMemory, Result, optional_instant};
+
+/// One turn of a conversation.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct Turn {
+    /// The conversation.
+    pub thread_id: String,
+    /// The text.
+    pub content: String,
+    /// Who said it.
+    pub actor_id: Option<String>,
+    /// In which role: `user`, `assistant`, `tool`, `system`.
+    pub role: Option<String>,
+    /// When it was said: an instant, or a day.
+    #[serde(deserialize_with = "optional_instant")]
+    pub event_time: Option<Timestamp>,
+    /// The message's own id.
+    pub reference: Option<String>,
+    /// Anything else, by name.
+    pub metadata: Map<String, Value>,
+    /// The layer; none: the most specific one that the identifiers open.
+    pub layer: Option<Layer>,
+}
+
+/// The roles in which someone can speak.
+const ROLES: [&str; 9] = ["user", "assistant", "tool", "system", "human", "ai", "agent", "function", "developer"];
+
+impl Engine {
+    /// Takes in turns, in their order. All are checked before the first is taken in.
+    pub async fn ingest_many(&self, caller: &Caller, turns: Vec<Turn>) -> Result<Vec<Vec<Receipt>>> {
+        policy::writer(caller)?;
+        for turn in &turns {
+            self.target(caller, turn.layer).await?;
+            self.check_turn(turn)?;
+            // What would be refused is refused before anything is taken in.
+            Pass::strict(&self.redactor).turn(&mut turn.clone())?;
+        }
+        let mut receipts = Vec::with_capacity(turns.len());
+        for turn in turns {
+            receipts.push(self.ingest(caller, turn).await?);
+        }
+        Ok(receipts)
+    }
+
+    pub(crate) fn check_turn(&self, turn: &Turn) -> Result<()> {
+        if turn.thread_id.trim().is_empty() {
+            return Err(Error::invalid("threadId", "threadId is empty").hint("name the conversation").into());
+        }
+        if let Some(role) = turn.role.as_deref().filter(|role| !ROLES.contains(role)) {
+            return Err(Error::invalid("role", format!("`{role}` is not a role"))
+                .hint(format!("use one of {}", ROLES.join(", ")))
+                .into());
+        }
+        bounds::short("threadId", Some(&turn.thread_id), bounds::REFERENCE)?;
+        bounds::short("actorId", turn.actor_id.as_deref(), bounds::REFERENCE)?;
+        bounds::short("reference", turn.reference.as_deref(), bounds::REFERENCE)?;
+        self.check_metadata(&turn.metadata)?;
+        pieces(&turn.content, self.config.limits.content_characters)
+            .into_iter()
+            .try_for_each(|piece| self.check_content(piece))
+    }
+
+    /// Takes in one turn. The receipts are durable, one per piece.
+    pub async fn ingest(&self, caller: &Caller, mut turn: Turn) -> Result<Vec<Receipt>> {
+        policy::writer(caller)?;
+        // Before it is cut: half a secret is not known for one.
+        let mut pass = Pass::strict(&self.redactor);
+        pass.turn(&mut turn)?;
+        let redacted = pass.found();
+        let scope = self.target(caller, turn.layer).await?;
+        let seen = policy::only(caller, &scope, None);
+        self.check_turn(&turn)?;
+        let before = self.store.last_of_thread(&seen, &scope, &turn.thread_id).await?;
+        // What was remembered in a thread is no turn of it.
+        let before = before.filter(|memory| memory.kind.name() == Kind::EPISODIC);
+        let mut follows = before.as_ref().map(|memory| memory.id);
+        let session = caller.identifiers.session_id.clone().unwrap_or_else(|| turn.thread_id.clone());
+        let earlier = before.as_ref().map(|memory| session_of(memory, &turn.thread_id));
+        let mut more = vec![Action::Bookkeeping(Bookkeeping::Attend {
+            scope: scope.clone(),
+            session: session.clone(),
+            thread: turn.thread_id.clone(),
+        })];
+        if let Some(earlier) = earlier.filter(|earlier| *earlier != session) {
+            // A turn does not fail for what an earlier session leaves behind.
+            if let Err(error) = self.end_entries(caller, &earlier, &[]).await {
+                tracing::warn!(%error, "entries of a session that is over were not remembered");
+            }
+            more.extend(self.closing(&scope, &earlier, self.now()));
+        }
+        let mut receipts = Vec::new();
+        for piece in pieces(&turn.content, self.config.limits.content_characters) {
+            let new = NewMemory {
+                content: piece.to_owned(),
+                layer: turn.layer,
+                kind: Some(Kind::EPISODIC.to_owned()),
+                metadata: turn.metadata.clone(),
+                source: Some(Source {
+                    kind: "conversation".to_owned(),
+                    role: turn.role.clone(),
+                    reference: turn.reference.clone(),
+                }),
+                event_time: turn.event_time,
+                said_at: turn.event_time,
+                thread_id: Some(turn.thread_id.clone()),
+                actor_id: turn.actor_id.clone(),
+                role: turn.role.clone(),
+                ..NewMemory::default()
+            };
+            let mut addition = self.admit(caller, &scope, new, follows)?;
+            // Without a name or a time of its own a turn cannot be told from one that comes in twice.
+            if turn.reference.is_none() && turn.event_time.is_none() {
+                addition.unless = None;
+            }
+            let more = std::mem::take(&mut more);
+            let told = "a turn of the conversation";
+            let receipt = self.keep(caller, scope.clone(), addition, Embed::Later, told, more).await?;
+            follows = Some(receipt.id);
+            receipts.push(Receipt { redacted: redacted.clone(), ..receipt });
+        }
+        Ok(receipts)
+    }
+}
+
+/// The session that a turn belongs to: its own, or its thread.
+fn session_of(memory: &Memory, thread: &str) -> String {
+    memory.identifiers.session_id.clone().unwrap_or_else(|| thread.to_owned())
+}
+
+/// The text in pieces of at most `most` characters, cut at the end of a paragraph, sentence or
+/// word where one is near.
+pub(crate) fn pieces(text: &str, most: usize) -> Vec<&str> {
+    let mut rest = text;
+    let mut pieces = Vec::new();
+    while let Some((end, _)) = rest.char_indices().nth(most) {
+        let head = &rest[..end];
+        // Only the second half is searched, so that a piece is never small.
+        let late = |at: &usize| *at >= end / 2;
+        let cut = head
+            .rfind("\n\n")
+            .filter(late)
+            .or_else(|| head.rfind(". ").map(|at| at + 1).filter(late))
+            .or_else(|| head.rfind(char::is_whitespace).filter(late))
+            .unwrap_or(end);
+        pieces.push(rest[..cut].trim_end());
+        rest = rest[cut..].trim_start();
+    }
+    if !rest.is_empty() || pieces.is_empty() {
+        pieces.push(rest);
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pieces;
+
+    #[test]
+    fn a_long_turn_is_cut_where_it_breathes() {
+        assert_eq!(pieces("short", 10), ["short"]);
+        assert_eq!(pieces("", 10), [""]);
+        assert_eq!(pieces("one two three four", 10), ["one two", "three four"]);
+        assert_eq!(pieces("Aaaa bbb. Ccc ddd", 12), ["Aaaa bbb.", "Ccc ddd"]);
+        assert_eq!(pieces("ääääääääää", 4), ["ääää", "ääää", "ää"]);
+        assert_eq!(pieces("aaaaaa\n\nbbb ccc", 12), ["aaaaaa", "bbb ccc"]);
+    }
+}

@@ -1,0 +1,274 @@
+//! What becomes of something new, in the light of what is known?
+//!
+//! Pure. A new statement meets those that it may repeat or contradict, and one [`Decision`] comes out with its reason. The
+//! table is the same when something is remembered, when a session is learned from, and in the night:
+//!
+//! | decision | only if |
+//! |---|---|
+//! | skip | the new text has no content word, number or name that the known one lacks |
+//! | replace | both state the same attribute of the same subject with all its qualifiers, of which there is one value at a time, or they agree but for one value, or the new text says outright that the old one has ended; and the known text is a single statement that is neither pinned, confirmed nor to be kept as it is |
+//! | add as history | the same, but what is known was said later |
+//! | add | anything else; near texts about the same subject are linked as `may_contradict` |
+//!
+//! A similarity never decides. Nothing is ever deleted here.
+
+mod compare;
+pub(crate) mod place;
+mod reading;
+
+use jiff::Timestamp;
+use loci_types::{ContentHash, MemoryId};
+
+use crate::config::Bands;
+use crate::learn::extract::{self, Claim};
+use compare::{
+    Apart, changed_in_one_value, ends, one_value_apart, says_more_than, says_nothing_new, share_a_subject, takes_up,
+};
+pub use reading::Reading;
+
+/// Something new.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statement {
+    /// The hash of what it says.
+    pub hash: ContentHash,
+    /// What it says, taken apart.
+    pub reading: Reading,
+    /// When it was said.
+    pub said_at: Timestamp,
+    /// It was copied from a pool: it never takes the place of what its holder said.
+    pub copied: bool,
+    /// Its owner has confirmed or pinned it.
+    pub confirmed: bool,
+}
+
+/// Something known that may be about the same.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Neighbour {
+    /// Which.
+    pub id: MemoryId,
+    /// The hash of what it says.
+    pub hash: ContentHash,
+    /// What it says, taken apart.
+    pub reading: Reading,
+    /// The cosine of the two, where vectors are known.
+    pub similarity: Option<f64>,
+    /// When it was said.
+    pub said_at: Timestamp,
+    /// Its owner has confirmed or pinned it.
+    pub confirmed: bool,
+    /// It is to be kept as it is.
+    pub as_is: bool,
+    /// It was copied from a pool.
+    pub copied: bool,
+}
+
+/// What becomes of the new statement.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Decision {
+    /// It is new.
+    Add {
+        /// Those that it may contradict.
+        contradicts: Vec<MemoryId>,
+        /// Why.
+        reason: String,
+    },
+    /// It is known.
+    Skip {
+        /// What says the same.
+        of: MemoryId,
+        /// Why.
+        reason: String,
+    },
+    /// It tells what was so before a known one was said.
+    AddAsHistory {
+        /// The known one.
+        known: MemoryId,
+        /// When that was said.
+        until: Timestamp,
+        /// Why.
+        reason: String,
+    },
+    /// It takes the place of a known one, which stays in the chain.
+    Supersede {
+        /// The known one.
+        old: MemoryId,
+        /// Others that it may contradict.
+        contradicts: Vec<MemoryId>,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Decision {
+    /// Why.
+    pub fn reason(&self) -> &str {
+        match self {
+            Decision::Add { reason, .. }
+            | Decision::Skip { reason, .. }
+            | Decision::AddAsHistory { reason, .. }
+            | Decision::Supersede { reason, .. } => reason,
+        }
+    }
+
+    /// Those that the new statement may contradict.
+    pub fn contradicts(&self) -> &[MemoryId] {
+        match self {
+            Decision::Add { contradicts, .. } | Decision::Supersede { contradicts, .. } => contradicts,
+            Decision::Skip { .. } | Decision::AddAsHistory { .. } => &[],
+        }
+    }
+}
+
+/// What one known statement means for the new one.
+enum Meeting {
+    Same(&'static str),
+    Replaces(String),
+    MayContradict,
+    Unrelated,
+}
+
+/// At most so many known statements are linked with a new one that may contradict them.
+const LINKED: usize = 3;
+
+/// What becomes of `new` beside `known`.
+pub fn reconcile(new: &Statement, known: &[Neighbour], bands: &Bands) -> Decision {
+    if let Some(twin) = known.iter().find(|known| known.hash == new.hash) {
+        return Decision::Skip { of: twin.id, reason: "said before in the same words".to_owned() };
+    }
+    let mut replaced: Option<(&Neighbour, String)> = None;
+    let mut linked: Vec<(&Neighbour, f64)> = Vec::new();
+    for one in known {
+        match meet(new, one, bands) {
+            // What was said again after it had changed holds again.
+            Meeting::Same(_) if known.iter().any(|later| is_between(new, one, later)) => {}
+            Meeting::Same(reason) => return Decision::Skip { of: one.id, reason: reason.to_owned() },
+            Meeting::Replaces(reason) => {
+                let later = replaced.as_ref().is_none_or(|(other, _)| other.said_at < one.said_at);
+                let other = if later { replaced.replace((one, reason)).map(|(other, _)| other) } else { Some(one) };
+                linked.extend(other.map(|other| (other, 1.0)));
+            }
+            Meeting::MayContradict => linked.push((one, one.similarity.unwrap_or(0.0))),
+            Meeting::Unrelated => {}
+        }
+    }
+    linked.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let contradicts: Vec<MemoryId> = linked.iter().take(LINKED).map(|(one, _)| one.id).collect();
+    match replaced {
+        Some((old, reason)) if new.said_at < old.said_at => {
+            Decision::AddAsHistory { known: old.id, until: old.said_at, reason: format!("{reason}, as it was before") }
+        }
+        Some((old, reason)) => Decision::Supersede { old: old.id, contradicts, reason },
+        None if contradicts.is_empty() => Decision::Add { contradicts, reason: "new".to_owned() },
+        None => {
+            Decision::Add { contradicts, reason: "new; it may contradict something known, and both stay".to_owned() }
+        }
+    }
+}
+
+/// Whether something was said after `known` that `new`, which only repeats that, takes back.
+fn is_between(new: &Statement, known: &Neighbour, later: &Neighbour) -> bool {
+    later.id != known.id
+        && later.said_at > known.said_at
+        && later.said_at <= new.said_at
+        && replaces(&new.reading, &later.reading).is_some()
+}
+
+fn meet(new: &Statement, known: &Neighbour, bands: &Bands) -> Meeting {
+    let (a, b) = (&new.reading, &known.reading);
+    if says_nothing_new(a, b) {
+        return Meeting::Same("says no more than something known");
+    }
+    let protected = known.as_is || known.confirmed && !new.confirmed || new.copied && !known.copied;
+    if let Some(reason) = replaces(a, b) {
+        return if protected || !b.is_single() { Meeting::MayContradict } else { Meeting::Replaces(reason) };
+    }
+    let near = known.similarity.is_none_or(|cosine| cosine >= bands.check);
+    // What only says more contradicts nothing.
+    let changed = a.changes && !b.is_within(a) && share_a_subject(a, b, if near { 0.33 } else { 0.5 });
+    let denied = a.is_negated() != b.is_negated()
+        && near
+        && (a.is_within(b) || b.is_within(a))
+        && (a.corrects() || a.items().count().abs_diff(b.items().count()) <= 3);
+    let linked = changed || denied || disputed(a, b) || takes_up(a, b) && !b.is_within(a);
+    if linked || one_value_apart(a, b).is_some() { Meeting::MayContradict } else { Meeting::Unrelated }
+}
+
+/// Whether someone else's judgement that `new` contradicts `known` may be followed: both are about the same subject, `known`
+/// is a single statement that is not protected, and `new` says that something has changed or gives another value.
+pub fn may_replace(new: &Statement, known: &Neighbour) -> bool {
+    let (a, b) = (&new.reading, &known.reading);
+    let protected = known.as_is || known.confirmed && !new.confirmed || new.copied && !known.copied;
+    let same = share_a_subject(a, b, 0.4) && a.names() == b.names() && a.is_single() && b.is_single();
+    !protected && new.said_at >= known.said_at && same && (a.changes || disputed(a, b))
+}
+
+/// Why `new` takes the place of `known`, if it does.
+fn replaces(new: &Reading, known: &Reading) -> Option<String> {
+    let claimed =
+        new.claims.iter().find_map(|a| known.claims.iter().find(|b| other_value(a, b, new.changes)).map(|b| (a, b)));
+    if let Some((a, b)) = claimed.filter(|(_, b)| !says_more_than(known, b, new)) {
+        return Some(format!("same attribute ({} of {}), value {} → {}", a.attribute, a.about, b.said, a.said));
+    }
+    if one_value_apart(new, known) == Some(Apart::Behind) || changed_in_one_value(new, known) {
+        return Some("the same statement with another value".to_owned());
+    }
+    ends(new, known).then(|| "says that this has ended".to_owned())
+}
+
+/// Two values of the same attribute of the same subject, of which only one holds at a time. Where that is not sure, the new
+/// text must say that something has changed.
+fn other_value(a: &Claim, b: &Claim, changes: bool) -> bool {
+    let same = a.subject == b.subject && a.attribute == b.attribute;
+    same && (a.single && b.single || changes && !a.many && !b.many)
+        && comparable(a, b, changes)
+        && !includes(&a.value, &b.value)
+        && !a.bounded
+        && !b.bounded
+        && !a.negated
+        && !b.negated
+}
+
+/// Whether two values are of the same type and dimension: "30" and "165 cm" are not, "1,450 euros" and "1,520" are.
+fn comparable(a: &Claim, b: &Claim, changes: bool) -> bool {
+    let unit = |claim: &Claim| -> Vec<String> {
+        let words = claim.value.split(' ').filter(|word| !word.starts_with(|c: char| c.is_ascii_digit()));
+        words.map(str::to_owned).collect()
+    };
+    let (mine, theirs) = (unit(a), unit(b));
+    let currency = |unit: &[String]| unit.iter().all(|word| ["eur", "usd", "gbp", "rub", "%"].contains(&word.as_str()));
+    let bare = |one: &[String], other: &[String]| one.is_empty() && currency(other);
+    let number = a.sort == extract::claim::Type::Number;
+    a.sort == b.sort && (!number || changes || mine == theirs || bare(&mine, &theirs) || bare(&theirs, &mine))
+}
+
+/// Whether one value only says more than the other: "Acme" and "Acme Corp".
+fn includes(a: &str, b: &str) -> bool {
+    let within = |few: &str, many: &str| few.split(' ').all(|word| many.split(' ').any(|other| other == word));
+    within(a, b) || within(b, a)
+}
+
+/// The same attribute of the same subject with another value or a denial, where it cannot be told which holds.
+fn disputed(new: &Reading, known: &Reading) -> bool {
+    // "Our rent" may be "the rent".
+    let about =
+        |claim: &Claim| claim.subject.split(' ').filter(|word| *word != "user").map(str::to_owned).collect::<Vec<_>>();
+    let disputed = |a: &Claim, b: &Claim| {
+        (a.subject == b.subject || !about(a).is_empty() && about(a) == about(b))
+            && a.attribute == b.attribute
+            && (!includes(&a.value, &b.value) && a.single && b.single && comparable(a, b, new.changes)
+                || a.value == b.value && a.negated != b.negated)
+    };
+    new.claims.iter().any(|a| known.claims.iter().any(|b| disputed(a, b)))
+}
+
+/// The key under which statements about the same attribute of the same subject are found.
+pub fn claim_key(claim: &Claim) -> ContentHash {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(claim.subject.as_bytes());
+    hasher.update(&[0x1f]);
+    hasher.update(claim.attribute.as_bytes());
+    ContentHash(*hasher.finalize().as_bytes())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,408 @@
+//! How does something come to be remembered?
+//!
+//! Checked, normalised, hashed, embedded if a model is at hand, and applied in one transaction.
+//! The words are safe even when the model is not there: its work waits as a job.
+
+use jiff::Timestamp;
+use loci_types::{
+    AccessPolicy, Action, Addition, Batch, Class, Durability, Error, ErrorKind, KnowledgePointer, Layer, Memory,
+    MemoryId, Outcome, Receipt, Scope, Source, State, contains_nul, unit,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::access::bounds;
+use crate::access::policy::{self, Caller};
+use crate::access::redact::Pass;
+use crate::access::settings::within;
+use crate::lifecycle::rules::fate::rate_of;
+use crate::text::{content_hash, estimate_tokens, event_key};
+use crate::write::reconcile::claim_key;
+use crate::write::reconcile::place::{AS_IS, reading};
+use crate::{Engine, Result, choose_kind, importance, optional_instant};
+
+/// A new memory. Only `content` is required.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct NewMemory {
+    /// The text.
+    #[cfg_attr(feature = "schema", schema(required = true))]
+    pub content: String,
+    /// The layer. Default: the most specific one that the identifiers allow.
+    pub layer: Option<Layer>,
+    /// The kind. Default: chosen by the text.
+    pub kind: Option<String>,
+    /// A label from the categories configuration.
+    pub category: Option<String>,
+    /// Labels that the caller chooses.
+    pub tags: Vec<String>,
+    /// Further fields, by name.
+    pub metadata: Map<String, Value>,
+    /// How it was acquired.
+    pub source: Option<Source>,
+    /// The knowledge item that it mirrors.
+    pub knowledge_pointer: Option<KnowledgePointer>,
+    /// Which callers within the scope may see it. Default: `shared`.
+    pub access_policy: Option<AccessPolicy>,
+    /// The importance, 0 to 1. Default: estimated from the text.
+    pub importance: Option<f64>,
+    /// The confidence, 0 to 1. Default: 1.
+    pub confidence: Option<f64>,
+    /// How fast the confidence decays, 0 to 1. Default: by its kind.
+    pub decay_rate: Option<f64>,
+    /// Whether it is kept whatever its age. Default: false.
+    pub pinned: bool,
+    /// When it happened: an instant, or a day.
+    #[serde(deserialize_with = "optional_instant")]
+    pub event_time: Option<Timestamp>,
+    /// When it was said or written: an instant, or a day. Default: now.
+    #[serde(deserialize_with = "optional_instant")]
+    pub said_at: Option<Timestamp>,
+    /// The first instant, or day, at which it holds. Default: no limit.
+    #[serde(deserialize_with = "optional_instant")]
+    pub valid_from: Option<Timestamp>,
+    /// The first instant, or day, at which it no longer holds. Default: no limit.
+    #[serde(deserialize_with = "optional_instant")]
+    pub valid_until: Option<Timestamp>,
+    /// The instant, or day, from which it is no longer returned and may be removed. Default: never.
+    #[serde(deserialize_with = "optional_instant")]
+    pub expires_at: Option<Timestamp>,
+    /// The conversation that it belongs to.
+    pub thread_id: Option<String>,
+    /// The agent run that wrote it.
+    pub run_id: Option<String>,
+    /// The person or agent that said or wrote it.
+    pub actor_id: Option<String>,
+    /// The role of the speaker: `user`, `assistant`, `tool` or `system`.
+    pub role: Option<String>,
+    /// Whether it is added without comparing it with known memories: it neither repeats nor replaces any.
+    pub as_is: bool,
+    /// Its vector by the embedding model of this server, which is then not computed. Default: computed. It is ignored if
+    /// something in the text was masked.
+    pub embedding: Option<Vec<f32>>,
+    /// The name of the model that made `embedding`. It must be the model of this server. Default: not checked.
+    pub embedding_model: Option<String>,
+    /// `batched` acknowledges the memory before it is written to disk, at most a second later. Default: `durable`.
+    pub durability: Option<Durability>,
+    /// Whether its vector is computed by a job instead of while the caller waits.
+    #[serde(skip)]
+    pub embed_later: bool,
+}
+
+/// When the vector of a new memory is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Embed {
+    /// Before it is applied, if a model is at hand.
+    Now,
+    /// By a job.
+    Later,
+}
+
+/// Why something is there that someone said.
+pub(crate) const REASON: &str = "remembered";
+
+/// Something new that was checked.
+#[derive(Clone)]
+pub(crate) struct Admitted {
+    pub(crate) scope: Scope,
+    pub(crate) addition: Addition,
+    pub(crate) embed: Embed,
+    /// Whether it meets what is known.
+    pub(crate) told: bool,
+    /// What was masked.
+    pub(crate) redacted: Vec<String>,
+}
+
+impl Engine {
+    /// Remembers one thing. When it returns, it is durable.
+    ///
+    /// It meets what its scope knows already: what is said again is not added, what has changed
+    /// takes the place of the old, unless it is to be kept as it is.
+    pub async fn remember(&self, caller: &Caller, new: NewMemory) -> Result<Receipt> {
+        let admitted = self.admitted(caller, new).await?;
+        self.write_admitted(caller, admitted).await
+    }
+
+    /// Writes something that was checked.
+    pub(crate) async fn write_admitted(&self, caller: &Caller, admitted: Admitted) -> Result<Receipt> {
+        let Admitted { scope, addition, embed, told, redacted } = admitted;
+        if told {
+            return Ok(Receipt { redacted, ..self.learn_one(caller, scope, addition, embed, REASON).await? });
+        }
+        Ok(Receipt { redacted, ..self.keep(caller, scope, addition, embed, REASON, Vec::new()).await? })
+    }
+
+    /// Checks something new and makes the record of it, so that nothing but writing it is left to do.
+    pub(crate) async fn admitted(&self, caller: &Caller, mut new: NewMemory) -> Result<Admitted> {
+        policy::writer(caller)?;
+        self.check_content(&new.content)?;
+        let redacted = self.redact(&mut new)?;
+        let allowed = self.categories_of(caller).await?;
+        within(allowed.as_ref(), new.category.as_slice())?;
+        let as_is = new.as_is || !self.config.bands.reconcile;
+        let embed = if new.embed_later { Embed::Later } else { Embed::Now };
+        let scope = self.target(caller, new.layer).await?;
+        let mut addition = self.admit(caller, &scope, new, None)?;
+        if allowed.is_some() {
+            // Whoever sees only some categories must not learn from an answer what the others hold.
+            let category = addition.memory.category.as_deref();
+            addition.unless = Some(event_key(&addition.memory.content, &[Some("category"), category]));
+        }
+        let told = !as_is && self.kinds.spec(&addition.memory.kind).class != Class::Episodic;
+        Ok(Admitted { scope, addition, embed, told, redacted })
+    }
+
+    /// Masks what must not be kept, or refuses it; the names of what was masked.
+    pub(crate) fn redact(&self, new: &mut NewMemory) -> Result<Vec<String>> {
+        let mut pass = Pass::strict(&self.redactor);
+        pass.new_memory(new)?;
+        let found = pass.found();
+        if !found.is_empty() {
+            // It was made from the text before it was masked.
+            new.embedding = None;
+        }
+        Ok(found)
+    }
+
+    /// Checks a new memory and makes the record of it, in a scope that the caller was found to write to.
+    pub(crate) fn admit(
+        &self,
+        caller: &Caller,
+        scope: &Scope,
+        mut new: NewMemory,
+        follows: Option<MemoryId>,
+    ) -> Result<Addition> {
+        // Whoever forgot to look through it, nothing goes in unmasked.
+        Pass::quiet(&self.redactor).new_memory(&mut new)?;
+        self.check(&new)?;
+        let vector = self.given_vector(new.embedding.take(), new.embedding_model.as_deref())?;
+        let now = self.clock.now();
+        let (kind, sure) = match &new.kind {
+            Some(name) => (self.kinds.parse(name)?, 1.0),
+            None => {
+                let (name, sure) = choose_kind(&new.content);
+                (self.kinds.parse(name)?, sure)
+            }
+        };
+        let importance = match new.importance {
+            Some(given) => given,
+            None => importance(&new.content, new.source.as_ref().map(|source| source.kind.as_str())),
+        };
+        let mut identifiers = scope.identifiers();
+        // Other identifiers say where it came from; those of the scope are the scope's own.
+        for which in loci_types::Identifier::ALL {
+            let implied = which == loci_types::Identifier::Pool && caller.pool_implied;
+            if identifiers.get(which).is_none()
+                && !implied
+                && let Some(value) = caller.identifiers.get(which)
+            {
+                identifiers.set(which, Some(value.to_owned()));
+            }
+        }
+        let mut metadata = new.metadata;
+        if new.as_is {
+            metadata.insert(AS_IS.to_owned(), true.into());
+        }
+        if new.kind.is_none() {
+            metadata.entry("kindConfidence").or_insert_with(|| sure.into());
+        }
+        let hash = content_hash(&new.content);
+        let memory = Memory {
+            id: self.new_id(now),
+            version: 1,
+            layer: scope.layer(),
+            identifiers,
+            thread_id: new.thread_id,
+            run_id: new.run_id,
+            actor_id: new.actor_id,
+            role: new.role,
+            category: new.category,
+            tokens: estimate_tokens(&new.content),
+            content: new.content,
+            content_hash: hash,
+            tags: new.tags,
+            metadata,
+            source: new.source,
+            knowledge_pointer: new.knowledge_pointer,
+            access_policy: new.access_policy.unwrap_or_default(),
+            importance,
+            confidence: new.confidence.unwrap_or(1.0),
+            decay_rate: new.decay_rate.unwrap_or_else(|| self.decay_rate(&kind)),
+            pinned: new.pinned,
+            access_count: 0,
+            last_accessed_at: None,
+            relevance: 1.0,
+            event_time: new.event_time,
+            said_at: new.said_at,
+            imported_at: None,
+            created_at: now,
+            updated_at: now,
+            valid_from: new.valid_from,
+            valid_until: new.valid_until,
+            expires_at: new.expires_at,
+            purge_at: None,
+            supersedes_id: None,
+            superseded_by_id: None,
+            state: State::Active,
+            kind,
+        };
+        let (unless, claim) = (Some(self.twin_key(&memory)), self.claim_of(&memory));
+        Ok(Addition { unless, claim, follows, vector, ..Addition::new(memory) })
+    }
+
+    /// What a memory is about, folded; turns and parts of a graph claim nothing.
+    pub(crate) fn claim_of(&self, memory: &Memory) -> Option<loci_types::ContentHash> {
+        let told = self.kinds.spec(&memory.kind).class != Class::Episodic && !crate::graph::is_part(memory);
+        told.then(|| reading(memory)).and_then(|reading| reading.claim().map(claim_key))
+    }
+
+    /// How fast the confidence of a kind fades.
+    pub(crate) fn decay_rate(&self, kind: &loci_types::Kind) -> f64 {
+        let rules = &self.config.lifecycle;
+        rules.decay_rate.unwrap_or_else(|| rate_of(self.kinds.spec(kind), rules))
+    }
+
+    /// Facts are the same by what they say; events also by when and where they happened; parts of a
+    /// graph by what they are there.
+    pub(crate) fn twin_key(&self, memory: &Memory) -> loci_types::ContentHash {
+        if let Some(key) = crate::graph::key_of(memory) {
+            return key;
+        }
+        if self.kinds.spec(&memory.kind).class != Class::Episodic {
+            // What only its writer sees is nobody else's twin.
+            let writer = memory.actor_id.as_deref().or(memory.identifiers.user_id.as_deref());
+            return match memory.access_policy.writer_only() {
+                true => event_key(&memory.content, &[Some("private"), writer]),
+                false => memory.content_hash,
+            };
+        }
+        let time = memory.event_time.map(|at| at.as_microsecond().to_string());
+        let place = [
+            memory.thread_id.as_deref(),
+            memory.identifiers.session_id.as_deref(),
+            memory.actor_id.as_deref(),
+            memory.source.as_ref().and_then(|source| source.reference.as_deref()),
+            time.as_deref(),
+        ];
+        event_key(&memory.content, &place)
+    }
+
+    /// Embeds and applies an addition.
+    pub(crate) async fn keep(
+        &self,
+        caller: &Caller,
+        scope: Scope,
+        mut addition: Addition,
+        embed: Embed,
+        reason: &str,
+        more: Vec<Action>,
+    ) -> Result<Receipt> {
+        if embed == Embed::Now && addition.vector.is_none() {
+            addition.vector = self.embed_one(&addition.memory).await;
+        }
+        let embedded = addition.vector.is_some();
+        if !embedded {
+            addition.jobs.extend(self.embed_jobs(addition.memory.id, addition.memory.created_at));
+        }
+        let thread = addition.memory.thread_id.clone();
+        let actions = std::iter::once(Action::Add(Box::new(addition))).chain(more);
+        let changes = actions.map(|action| {
+            let mut change = self.change(caller, "hotpath", reason, action);
+            change.provenance.thread.clone_from(&thread);
+            change
+        });
+        let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes: changes.collect() };
+        let applied = self.store.apply(batch).await?;
+        receipt(applied.first(), embedded, false)
+    }
+
+    fn check(&self, new: &NewMemory) -> Result<()> {
+        self.check_content(&new.content)?;
+        for (field, value) in
+            [("importance", new.importance), ("confidence", new.confidence), ("decayRate", new.decay_rate)]
+        {
+            if let Some(value) = value {
+                unit(field, value)?;
+            }
+        }
+        self.check_tags(&new.tags)?;
+        self.check_metadata(&new.metadata)?;
+        let names = [&new.category, &new.role, &new.thread_id, &new.run_id, &new.actor_id];
+        bounds::names(names.map(Option::as_deref))?;
+        bounds::source(new.source.as_ref())?;
+        bounds::pointer(new.knowledge_pointer.as_ref())?;
+        check_validity(new.valid_from, new.valid_until)
+    }
+
+    /// Refuses text that is empty, too long, or cannot be kept as it is.
+    pub(crate) fn check_content(&self, content: &str) -> Result<()> {
+        if content.trim().is_empty() {
+            return Err(Error::invalid("content", "content is empty").hint("say what is to be remembered").into());
+        }
+        let (length, most) = (content.chars().count(), self.config.limits.content_characters);
+        if length > most {
+            return Err(Error::new(
+                ErrorKind::ContentTooLong,
+                format!("content has {length} characters, more than {most}"),
+            )
+            .at("content")
+            .hint("split it, shorten it, or raise limits.content_characters")
+            .into());
+        }
+        Ok(bounds::short("content", Some(content), most)?)
+    }
+
+    pub(crate) fn check_tags(&self, tags: &[String]) -> Result<()> {
+        let most = self.config.limits.tags;
+        if tags.len() > most {
+            return Err(Error::invalid("tags", format!("there are {} tags, more than {most}", tags.len())).into());
+        }
+        let wrong = |tag: &&String| tag.trim().is_empty() || bounds::short("tags", Some(tag), bounds::LABEL).is_err();
+        match tags.iter().find(wrong) {
+            Some(tag) => {
+                let message = format!("`{tag}` is no tag: empty, longer than 256 characters, or with a NUL in it");
+                Err(Error::invalid("tags", message).into())
+            }
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn check_metadata(&self, metadata: &Map<String, Value>) -> Result<()> {
+        let most = self.config.limits.metadata_bytes;
+        if metadata.iter().any(|(name, value)| name.contains('\0') || contains_nul(value)) {
+            return Err(Error::nul("metadata").into());
+        }
+        let bytes = serde_json::to_string(metadata).map_or(0, |text| text.len());
+        if bytes > most {
+            return Err(Error::invalid("metadata", format!("metadata has {bytes} bytes, more than {most}")).into());
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a time that ends before it starts.
+pub(crate) fn check_validity(from: Option<Timestamp>, until: Option<Timestamp>) -> Result<()> {
+    match (from, until) {
+        (Some(from), Some(until)) if from > until => {
+            Err(Error::invalid("validUntil", "validUntil lies before validFrom").into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What the caller is told of an applied change.
+pub(crate) fn receipt(applied: Option<&loci_store::Applied>, embedded: bool, again: bool) -> Result<Receipt> {
+    let applied = applied.ok_or_else(|| Error::new(ErrorKind::Internal, "the store applied nothing"))?;
+    let id = applied.id.ok_or_else(|| Error::new(ErrorKind::Internal, "the store named no memory"))?;
+    let written = applied.outcome != Outcome::None;
+    Ok(Receipt {
+        id,
+        event: applied.outcome,
+        version: applied.version,
+        embedding_generated: embedded && written && !again,
+        embedding_regenerated: embedded && written && again,
+        redacted: Vec::new(),
+        durability: Durability::Durable,
+    })
+}
