@@ -25,7 +25,7 @@ pub(super) async fn entries(import: &mut Import<'_>, format: Format, mut input: 
     let (sender, mut read) = mpsc::channel::<Result<Brought, Unreadable>>(WAITING);
     let reader = std::thread::Builder::new()
         .name("loci-input".to_owned())
-        .spawn(move || bring::read(format, &mut *input, &mut |one| sender.blocking_send(one).is_ok()))
+        .spawn(move || importers::read(format, &mut *input, &mut |one| sender.blocking_send(one).is_ok()))
         .context("the input cannot be read")?;
     let (mut batch, mut size) = (Vec::new(), 0);
     while let Some(one) = read.recv().await {

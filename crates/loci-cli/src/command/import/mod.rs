@@ -161,7 +161,7 @@ fn open(args: &ImportArgs, progress: &ProgressBar) -> Result<Input> {
 /// What the file is by its name and its beginning. What nothing fits is told line by line.
 fn recognise(args: &ImportArgs, input: &mut Input) -> Result<Format> {
     let head = input.fill_buf().map_err(|error| unreadable(args, &error))?;
-    Ok(bring::guess(&args.file.display().to_string(), head).unwrap_or(Format::Loci))
+    Ok(importers::guess(&args.file.display().to_string(), head).unwrap_or(Format::Loci))
 }
 
 /// Tells what stopped the import and what was kept until then.

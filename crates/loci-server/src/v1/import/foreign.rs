@@ -23,7 +23,7 @@ pub(super) async fn entries(import: &mut Import, format: Format, incoming: Incom
     let (sender, entries) = mpsc::channel::<Result<Brought, Unreadable>>(WAITING);
     let reading = tokio::task::spawn_blocking(move || {
         let mut input = BufReader::new(Pieces::new(received));
-        bring::read(format, &mut input, &mut |one| sender.blocking_send(one).is_ok())
+        importers::read(format, &mut input, &mut |one| sender.blocking_send(one).is_ok())
     });
     let (fed, kept) = tokio::join!(incoming.feed(pieces), keep_all(import, format, entries));
     kept?;

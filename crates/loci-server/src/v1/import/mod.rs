@@ -156,7 +156,7 @@ async fn import(
     let format = match params.format.given() {
         Some(format) => format,
         None if sort == Some(Sort::Notes) => Format::Markdown,
-        None => bring::guess("", incoming.head().await?).unwrap_or(Format::Loci),
+        None => importers::guess("", incoming.head().await?).unwrap_or(Format::Loci),
     };
     if sort.is_some_and(|sort| (sort == Sort::Notes) != (format == Format::Markdown)) {
         return Err(other_sort("the content type does not fit the format"));
