@@ -1,6 +1,6 @@
 //! What leaves one house is the same in another.
 
-use loci_engine::export::{ExportRequest, Fate, Line, Taking};
+use loci_engine::json_lines::{ExportRequest, Fate, Line, Taking};
 use loci_engine::{Caller, MaintainRequest};
 use loci_types::MemoryId;
 

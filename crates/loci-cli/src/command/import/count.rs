@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use loci_engine::export::Fate;
 use loci_engine::importers::{Format, Taken};
+use loci_engine::json_lines::Fate;
 use serde_json::{Value, json};
 
 use crate::output;

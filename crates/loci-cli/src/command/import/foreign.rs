@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use jiff::Timestamp;
-use loci_engine::export::Fate;
 use loci_engine::importers::{self, Brought, Format, Unreadable, markdown};
+use loci_engine::json_lines::Fate;
 use loci_types::Error;
 use tokio::sync::mpsc;
 

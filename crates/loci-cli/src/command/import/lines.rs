@@ -5,7 +5,7 @@
 
 use anyhow::Result;
 use loci_engine::Caller;
-use loci_engine::export::{Fate, Line};
+use loci_engine::json_lines::{Fate, Line};
 
 use super::{Import, Input};
 use crate::command::stream::next_line;

@@ -12,7 +12,7 @@ use uuid::{Builder, Uuid};
 use super::{Brought, Draft, Format, Said, Talk};
 use crate::access::policy::{self, Caller};
 use crate::access::redact::Pass;
-use crate::portability::export::{Fate, Incoming, Taking};
+use crate::portability::json_lines::{Fate, Incoming, Taking};
 use crate::write::ingest::pieces;
 use crate::{Engine, NewMemory, Result};
 

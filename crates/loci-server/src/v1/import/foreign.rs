@@ -5,8 +5,8 @@
 
 use std::io::BufReader;
 
-use loci_engine::export::Fate;
 use loci_engine::importers::{self, Brought, Format, Unreadable, markdown};
+use loci_engine::json_lines::Fate;
 use loci_types::{Error, ErrorKind};
 use tokio::sync::mpsc;
 

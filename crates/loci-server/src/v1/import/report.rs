@@ -1,7 +1,7 @@
 //! What became of what was imported.
 
-use loci_engine::export::Fate;
 use loci_engine::importers::Taken;
+use loci_engine::json_lines::Fate;
 use serde::Serialize;
 use utoipa::ToSchema;
 
