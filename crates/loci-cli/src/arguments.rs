@@ -10,7 +10,7 @@ use std::str::FromStr;
 use clap::{Args, Parser, Subcommand};
 use jiff::Timestamp;
 use loci_engine::parse_instant;
-use loci_types::{Error, Filter, Identifiers, Layer, TimeRange};
+use loci_types::{Error, Filter, Identifiers, Layer, MemoryRef, TimeRange};
 use serde_json::{Map, Value};
 
 use crate::command::{
@@ -379,7 +379,18 @@ impl FilterFlags {
         instant("now", self.now.as_deref())
     }
 
-    /// The filter, for a clock that shows `now`.
+    /// The filter, for a clock that shows `now`. The ids, which may be short, are looked up among what the caller sees.
+    pub(crate) async fn resolve(
+        &self,
+        engine: &loci_engine::Engine,
+        caller: &loci_engine::Caller,
+        now: Timestamp,
+    ) -> Result<Filter, loci_engine::Error> {
+        let given: Vec<MemoryRef> = words(&self.id)?;
+        Ok(Filter { ids: engine.resolve_ids(caller, &given).await?, ..self.filter(now)? })
+    }
+
+    /// The filter without its ids.
     pub(crate) fn filter(&self, now: Timestamp) -> Result<Filter, Error> {
         let given = self.now()?;
         let open = Filter::at(given.unwrap_or(now));
@@ -389,13 +400,9 @@ impl FilterFlags {
                 until: instant(fields[1], before.as_deref())?,
             })
         };
-        let mut created = range(["createdAfter", "createdBefore"], &self.created_after, &self.created_before)?;
-        // What was added after the time that counts as now is not there yet.
-        if let Some(now) = given {
-            created.until = Some(created.until.map_or(now, |until| until.min(now)));
-        }
+        let created = range(["createdAfter", "createdBefore"], &self.created_after, &self.created_before)?;
         Ok(Filter {
-            ids: words(&self.id)?,
+            ids: Vec::new(),
             kinds: self.kind.clone(),
             categories: self.category.clone(),
             tags: self.tags.clone(),

@@ -4,11 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use loci_store::prelude::Catalogue as _;
 use loci_store::{
     Administration, Backup, BackupPlan, BackupProgress, MigrateOptions, MigrateStep, MigrationReport, PostgresOptions,
     PostgresStore, RestoreOutcome, RestorePlan, SqliteOptions, SqliteStore, VectorSource, create_backup_file, migrate,
 };
-use loci_types::{Error, ErrorKind};
+use loci_types::{Error, ErrorKind, Tenant};
 use serde::{Deserialize, Serialize};
 
 use crate::settings::{Settings, variable};
@@ -189,6 +190,14 @@ impl AnyStore {
         match self {
             Self::Sqlite(store) => store,
             Self::Postgres(store) => store,
+        }
+    }
+
+    /// The tenants that the store holds.
+    pub(crate) async fn tenants(&self) -> loci_store::Result<Vec<Tenant>> {
+        match self {
+            Self::Sqlite(store) => store.tenants().await,
+            Self::Postgres(store) => store.tenants().await,
         }
     }
 

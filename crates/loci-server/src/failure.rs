@@ -234,6 +234,9 @@ fn resource_of<'a>(route: &'a str, problem: &ProblemBody) -> Option<&'a str> {
     if problem.code != ErrorKind::NotFound.code() || matches!(field, "memoryId" | "other" | "sources") {
         return None;
     }
+    if route.starts_with("/mcp/") {
+        return Some("profiles");
+    }
     let path = route.strip_prefix("/v1/")?;
     let path = path.strip_prefix("admin/").unwrap_or(path);
     let resource = path.split('/').next()?;

@@ -210,7 +210,7 @@ fn without_words(body: &mut Value) {
 /// Members whose texts are chosen by Loci and say nothing of what is stored.
 const OUTCOMES: [&str; 8] = ["id", "memoryId", "event", "status", "code", "redacted", "degraded", "durability"];
 /// Members that hold several outcomes.
-const LISTS: [&str; 4] = ["data", "failed", "error", "learned"];
+const LISTS: [&str; 5] = ["data", "failed", "error", "learned", "writes"];
 
 /// The outcome that a body tells: ids, events, versions, counts. An object in `data` is the resource itself and becomes
 /// null.

@@ -39,7 +39,7 @@ pub use mcp::{Profile, Stdio};
 pub use options::{AuthOptions, JwtOptions, LogFormat, McpOptions, ServerOptions};
 pub use schedule::Schedule;
 pub use shared::{Counted, Health, Shared};
-pub use v1::RecallAnswer;
+pub use v1::{RecallAnswer, RecallCursor};
 pub use webhook::WebhookOptions;
 
 /// The published description of the HTTP surface, as JSON.

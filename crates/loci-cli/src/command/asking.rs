@@ -55,7 +55,7 @@ impl AskFlags {
             layers,
             limit: self.limit,
             threshold: self.threshold,
-            filter: Some(self.filter.filter(now)?),
+            filter: Some(self.filter.resolve(&engine, &caller, now).await?),
             at: Some(now),
             ..RecallRequest::default()
         };

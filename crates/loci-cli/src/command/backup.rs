@@ -85,6 +85,13 @@ pub(crate) async fn run(context: &Context, args: &BackupArgs) -> Result<()> {
     };
     let store = AnyStore::open(&context.settings, &context.data()?).await?;
     let part = args.part.part()?;
+    // The backup of a tenant that does not exist would be empty, and be noticed when it is needed.
+    if let Some(tenant) = part.tenant.as_ref().filter(|tenant| **tenant != Tenant::default())
+        && !store.tenants().await?.contains(tenant)
+    {
+        let message = format!("there is no tenant `{}`", tenant.name());
+        return Err(Error::new(ErrorKind::NotFound, message).at("tenant").into());
+    }
     if let Some(every) = &args.every {
         return again(context, args, &store, &part, file, every).await;
     }

@@ -33,7 +33,7 @@ pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<()> {
     let layers = args.filter.layers()?;
     let caller = context.caller(&args.scope, layers.is_some(), Nobody::User);
     let engine = context.engine().await?;
-    let filter = args.filter.filter(engine.now())?;
+    let filter = args.filter.resolve(&engine, &caller, engine.now()).await?;
     let now = filter.now;
     let request = ListRequest { layers, filter: Some(filter), cursor: args.cursor, limit: args.limit };
     let page = engine.list(&caller, request).await?;

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
 use loci_engine::{Caller, NewPool, Pool, PoolDetails, PoolSync, RecallRequest};
-use loci_server::RecallAnswer;
+use loci_server::{RecallAnswer, RecallCursor};
 use loci_types::{Error, Identifiers, MemoryRef};
 use serde_json::json;
 
@@ -224,7 +224,7 @@ async fn query(context: &Context, caller: &Caller, request: RecallRequest, no_em
     let engine = context.engine_with_model(no_embed, caller).await?;
     let found = engine.query_pool(caller, request).await?;
     if context.json {
-        output::json(&RecallAnswer::new(found, false));
+        output::json(&RecallAnswer::new(found, false, &RecallCursor::default()));
     } else if found.hits.is_empty() {
         output::line("The pool knows nothing of that.");
     } else {

@@ -4,8 +4,8 @@ use anyhow::Result;
 use clap::Args;
 use jiff::Timestamp;
 use loci_engine::{Answered, ClueWeight, Recall, RecallHit};
-use loci_server::RecallAnswer;
-use loci_types::Memory;
+use loci_server::{RecallAnswer, RecallCursor};
+use loci_types::{Error, Memory};
 
 use super::asking::AskFlags;
 use crate::context::Context;
@@ -34,17 +34,28 @@ pub(crate) struct RecallArgs {
     /// Show which searches found each result, and how its score is made up
     #[arg(long)]
     explain: bool,
+    /// The next page: the `nextCursor` of the page before, as `--json` prints it
+    #[arg(long)]
+    cursor: Option<String>,
 }
 
 /// Asks, and prints what was found.
 pub(crate) async fn run(context: &Context, args: RecallArgs) -> Result<()> {
     let strategy = args.strategy.parse()?;
+    let page = match &args.cursor {
+        Some(text) => RecallCursor::parse(text).ok_or_else(|| {
+            Error::invalid("cursor", "cursor is not one that recall printed")
+                .hint("give the nextCursor of the page before, or leave it out for the first page")
+        })?,
+        None => RecallCursor::default(),
+    };
     let mut asked = args.ask.prepare(context).await?;
     asked.request.strategy = strategy;
+    asked.request.returned = page.returned().to_vec();
     asked.request.for_thread = args.for_thread_id;
     let recall = asked.engine.recall(&asked.caller, asked.request).await?;
     if context.json {
-        output::json(&RecallAnswer::new(recall, args.explain));
+        output::json(&RecallAnswer::new(recall, args.explain, &page));
     } else {
         print(&recall, asked.now, args.explain);
     }

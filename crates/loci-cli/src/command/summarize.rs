@@ -49,7 +49,7 @@ pub(crate) async fn run(context: &Context, args: SummarizeArgs) -> Result<()> {
     };
     args.filter.filter(jiff::Timestamp::UNIX_EPOCH)?;
     let engine = context.engine_with_model(false, &caller).await?;
-    let filter = args.filter.filter(engine.now())?;
+    let filter = args.filter.resolve(&engine, &caller, engine.now()).await?;
     // Without any flag the engine chooses: what is known, and not every turn.
     let filter = (filter != Filter::at(filter.now)).then_some(filter);
     let request = SummarizeRequest { session, strategy, target_tokens: args.tokens, filter, layers: None };

@@ -109,7 +109,7 @@ fn write(fleet: &Fleet, writer: usize) -> Acknowledged {
             });
             let body = json!({ "identifiers": who, "turns": [turn] });
             let answer = fleet.insist(writer + number, "POST", "/v1/turns", Some(&key), &body);
-            acknowledged.texts.push((text, answer["data"][0]["receipts"][0]["id"].as_str().unwrap().to_owned()));
+            acknowledged.texts.push((text, answer["data"][0]["writes"][0]["id"].as_str().unwrap().to_owned()));
         }
     }
     acknowledged

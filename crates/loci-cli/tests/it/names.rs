@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::bad::check;
 use crate::run::Home;
 
 /// A schema of the published description.
@@ -214,4 +215,44 @@ fn every_strategy_is_in_the_help_and_in_the_concepts() {
             assert!(name == "Format" || concepts.contains(&format!("`{value}`")), "docs/concepts.md lacks {value}");
         }
     }
+}
+
+#[test]
+fn recall_goes_on_from_page_to_page() {
+    let home = Home::new();
+    for number in 0..5 {
+        home.remember(&["--user=ann", &format!("The harbour has crane number {number}")]);
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    let mut cursor = None;
+    for _ in 0..3 {
+        let flag: Option<String> = cursor.map(|cursor| format!("--cursor={cursor}"));
+        let args: Vec<&str> =
+            ["recall", "--user=ann", "--limit=2", "crane"].into_iter().chain(flag.as_deref()).collect();
+        let page = home.json(&args);
+        seen.extend(page["data"].as_array().unwrap().iter().map(|hit| hit["memory"]["id"].to_string()));
+        cursor = page["nextCursor"].as_str().map(str::to_owned);
+    }
+    assert_eq!((seen.len(), cursor), (5, None));
+    check(&home, &["recall", "--user=ann", "--cursor=x", "crane"], "INVALID_INPUT", 20, "cursor");
+}
+
+#[test]
+fn a_short_id_is_a_filter_too() {
+    let home = Home::new();
+    let id = home.remember(&["--user=ann", "The lamp is green"]);
+    home.remember(&["--user=ann", "The door squeaks"]);
+    let short = id.parse::<loci_types::MemoryId>().unwrap().short();
+    let flag = format!("--id={short}");
+    assert_eq!(home.json(&["list", "--user=ann", &flag])["memories"][0]["id"], id);
+    assert_eq!(home.json(&["recall", "--user=ann", &flag, "lamp"])["data"][0]["memory"]["id"], id);
+}
+
+#[test]
+fn a_tenant_that_does_not_exist_is_not_backed_up() {
+    let home = Home::new();
+    home.remember(&["--user=ann", "The lamp is green"]);
+    let file = home.path().join("nobody.backup");
+    check(&home, &["backup", "--tenant=nobody", file.to_str().unwrap()], "MEMORY_NOT_FOUND", 12, "tenant");
+    assert!(!file.exists());
 }

@@ -72,7 +72,7 @@ pub struct RecallRequest {
     pub threshold: Option<f64>,
     /// Only those that match; none: what holds now.
     pub filter: Option<Filter>,
-    /// As if it were then.
+    /// The time that counts as now. Memories that were added later are not found. Default: the time of the call.
     pub at: Option<Timestamp>,
     /// Which lanes are asked, and what they are ordered by.
     pub strategy: Strategy,
@@ -236,7 +236,11 @@ impl Engine {
             return Err(Error::invalid("cursor", message).hint("ask a narrower question, or give a filter").into());
         }
         let now = request.at.unwrap_or_else(|| self.now());
-        let filter = request.filter.clone().unwrap_or_else(|| Filter::at(now));
+        let mut filter = request.filter.clone().unwrap_or_else(|| Filter::at(now));
+        // A memory that was added after the time that counts as now does not exist yet.
+        if now < self.now() {
+            filter.created.until = Some(filter.created.until.map_or(now, |until| until.min(now)));
+        }
         filter.validate()?;
         Ok((filter, limit, now))
     }

@@ -2,7 +2,8 @@
 
 use jiff::Timestamp;
 use loci_types::{
-    AccessPolicy, Action, Batch, Error, KnowledgePointer, MemoryId, NewContent, Patch, Receipt, Revision, Source, unit,
+    AccessPolicy, Action, Batch, Error, ErrorKind, KnowledgePointer, MemoryId, NewContent, Patch, Receipt, Revision,
+    Source, unit,
 };
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
@@ -96,6 +97,9 @@ impl Engine {
         }
         check_validity(update.valid_from.flatten(), update.valid_until.flatten())?;
         bounds::short("category", category, bounds::LABEL)?;
+        if category.is_some_and(|category| category.trim().is_empty()) {
+            return Err(Error::invalid("category", "category is empty").hint("null removes the category").into());
+        }
         bounds::source(update.source.as_ref().and_then(Option::as_ref))?;
         bounds::pointer(update.knowledge_pointer.as_ref().and_then(Option::as_ref))?;
         if let Some(tags) = &update.tags {
@@ -174,8 +178,8 @@ impl Engine {
             expires_at: update.expires_at,
         };
         if patch.is_empty() && update.version.is_none_or(|version| version == memory.version) {
-            return Err(Error::invalid("update", "nothing to change was given")
-                .hint("give new content, kind, category, tags, metadata, importance, confidence or times")
+            return Err(Error::new(ErrorKind::InvalidInput, "the change has no fields")
+                .hint("give at least one new value, such as content, tags, importance, pinned or expiresAt")
                 .into());
         }
         let embedded = vector.is_some();

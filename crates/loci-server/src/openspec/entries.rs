@@ -232,7 +232,7 @@ pub(super) async fn metadata(
 ) -> Result<Json<About>, Failure> {
     let caller = who.caller(whose.identifiers(), "metadata")?;
     let entry = Entry::from(verb(&app, "getMemory", app.engine.get(&caller, id)).await?);
-    let history = verb(&app, "memoryHistory", app.engine.history(&caller, id, HISTORY)).await?;
+    let history = verb(&app, "listMemoryHistory", app.engine.history(&caller, id, HISTORY)).await?;
     let version_history = history.events.into_iter().map(past).collect();
     Ok(Json(About { entry_id: id, metadata: entry.metadata, source: entry.source, version_history }))
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use loci_engine::{Selection, SelectionOutcome, Update};
-use loci_types::{ErrorKind, Identifiers, MemoryId};
+use loci_engine::{Caller, Selection, SelectionOutcome, Update};
+use loci_types::{ErrorKind, MemoryId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -120,8 +120,8 @@ async fn delete(
 ) -> Result<Json<FilterResult>, Failure> {
     const OPERATION: &str = "deleteMemories";
     let FilterDeletion { filter, reason, dry_run, expected, all } = body;
-    check_conditions(&filter, all, &identifiers, OPERATION)?;
     let caller = who.caller(identifiers, OPERATION)?;
+    check_conditions(&filter, all, &caller, OPERATION)?;
     let filter = filter.resolve(&app.engine, &caller, app.engine.now(), OPERATION).await.map_err(in_body)?;
     let selection = Selection { filter, dry_run, expected };
     let work = app.engine.forget_selection(&caller, &selection, reason.as_deref());
@@ -158,8 +158,8 @@ async fn update(
     if changes == Update::default() {
         return refuse("changes", "there is nothing to change");
     }
-    check_conditions(&filter, all, &identifiers, OPERATION)?;
     let caller = who.caller(identifiers, OPERATION)?;
+    check_conditions(&filter, all, &caller, OPERATION)?;
     let filter = filter.resolve(&app.engine, &caller, app.engine.now(), OPERATION).await.map_err(in_body)?;
     // The filter and the changes have fields of the same names: each is checked where its name can be given.
     app.engine.check_update(&caller, &changes).await.map_err(|error| {
@@ -172,23 +172,18 @@ async fn update(
     Ok(Json(FilterResult::of(outcome, dry_run, OPERATION)))
 }
 
-/// Refuses a filter without conditions, unless `all` is set and a scope is named: without one an admin would reach the
-/// memories of every user.
-fn check_conditions(
-    filter: &MemoryFilter,
-    all: bool,
-    identifiers: &Identifiers,
-    operation: &str,
-) -> Result<(), Failure> {
-    if filter.is_open() && all && identifiers.is_empty() {
-        return Err(Failure::new(ErrorKind::MissingIdentifier, "\"all\" needs a scope", operation)
+/// Refuses a request without a scope, with which an admin would reach the memories of every user, and a filter without
+/// conditions unless `all` is set.
+fn check_conditions(filter: &MemoryFilter, all: bool, caller: &Caller, operation: &str) -> Result<(), Failure> {
+    if caller.identifiers.is_empty() {
+        return Err(Failure::new(ErrorKind::MissingIdentifier, "a change by filter needs a scope", operation)
             .field("identifiers")
-            .hint("name the user, agent, project … whose memories are meant"));
+            .hint("name the user, agent, project or other scope whose memories are changed"));
     }
     if filter.is_open() && !all {
         return Err(Failure::new(ErrorKind::InvalidInput, "filter has no conditions", operation)
             .field("filter")
-            .hint("give a condition, or \"all\": true if all memories of the scope are meant"));
+            .hint("give a condition, or \"all\": true for all memories of the scope"));
     }
     Ok(())
 }

@@ -40,7 +40,7 @@ use utoipa_axum::router::OpenApiRouter;
 
 pub(crate) use self::memories::expected;
 pub(crate) use self::page::PageRequest;
-pub use self::recall::RecallAnswer;
+pub use self::recall::{Cursor as RecallCursor, RecallAnswer};
 use crate::App;
 
 /// The routes under `/v1`.

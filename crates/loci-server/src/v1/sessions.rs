@@ -7,13 +7,14 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use loci_engine::{Caller, Turn};
-use loci_types::{ErrorKind, Identifiers, Outcome, Receipt, Session, SessionFilter};
+use loci_types::{ErrorKind, Identifiers, Memory, Outcome, Receipt, Session, SessionFilter};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::batch::within;
+use super::memories::degraded;
 use super::page::{Page, PageParams};
 use super::write::{Prefer, PreferHeader, Write, segment};
 use super::{IdentifierParams, NoParams};
@@ -55,16 +56,16 @@ struct Turns {
 #[derive(Debug, Serialize, ToSchema)]
 struct IngestedTurns {
     /// One entry for each turn, in the order of the request.
-    data: Vec<TurnReceipts>,
+    data: Vec<TurnWrites>,
 }
 
 /// The result of one turn.
 #[derive(Debug, Serialize, ToSchema)]
-struct TurnReceipts {
+struct TurnWrites {
     /// The position of the turn in the request, from 0.
     index: usize,
-    /// A receipt for each memory that was made of the turn. A turn that is too long for one memory has several.
-    receipts: Vec<Receipt>,
+    /// The write of each memory that was made of the turn. A turn that is too long for one memory has several.
+    writes: Vec<Write<Memory>>,
 }
 
 async fn take_in(
@@ -75,7 +76,12 @@ async fn take_in(
 ) -> Result<Json<IngestedTurns>, Failure> {
     within("turns", turns.len(), operation)?;
     let receipts = app.verb(operation, app.engine.ingest_many(caller, turns)).await?;
-    let data = receipts.into_iter().enumerate().map(|(index, receipts)| TurnReceipts { index, receipts }).collect();
+    let write = |receipt: Receipt| {
+        let degraded = degraded(app, &receipt);
+        Write::of(receipt, None).degraded(degraded)
+    };
+    let writes = receipts.into_iter().map(|receipts| receipts.into_iter().map(write).collect());
+    let data = writes.enumerate().map(|(index, writes)| TurnWrites { index, writes }).collect();
     Ok(Json(IngestedTurns { data }))
 }
 

@@ -12,7 +12,7 @@ async fn the_graph_is_walked_as_far_as_asked() {
         .map(|n| json!({ "threadId": "t", "role": "user", "content": format!("Robert and Maria met in Berlin, part {n}.") }))
         .collect();
     let heard = house.post("/v1/sessions/s/turns", json!({ "identifiers": who, "turns": turns })).await.expect(200);
-    let middle = heard["data"][2]["receipts"][0]["id"].as_str().unwrap();
+    let middle = heard["data"][2]["writes"][0]["id"].as_str().unwrap();
     let path = format!("/v1/memories/{middle}/graph");
     let around = async |query: &str| house.get(&format!("{path}?userId=ann{query}")).await.expect(200);
     for (query, nodes, edges) in

@@ -205,3 +205,18 @@ async fn a_key_belongs_to_its_credential() {
     }
     house.close().await;
 }
+
+#[tokio::test]
+async fn replayed_turns_name_the_memories_that_they_became() {
+    let house = House::open().await;
+    let turn = json!({ "threadId": "t1", "role": "user", "content": "Ann plays the cello." });
+    let body = json!({ "identifiers": { "userId": "ann", "sessionId": "s1" }, "turns": [turn] });
+    let send =
+        async || answer(house.request("POST", "/v1/turns").header("Idempotency-Key", "turn-1").json(&body)).await;
+    let (first, again) = (send().await, send().await);
+    assert_eq!(again.headers["idempotent-replayed"], "true");
+    assert!(!again.text.contains("cello"), "{}", again.text);
+    let (first, again) = (first.expect(200), again.expect(200));
+    let write = &again["data"][0]["writes"][0];
+    assert_eq!((write, &write["event"]), (&first["data"][0]["writes"][0], &json!("ADD")), "{again}");
+}

@@ -111,3 +111,34 @@ fn optional_fields_of_answers_say_whether_they_are_left_out() {
     }
     assert!(unclear.is_empty(), "add skip_serializing_if = \"Option::is_none\" or #[schema(required)]: {unclear:#?}");
 }
+
+#[test]
+fn operations_are_counted_under_the_ids_of_the_description() {
+    let description: serde_json::Value = serde_json::from_str(&loci_server::description()).unwrap();
+    let operations =
+        description["paths"].as_object().unwrap().values().flat_map(|path| path.as_object().unwrap().values());
+    let ids: Vec<&str> = operations.map(|operation| operation["operationId"].as_str().unwrap()).collect();
+    let mut files = Vec::new();
+    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
+    let mut counted = 0;
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        for name in literals(&text, "verb(").chain(literals(&text, "const OPERATION: &str = ")).chain(listed(&text)) {
+            counted += 1;
+            assert!(ids.contains(&name), "{}: `{name}` is not an operationId", file.display());
+        }
+    }
+    assert!(counted > 100, "the sources are read wrongly: {counted}");
+}
+
+/// The first string literals on the lines that hold this.
+fn literals<'a>(text: &'a str, before: &'a str) -> impl Iterator<Item = &'a str> {
+    let calls = text.lines().filter_map(move |line| line.split_once(before));
+    calls.filter_map(|(_, rest)| rest.split('"').nth(1)).filter(|name| name.chars().all(char::is_alphanumeric))
+}
+
+/// The names in the lists of operations by which times are counted.
+fn listed(text: &str) -> impl Iterator<Item = &str> {
+    let lists = ["const WRITES:", "const SEARCHES:"].into_iter().filter_map(|list| text.split_once(list));
+    lists.flat_map(|(_, rest)| rest.split(';').nth(1).unwrap_or_default().split('"').skip(1).step_by(2))
+}

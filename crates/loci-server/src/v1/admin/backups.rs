@@ -108,7 +108,8 @@ async fn create(
             .map_err(|error| wrong(error).field("space"))?,
     };
     // What the caller may not do is refused now and not by the task.
-    app.verb(OPERATION, app.engine.check_backup(&caller, part.clone())).await?;
+    let checked = app.engine.check_backup(&caller, part.clone()).await;
+    checked.map_err(|error| Failure::of(error.problem(OPERATION)))?;
     let (engine, folder, maker) = (app.engine.clone(), folder(&app, OPERATION)?, caller.clone());
     let plan = TaskPlan { kind: TaskKind::Backup, operation: OPERATION, unit: "rows", stop: Stop::Asking };
     let task = task::start(&app, &caller, plan, |handle| async move {

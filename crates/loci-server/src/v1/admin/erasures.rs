@@ -62,10 +62,12 @@ async fn erase(
     Body(request): Body<ErasureRequest>,
 ) -> Result<Response, Failure> {
     let caller = who.alone("eraseUser")?;
-    let found = app.verb("eraseUser", app.engine.user_data(&caller, &request.user_id)).await?;
+    let found = app.engine.user_data(&caller, &request.user_id);
     if request.dry_run {
-        return Ok(Json(found).into_response());
+        return Ok(Json(app.verb("eraseUser", found).await?).into_response());
     }
+    // The task counts as the operation.
+    let found = found.await.map_err(|error| Failure::of(error.problem("eraseUser")))?;
     let plan = TaskPlan { kind: TaskKind::Erasure, operation: "eraseUser", unit: "memories", stop: Stop::Anywhere };
     let (engine, eraser) = (app.engine.clone(), caller.clone());
     let total = found.total.memories;

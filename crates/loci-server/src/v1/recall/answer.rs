@@ -11,6 +11,8 @@ use serde_json::{Map, Value};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use super::cursor::Cursor;
+
 /// What recall found.
 ///
 /// The command line prints the same object, so that callers meet the same names everywhere.
@@ -93,9 +95,9 @@ pub(super) struct RecallWindow {
 }
 
 impl RecallAnswer {
-    /// What was found, with all fields of each memory.
-    pub fn new(found: Recall, explain: bool) -> Self {
-        Self::found(found, None, explain)
+    /// A page of what was found, with all fields of each memory.
+    pub fn new(found: Recall, explain: bool, page: &Cursor) -> Self {
+        Self::found(found, None, explain, page)
     }
 
     /// What was found, and packed into a text.
@@ -108,9 +110,10 @@ impl RecallAnswer {
         Self::windowed(response, None, explain)
     }
 
-    /// What was found, with these fields of each memory.
-    pub(super) fn found(found: Recall, fields: Option<&[MemoryField]>, explain: bool) -> Self {
-        let Recall { hits, degraded, intent, answered, confidence, more: _ } = found;
+    /// A page of what was found, with these fields of each memory.
+    pub(super) fn found(found: Recall, fields: Option<&[MemoryField]>, explain: bool, page: &Cursor) -> Self {
+        let Recall { hits, degraded, intent, answered, confidence, more } = found;
+        let next_cursor = page.next(more, hits.iter().map(|hit| hit.memory.id));
         let fields: Option<BTreeSet<String>> = fields.map(|fields| fields.iter().map(|field| field.name()).collect());
         let result = |hit: RecallHit| RecallResult {
             memory: RecalledMemory::new(hit.memory, fields.as_ref()),
@@ -119,7 +122,7 @@ impl RecallAnswer {
             explain: explain.then_some(hit.explain),
         };
         let data = hits.into_iter().map(result).collect();
-        Self { data, next_cursor: None, answered, confidence, intent, degraded, pack: None, window: None }
+        Self { data, next_cursor, answered, confidence, intent, degraded, pack: None, window: None }
     }
 
     /// What was found, and packed into a text.
@@ -128,7 +131,7 @@ impl RecallAnswer {
         let QueryResponse { hits, degraded, intent, answered, confidence, .. } = response;
         let found = Recall { hits, degraded, intent, answered, confidence, more: false };
         let pack = RecallPack { text, tokens, budget_tokens, cited, left_out, shortened, revision };
-        Self { pack: Some(pack), ..Self::found(found, fields, explain) }
+        Self { pack: Some(pack), ..Self::found(found, fields, explain, &Cursor::default()) }
     }
 
     /// What was found, in a window.
@@ -136,12 +139,10 @@ impl RecallAnswer {
         let ContextResponse { context, revision, recall, .. } = response;
         let Context { messages, tokens, budgets, memory, older_turns } = context;
         let window = RecallWindow { messages, tokens, budgets, memory, older_turns, revision };
-        Self { window: Some(window), ..Self::found(recall, fields, explain) }
-    }
-
-    /// The same answer with the cursor of the next page.
-    pub(super) fn followed_by(self, next_cursor: Option<String>) -> Self {
-        Self { next_cursor, ..self }
+        Self {
+            window: Some(window),
+            ..Self::found(Recall { more: false, ..recall }, fields, explain, &Cursor::default())
+        }
     }
 
     /// Number of memories.

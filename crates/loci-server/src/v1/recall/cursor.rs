@@ -18,16 +18,20 @@ const ID: usize = 16;
 
 /// The pages of a question that were read so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Cursor(Vec<MemoryId>);
+pub struct Cursor(Vec<MemoryId>);
 
 impl Cursor {
-    /// Reads a cursor that was given out; none: the first page.
+    /// Reads the cursor of a request. Default: the first page.
     pub(crate) fn read(given: Option<&str>) -> Result<Self, Failure> {
-        let Some(text) = given else { return Ok(Self::default()) };
-        let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).map_err(|_| bad_cursor())?;
-        let ids = bytes.strip_prefix(MARK).filter(|ids| !ids.is_empty()).ok_or_else(bad_cursor)?;
-        let (ids, []) = ids.as_chunks::<ID>() else { return Err(bad_cursor()) };
-        Ok(Self(ids.iter().map(|id| MemoryId(Uuid::from_bytes(*id))).collect()))
+        given.map_or(Ok(Self::default()), |text| Self::parse(text).ok_or_else(bad_cursor))
+    }
+
+    /// Reads a cursor that an answer had as `nextCursor`. Returns none if it is not one.
+    pub fn parse(text: &str) -> Option<Self> {
+        let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
+        let ids = bytes.strip_prefix(MARK).filter(|ids| !ids.is_empty())?;
+        let (ids, []) = ids.as_chunks::<ID>() else { return None };
+        Some(Self(ids.iter().map(|id| MemoryId(Uuid::from_bytes(*id))).collect()))
     }
 
     /// Whether the first page is asked for.
@@ -36,7 +40,7 @@ impl Cursor {
     }
 
     /// The ids that earlier pages returned.
-    pub(crate) fn returned(&self) -> &[MemoryId] {
+    pub fn returned(&self) -> &[MemoryId] {
         &self.0
     }
 

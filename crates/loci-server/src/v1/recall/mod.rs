@@ -19,7 +19,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 pub use self::answer::RecallAnswer;
-pub(super) use self::cursor::Cursor;
+pub use self::cursor::Cursor;
 use self::request::{Question, RecallBody};
 use super::filter::MemoryFilter;
 use crate::App;
@@ -70,8 +70,7 @@ async fn answer(
     let answer = match question {
         Question::Recall(request) => {
             let found = app.verb(operation, app.engine.recall(&caller, *request)).await?;
-            let next_cursor = cursor.next(found.more, found.hits.iter().map(|hit| hit.memory.id));
-            RecallAnswer::found(found, fields, explain).followed_by(next_cursor)
+            RecallAnswer::found(found, fields, explain, &cursor)
         }
         Question::Pack(request) => {
             let packed = app.verb(operation, app.engine.query(&caller, *request)).await;
