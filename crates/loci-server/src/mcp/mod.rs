@@ -52,7 +52,7 @@ const CALL: &str = OPERATIONS[0];
 pub(crate) fn admit(access: &mut Access) {
     for (path, operation) in PATHS.into_iter().zip(OPERATIONS) {
         for method in [Method::GET, Method::POST, Method::DELETE] {
-            access.someone(method, path, operation);
+            access.require_credential(method, path, operation);
         }
     }
 }

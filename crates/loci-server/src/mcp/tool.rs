@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::CALL;
-use super::answer::{Answer, ToolOutput};
+use super::answer::{ToolAnswer, ToolOutput};
 use super::call::Call;
 use super::profile::Profile;
 use crate::extract;
@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::guard;
 
 /// The future of an answer.
-pub(super) type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answer, Failure>> + Send + 'a>>;
+pub(super) type AnswerFuture<'a> = Pin<Box<dyn Future<Output = Result<ToolAnswer, Failure>> + Send + 'a>>;
 
 /// One tool.
 pub(super) struct Tool {
@@ -43,7 +43,7 @@ pub(super) struct Tool {
     /// The `operationId` of the HTTP operation that does the same.
     pub(super) operation: &'static str,
     /// Runs it.
-    pub(super) run: for<'a> fn(&'a Call, Value) -> Answering<'a>,
+    pub(super) run: for<'a> fn(&'a Call, Value) -> AnswerFuture<'a>,
 }
 
 /// What a tool does to memories, for the annotations that clients read.
@@ -122,7 +122,7 @@ pub(super) fn find(profile: Profile, name: &str) -> Option<&'static Tool> {
 pub(super) async fn run(call: &Call, profile: Profile, name: &str, arguments: Value) -> ToolOutput {
     let attempt = async {
         let tool = find(profile, name).ok_or_else(|| unknown(profile, name))?;
-        call.who.may(tool.role, tool.operation)?;
+        call.who.require_role(tool.role, tool.operation)?;
         (tool.run)(call, arguments).await
     };
     // A defect must not leave the client without an answer.

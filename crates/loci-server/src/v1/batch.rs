@@ -18,7 +18,7 @@ use super::memories::degraded;
 use crate::App;
 use crate::extract::Scoped;
 use crate::failure::{Failure, Failures, ProblemBody};
-use crate::guard::Who;
+use crate::guard::Principal;
 
 /// Maximum number of entries of a batch.
 pub(super) const MOST: usize = 500;
@@ -93,7 +93,7 @@ struct BatchEntry {
 )]
 async fn add(
     State(app): State<Arc<App>>,
-    who: Who,
+    who: Principal,
     Scoped { identifiers, body: batch }: Scoped<MemoryBatch>,
 ) -> Result<Json<BatchResult>, Failure> {
     within("memories", batch.memories.len(), "addMemories")?;
@@ -113,7 +113,7 @@ async fn add(
     }
     let (places, items): (Vec<usize>, Vec<_>) = accepted.into_iter().unzip();
     let work = async { Ok(app.engine.remember_many(items, batch.continue_on_error).await) };
-    let results = app.verb("addMemories", work).await?;
+    let results = app.run_operation("addMemories", work).await?;
     let stopped = results.len() < places.len();
     let mut data: Vec<BatchEntry> = Vec::with_capacity(places.len() + refused.len());
     for (index, result) in places.into_iter().zip(results) {
@@ -144,7 +144,7 @@ async fn add(
 }
 
 /// The caller and the memory of one entry.
-fn admit(who: &Who, common: &Identifiers, item: Scoped<NewMemory>) -> Result<(Caller, NewMemory), Failure> {
+fn admit(who: &Principal, common: &Identifiers, item: Scoped<NewMemory>) -> Result<(Caller, NewMemory), Failure> {
     let Scoped { identifiers: own, body } = item;
     if body.durability == Some(Durability::Batched) {
         let message = "a batch is written before it is answered; durability must be left out or `durable`";

@@ -21,7 +21,7 @@ use utoipa_axum::routes;
 use crate::App;
 use crate::extract::Body;
 use crate::failure::{self, Failure, Failures};
-use crate::guard::Who;
+use crate::guard::Principal;
 
 /// The operation, in errors and metrics.
 const OPERATION: &str = "queryMemory";
@@ -176,7 +176,7 @@ struct QueryResult {
 )]
 async fn memory_query(
     State(app): State<Arc<App>>,
-    who: Who,
+    who: Principal,
     Body(body): Body<QueryBody>,
 ) -> Result<Json<Vec<QueryResult>>, Failure> {
     let identifiers = body.identifiers()?;
@@ -195,7 +195,7 @@ async fn memory_query(
         budget_tokens: body.budget_tokens,
         ..QueryRequest::default()
     };
-    let found = app.verb(OPERATION, app.engine.query(&caller, request)).await.map_err(in_snake_case)?;
+    let found = app.run_operation(OPERATION, app.engine.query(&caller, request)).await.map_err(in_snake_case)?;
     app.metrics.found(found.hits.len());
     let fitting = found.hits.into_iter().filter(|hit| found.cited.contains(&hit.memory.id));
     Ok(Json(fitting.map(|hit| result(hit, wanted)).collect()))
@@ -253,7 +253,7 @@ impl QueryBody {
 
 /// Converts importance from 1..5 to 0..1.
 fn step(field: &'static str, given: Option<f64>) -> Result<Option<f64>, Failure> {
-    given.map(|given| from_step(field, given)).transpose().map_err(|error| failure::word(&error, OPERATION))
+    given.map(|given| from_step(field, given)).transpose().map_err(|error| failure::to_failure(&error, OPERATION))
 }
 
 fn result(hit: RecallHit, wanted: QueryReturn) -> QueryResult {

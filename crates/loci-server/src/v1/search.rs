@@ -16,7 +16,7 @@ use super::recall::{Cursor, caller, read_filter};
 use crate::App;
 use crate::extract::Scoped;
 use crate::failure::{Failure, Failures};
-use crate::guard::Who;
+use crate::guard::Principal;
 
 /// The route of search.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -72,7 +72,7 @@ struct SearchAnswer {
 )]
 async fn search(
     State(app): State<Arc<App>>,
-    who: Who,
+    who: Principal,
     Scoped { identifiers, body }: Scoped<SearchBody>,
 ) -> Result<Json<SearchAnswer>, Failure> {
     let layers = body.filter.as_ref().and_then(MemoryFilter::layers);
@@ -89,7 +89,7 @@ async fn search(
         returned: cursor.returned().to_vec(),
         ..SearchRequest::default()
     };
-    let found = app.verb("searchMemories", app.engine.search(&caller, request)).await?;
+    let found = app.run_operation("searchMemories", app.engine.search(&caller, request)).await?;
     if cursor.is_first() {
         app.metrics.found(found.results.len());
     }

@@ -20,7 +20,7 @@ use super::{IdentifierParams, NoParams};
 use crate::App;
 use crate::extract::{ListParams, MaybeScoped, NoFields, PathName, Scoped, ScopedParams};
 use crate::failure::{Failure, Failures};
-use crate::guard::Who;
+use crate::guard::Principal;
 
 /// The routes of sessions.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -74,7 +74,7 @@ async fn take_in(
     operation: &'static str,
 ) -> Result<Json<IngestedTurns>, Failure> {
     within("turns", turns.len(), operation)?;
-    let receipts = app.verb(operation, app.engine.ingest_many(caller, turns)).await?;
+    let receipts = app.run_operation(operation, app.engine.ingest_many(caller, turns)).await?;
     let data = receipts.into_iter().enumerate().map(|(index, receipts)| TurnReceipts { index, receipts }).collect();
     Ok(Json(IngestedTurns { data }))
 }
@@ -95,7 +95,7 @@ async fn take_in(
 )]
 async fn ingest(
     State(app): State<Arc<App>>,
-    who: Who,
+    who: Principal,
     PathName(session_id): PathName,
     Scoped { mut identifiers, body }: Scoped<Turns>,
 ) -> Result<Json<IngestedTurns>, Failure> {
@@ -119,7 +119,7 @@ async fn ingest(
 )]
 async fn ingest_threads(
     State(app): State<Arc<App>>,
-    who: Who,
+    who: Principal,
     Scoped { identifiers, body }: Scoped<Turns>,
 ) -> Result<Json<IngestedTurns>, Failure> {
     let caller = who.caller(identifiers, "ingestThreadTurns")?;
@@ -148,13 +148,13 @@ struct SessionParams {
 )]
 async fn list(
     State(app): State<Arc<App>>,
-    who: Who,
+    who: Principal,
     ListParams { identifiers, page, params }: ListParams<SessionParams>,
 ) -> Result<Json<Page<Session>>, Failure> {
     let caller = who.caller(identifiers, "listSessions")?;
     let filter = SessionFilter { ended: params.ended, pending: params.pending, ..SessionFilter::default() };
     let work = app.engine.sessions_from(&caller, &filter, page.offset()?, page.limit + 1);
-    page.read(app.verb("listSessions", work).await?).map(Json)
+    page.read(app.run_operation("listSessions", work).await?).map(Json)
 }
 
 /// Reads a session.
@@ -168,13 +168,13 @@ async fn list(
 )]
 async fn get(
     State(app): State<Arc<App>>,
-    who: Who,
+    who: Principal,
     PathName(session_id): PathName,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<Session>, Failure> {
     same_session(&identifiers, &session_id, "getSession")?;
     let caller = who.caller(identifiers, "getSession")?;
-    app.verb("getSession", app.engine.session(&caller, &session_id)).await.map(Json)
+    app.run_operation("getSession", app.engine.session(&caller, &session_id)).await.map(Json)
 }
 
 /// Ends a session and queues the learning from it.
@@ -190,14 +190,14 @@ async fn get(
 )]
 async fn end(
     State(app): State<Arc<App>>,
-    who: Who,
+    who: Principal,
     prefer: Prefer,
     PathName(session_id): PathName,
     MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
 ) -> Result<Response, Failure> {
     same_session(&identifiers, &session_id, "endSession")?;
     let caller = who.caller(identifiers, "endSession")?;
-    let ended = app.verb("endSession", app.engine.end_session(&caller, &session_id)).await?;
+    let ended = app.run_operation("endSession", app.engine.end_session(&caller, &session_id)).await?;
     let data = if prefer.minimal { None } else { app.engine.session(&caller, &session_id).await.ok() };
     let event = if ended { Outcome::Updated } else { Outcome::None };
     let place = format!("/v1/sessions/{}", segment(&session_id));
@@ -216,12 +216,12 @@ async fn end(
 )]
 async fn learn(
     State(app): State<Arc<App>>,
-    who: Who,
+    who: Principal,
     PathName(session_id): PathName,
     MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
 ) -> Result<StatusCode, Failure> {
     same_session(&identifiers, &session_id, "learnSession")?;
     let caller = who.caller(identifiers, "learnSession")?;
-    app.verb("learnSession", app.engine.learn_again(&caller, &session_id)).await?;
+    app.run_operation("learnSession", app.engine.learn_again(&caller, &session_id)).await?;
     Ok(StatusCode::ACCEPTED)
 }

@@ -16,7 +16,7 @@ use super::recall::read_filter;
 use crate::App;
 use crate::extract::Scoped;
 use crate::failure::{Failure, Failures};
-use crate::guard::Who;
+use crate::guard::Principal;
 
 /// The route of summaries.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -52,7 +52,7 @@ struct SummaryBody {
 )]
 async fn summarize(
     State(app): State<Arc<App>>,
-    who: Who,
+    who: Principal,
     Scoped { identifiers, body }: Scoped<SummaryBody>,
 ) -> Result<Json<Summary>, Failure> {
     let caller = who.caller(identifiers, "summarize")?;
@@ -65,5 +65,5 @@ async fn summarize(
         filter,
         layers,
     };
-    app.verb("summarize", app.engine.summarize(&caller, request)).await.map(Json)
+    app.run_operation("summarize", app.engine.summarize(&caller, request)).await.map(Json)
 }

@@ -97,7 +97,7 @@ pub(crate) async fn run(app: Arc<App>) {
             for (place, webhook) in webhooks {
                 known.entry(place.clone()).or_insert_with(|| {
                     let (app, sender, holder) = (app.clone(), sender.clone(), holder.clone());
-                    loops.spawn(async move { Delivering::new(app, sender, holder, place.0, webhook).run().await })
+                    loops.spawn(async move { DeliveryLoop::new(app, sender, holder, place.0, webhook).run().await })
                 });
             }
         }
@@ -130,7 +130,7 @@ async fn registered(app: &App) -> Option<HashMap<(Tenant, String), Webhook>> {
 }
 
 /// The delivery of one webhook.
-struct Delivering {
+struct DeliveryLoop {
     app: Arc<App>,
     sender: Arc<Sender>,
     holder: String,
@@ -144,7 +144,7 @@ struct Delivering {
     kept: Instant,
 }
 
-impl Delivering {
+impl DeliveryLoop {
     fn new(app: Arc<App>, sender: Arc<Sender>, holder: String, tenant: Tenant, webhook: Webhook) -> Self {
         let (closed, moved) = (app.closed.clone(), app.engine.store().change_signal());
         Self { app, sender, holder, tenant, webhook, closed, moved, leased: None, kept: Instant::now() }

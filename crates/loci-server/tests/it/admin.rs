@@ -11,17 +11,17 @@ use loci_store::{SqliteOptions, SqliteStore};
 use loci_types::{Grant, Role, Tenant};
 use serde_json::{Value, json};
 
-use crate::house::{Answer, House, answer};
+use crate::server::{Answer, TestServer, answer};
 use crate::sse::Stream;
 
 /// Someone with a key.
 struct Admin<'h> {
-    house: &'h House,
+    house: &'h TestServer,
     key: String,
 }
 
 impl<'h> Admin<'h> {
-    async fn of(house: &'h House, tenant: &str) -> Self {
+    async fn of(house: &'h TestServer, tenant: &str) -> Self {
         Self { house, key: house.key(Grant::whole(Tenant::new(tenant).unwrap())).await }
     }
 
@@ -66,13 +66,13 @@ impl<'h> Admin<'h> {
     }
 }
 
-async fn house() -> (House, tempfile::TempDir) {
+async fn house() -> (TestServer, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let server = ServerOptions { backup_folder: Some(folder.path().join("backups")), ..ServerOptions::default() };
-    (House::with(Options { server, ..Options::default() }, Config::default()).await, folder)
+    (TestServer::with(Options { server, ..Options::default() }, Config::default()).await, folder)
 }
 
-async fn memories(house: &House, tenant: &str) -> u64 {
+async fn memories(house: &TestServer, tenant: &str) -> u64 {
     let operator = Caller { tenant: Tenant::new(tenant).unwrap(), ..Caller::operator() };
     house.engine.stats(&operator).await.unwrap().memories
 }
@@ -326,7 +326,7 @@ impl Embedder for Slow {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn vectors_are_made_by_a_task_that_can_be_stopped() {
-    let before = House::open().await;
+    let before = TestServer::open().await;
     let refused = before.post("/v1/admin/reembeddings", json!({})).await;
     assert_eq!((refused.status >= 400, &refused.body["details"]["field"]), (true, &json!("embeddings")));
     for number in 0..3 {
@@ -340,7 +340,7 @@ async fn vectors_are_made_by_a_task_that_can_be_stopped() {
     let store = SqliteStore::open(folder.path(), SqliteOptions::default()).unwrap();
     let slow = Arc::new(Slow { model, let_go: held });
     let engine = Engine::new(Arc::new(store), Some(slow), Arc::new(System), Config::default()).unwrap();
-    let house = House::of(engine, Options::default(), folder).await;
+    let house = TestServer::of(engine, Options::default(), folder).await;
     let admin = Admin::of(&house, "default").await;
     let path = "/v1/admin/reembeddings";
     let estimate = admin.post(path, json!({ "dryRun": true })).await.expect(200);
@@ -374,7 +374,7 @@ async fn a_server_that_closes_stops_what_can_stop() {
     let (let_go, held) = tokio::sync::watch::channel(false);
     let model = Model { name: "slow".to_owned(), dimensions: 2, similarity_threshold: 0.5, max_tokens: 512 };
     let slow: Arc<dyn Embedder> = Arc::new(Slow { model, let_go: held });
-    let house = House::thinking(Options::default(), Config::default(), Some(slow), None).await;
+    let house = TestServer::thinking(Options::default(), Config::default(), Some(slow), None).await;
     house.post("/v1/admin/reembeddings", json!({})).await.expect(202);
     tokio::time::timeout(Duration::from_secs(30), house.close()).await.expect("it closes");
     drop(let_go);

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::house::{House, answer};
+use crate::server::{TestServer, answer};
 
 #[tokio::test]
 async fn bodies_that_cannot_be_read_are_refused() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let send = |text: Vec<u8>| {
         answer(house.request("POST", "/v1/memories").header("content-type", "application/json").body(text))
     };
@@ -45,7 +45,7 @@ async fn bodies_that_cannot_be_read_are_refused() {
 
 #[tokio::test]
 async fn values_out_of_range_are_named() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let long = "x".repeat(9_000);
     let table = [
         (json!({ "content": "" }), 400, "content"),
@@ -91,7 +91,7 @@ async fn values_out_of_range_are_named() {
 
 #[tokio::test]
 async fn odd_words_are_only_words() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let ann = json!({ "userId": "ann" });
     for odd in [
         "'; DROP TABLE memories; --",
@@ -126,7 +126,7 @@ async fn odd_words_are_only_words() {
 
 #[tokio::test]
 async fn paths_lead_nowhere_else() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     for (path, status) in [
         ("/v1/memories/nonsense", 400),
         ("/v1/memories/..%2f..%2fetc", 400),

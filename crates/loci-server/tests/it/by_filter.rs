@@ -3,11 +3,11 @@
 use loci_types::Role;
 use serde_json::{Value, json};
 
-use crate::house::{House, answer};
 use crate::memories::add;
+use crate::server::{TestServer, answer};
 
 /// Adds memories that say so many different things.
-async fn filled(house: &House, count: usize) -> Vec<Value> {
+async fn filled(house: &TestServer, count: usize) -> Vec<Value> {
     let mut ids = Vec::new();
     for number in 0..count {
         let body = json!({
@@ -19,13 +19,13 @@ async fn filled(house: &House, count: usize) -> Vec<Value> {
     ids
 }
 
-async fn count(house: &House, query: &str) -> Value {
+async fn count(house: &TestServer, query: &str) -> Value {
     house.get(&format!("/v1/memories/count?{query}")).await.expect(200)["count"].clone()
 }
 
 #[tokio::test]
 async fn matches_are_deleted_after_a_dry_run() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let ids = filled(&house, 45).await;
     house
         .post(
@@ -69,7 +69,7 @@ async fn matches_are_deleted_after_a_dry_run() {
 
 #[tokio::test]
 async fn matches_of_many_pages_are_changed() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let memories = |from: usize| -> Vec<Value> {
         (from..from + 400)
             .map(|number| json!({ "content": format!("Screw {number} is long."), "asIs": true }))
@@ -91,7 +91,7 @@ async fn matches_of_many_pages_are_changed() {
 
 #[tokio::test]
 async fn matches_are_changed_by_id_and_by_any_field() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let ids = filled(&house, 4).await;
     let update = async |filter: Value, changes: Value| {
         let body = json!({ "identifiers": { "userId": "ann" }, "filter": filter, "changes": changes, "dryRun": false });
@@ -112,7 +112,7 @@ async fn matches_are_changed_by_id_and_by_any_field() {
 
 #[tokio::test]
 async fn what_is_not_meant_is_refused() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let kept = add(&house, "Ann has a lamp.").await;
     let ann = json!({ "userId": "ann" });
     for (path, body, field) in [
@@ -151,7 +151,7 @@ async fn what_is_not_meant_is_refused() {
 
 #[tokio::test]
 async fn nobody_reaches_beyond_their_scope() {
-    let house = House::guarded().await;
+    let house = TestServer::guarded().await;
     filled(&house, 3).await;
     let (ben, reader) = (
         house.bounded(Role::Writer, json!({ "users": ["ben"] })).await,
@@ -169,7 +169,7 @@ async fn nobody_reaches_beyond_their_scope() {
 
 #[tokio::test]
 async fn only_what_changed_is_counted_and_one_failure_stops_nothing() {
-    let house = House::guarded().await;
+    let house = TestServer::guarded().await;
     let ids = filled(&house, 3).await;
     let gone = ids[1].as_str().unwrap();
     house.delete(&format!("/v1/memories/{gone}?userId=ann")).await.expect(204);
@@ -193,7 +193,7 @@ async fn only_what_changed_is_counted_and_one_failure_stops_nothing() {
 
 #[tokio::test]
 async fn null_removes_what_a_memory_can_be_without() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let body = json!({
         "content": "The garage is rented.", "identifiers": { "userId": "ann" }, "category": "home", "asIs": true,
         "source": { "type": "manual" }, "expiresAt": "2126-01-01", "validUntil": "2125-01-01", "eventTime": "2026-01-01"

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::house::House;
+use crate::server::TestServer;
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a test may be told to renew what it compares with")]
@@ -42,7 +42,7 @@ fn every_operation_is_named_once_sorted_and_guarded() {
 
 #[tokio::test]
 async fn the_page_and_the_description_are_open_to_all() {
-    let house = House::guarded().await;
+    let house = TestServer::guarded().await;
     let open = house.stranger();
     let told = open.get("/openapi.json").await;
     assert!(told.body == serde_json::from_str::<Value>(&loci_server::description()).unwrap());

@@ -10,7 +10,7 @@ use loci_server::{Options, ServerOptions};
 use loci_types::{ERROR_TABLE, Grant, Identifiers, Role, Tenant};
 use serde_json::{Value, json};
 
-use crate::house::{House, answer};
+use crate::server::{TestServer, answer};
 
 /// A stand-in for an embedding model that is down.
 struct Down(Model);
@@ -53,7 +53,7 @@ fn ann() -> Value {
 }
 
 /// A tool's answer, or the HTTP failure before it.
-async fn tool(house: &House, key: &str, name: &str, arguments: Value) -> Value {
+async fn tool(house: &TestServer, key: &str, name: &str, arguments: Value) -> Value {
     let sent = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": name, "arguments": arguments } });
     let request = house
         .request_as(key, "POST", "/mcp/full")
@@ -86,7 +86,7 @@ fn told(problem: &Value, code: &str, status: Option<u16>) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_wrong_with_a_request_has_its_code() {
-    let house = House::guarded().await;
+    let house = TestServer::guarded().await;
     let whole = Grant { role: Role::Writer, ..Grant::whole(Tenant::default()) };
     let writer = house.key(whole.clone()).await;
     let reader = house.key(Grant { role: Role::Reader, ..whole }).await;
@@ -137,7 +137,8 @@ async fn what_is_wrong_with_a_request_has_its_code() {
 async fn models_that_fail_have_their_codes() {
     let model = Model { name: "down".to_owned(), dimensions: 4, similarity_threshold: 0.3, max_tokens: 256 };
     let mind = Mind::new(Arc::new(Locked));
-    let house = House::thinking(Options::default(), Config::default(), Some(Arc::new(Down(model))), Some(mind)).await;
+    let house =
+        TestServer::thinking(Options::default(), Config::default(), Some(Arc::new(Down(model))), Some(mind)).await;
     // The words are kept although the model is down, and found by words.
     let kept = house.post("/v1/memories", json!({ "content": "Ann likes green tea", "identifiers": ann() })).await;
     assert_eq!(kept.expect(201)["embeddingGenerated"], false);
@@ -154,7 +155,7 @@ async fn models_that_fail_have_their_codes() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_store_that_fails_has_its_code_and_tells_nothing_of_its_insides() {
-    let house = House::guarded().await;
+    let house = TestServer::guarded().await;
     let caller = Caller::new(Identifiers { user_id: Some("ann".to_owned()), ..Identifiers::default() });
     let new = NewMemory { content: "Ann likes tea".to_owned(), ..NewMemory::default() };
     let id = house.engine.remember(&caller, new).await.unwrap().id;
@@ -173,7 +174,7 @@ async fn a_store_that_fails_has_its_code_and_tells_nothing_of_its_insides() {
 #[tokio::test(flavor = "multi_thread")]
 async fn too_many_requests_are_told_when_to_come_back() {
     let server = ServerOptions { requests_per_second: 1, burst: 2, ..ServerOptions::default() };
-    let house = House::with(Options { server, ..Options::default() }, Config::default()).await;
+    let house = TestServer::with(Options { server, ..Options::default() }, Config::default()).await;
     let keys = [
         house.bounded(Role::Reader, json!({ "users": ["ann"] })).await,
         house.bounded(Role::Reader, json!({ "users": ["bob"] })).await,
@@ -192,7 +193,7 @@ async fn too_many_requests_are_told_when_to_come_back() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_found_is_named_and_so_is_the_operation() {
-    let house = House::guarded().await;
+    let house = TestServer::guarded().await;
     let id = uuid::Uuid::from_u128(7);
     for (method, path, code, resource, operation) in [
         ("GET", format!("/v1/memories/{id}?userId=ann"), "MEMORY_NOT_FOUND", None, "getMemory"),

@@ -8,14 +8,14 @@ use loci_types::{Grant, Identifiers, MemoryId, Role, Tenant};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::house::{House, answer};
+use crate::server::{TestServer, answer};
 use crate::sse::Stream;
 
 fn user(name: &str) -> Caller {
     Caller::new(Identifiers { user_id: Some(name.to_owned()), ..Identifiers::default() })
 }
 
-async fn remember(house: &House, name: &str, content: &str) -> MemoryId {
+async fn remember(house: &TestServer, name: &str, content: &str) -> MemoryId {
     let new = NewMemory { content: content.to_owned(), kind: Some("fact".into()), ..NewMemory::default() };
     house.engine.remember(&user(name), new).await.unwrap().id
 }
@@ -29,7 +29,7 @@ fn quick() -> Options {
 
 #[tokio::test]
 async fn what_happens_is_told_as_it_happens() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     remember(&house, "ann", "Ann was here before").await;
     let request = house.request("GET", "/v1/events?userId=ann").header("accept-encoding", "gzip");
     let mut stream = Stream::open(request).await;
@@ -48,7 +48,7 @@ async fn what_happens_is_told_as_it_happens() {
 
 #[tokio::test]
 async fn who_comes_back_is_told_the_rest_and_nothing_twice() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let mut all = Vec::new();
     for number in 0..30 {
         all.push(
@@ -82,7 +82,7 @@ async fn who_comes_back_is_told_the_rest_and_nothing_twice() {
 
 #[tokio::test]
 async fn events_are_chosen_by_what_they_are_about() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let id = remember(&house, "ann", "Ann plays the cello").await;
     remember(&house, "ann", "Ann's flat has 3 rooms").await;
     house.engine.forget(&user("ann"), id, None, None).await.unwrap();
@@ -114,7 +114,7 @@ async fn events_are_chosen_by_what_they_are_about() {
 
 #[tokio::test]
 async fn a_credential_is_told_its_own_and_only_as_long_as_it_counts() {
-    let house = House::with(quick(), Config::default()).await;
+    let house = TestServer::with(quick(), Config::default()).await;
     let grant = Grant {
         role: Role::Reader,
         bounds: serde_json::from_value(json!({ "users": ["ann"] })).unwrap(),
@@ -140,7 +140,7 @@ async fn a_credential_is_told_its_own_and_only_as_long_as_it_counts() {
 
 #[tokio::test]
 async fn only_so_many_streams_are_open_at_once() {
-    let house = House::guarded().await;
+    let house = TestServer::guarded().await;
     let key = house.bounded(Role::Reader, json!({ "users": ["ann"] })).await;
     let mut streams = Vec::new();
     for _ in 0..16 {
@@ -166,7 +166,7 @@ async fn only_so_many_streams_are_open_at_once() {
 
 #[tokio::test]
 async fn streams_end_when_the_house_closes() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let mut stream = Stream::open(house.request("GET", "/v1/events")).await;
     stream.frame().await.unwrap();
     let started = Instant::now();
@@ -177,7 +177,7 @@ async fn streams_end_when_the_house_closes() {
 
 #[tokio::test]
 async fn a_reader_that_takes_nothing_is_cut() {
-    let house = House::with(quick(), Config::default()).await;
+    let house = TestServer::with(quick(), Config::default()).await;
     // Each line tells the memory as it is now, so a few lines are many bytes.
     let wall = format!("wall {}", "\u{1}".repeat(8_000));
     let id = remember(&house, "ann", &wall).await;
@@ -207,7 +207,7 @@ async fn a_reader_that_takes_nothing_is_cut() {
 
 #[tokio::test]
 async fn what_was_done_is_counted() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let id = remember(&house, "ann", "Ann plays the cello").await;
     remember(&house, "ann", "Ann's flat has 3 rooms").await;
     remember(&house, "ben", "Ben plays chess").await;

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use crate::house::House;
+use crate::server::TestServer;
 
 #[tokio::test]
 async fn triples_are_stated_listed_and_retracted() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let who = json!({ "userId": "ann" });
     let state = async |mut fact: serde_json::Value| {
         fact["identifiers"] = who.clone();

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use crate::house::House;
+use crate::server::TestServer;
 
 #[tokio::test]
 async fn the_graph_is_walked_as_far_as_asked() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let who = json!({ "userId": "ann", "sessionId": "s" });
     let turns: Vec<_> = (0..5)
         .map(|n| json!({ "threadId": "t", "role": "user", "content": format!("Robert and Maria met in Berlin, part {n}.") }))
@@ -33,7 +33,7 @@ async fn the_graph_is_walked_as_far_as_asked() {
 
 #[tokio::test]
 async fn entities_are_listed_merged_and_split() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let who = json!({ "userId": "ann", "sessionId": "s" });
     let turns = json!([
         { "threadId": "t", "role": "user", "content": "My brother is called Robert. My sister is called Maria." }

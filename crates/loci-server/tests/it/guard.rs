@@ -3,11 +3,11 @@
 use loci_types::Role;
 use serde_json::json;
 
-use crate::house::{House, answer};
+use crate::server::{TestServer, answer};
 
 #[tokio::test]
 async fn the_door_is_open_until_a_key_is_made() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     assert_eq!(house.get("/healthz").await.expect(200)["status"], "healthy");
     let missing = "/v1/memories/0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50";
     assert_eq!(house.get(missing).await.status, 404);

@@ -7,16 +7,16 @@ use loci_server::{Options, ServerOptions};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::house::House;
+use crate::server::TestServer;
 
 /// A house without much patience.
-async fn impatient() -> House {
+async fn impatient() -> TestServer {
     let server = ServerOptions { header_seconds: 1, request_seconds: 1, body_bytes: 4_096, ..ServerOptions::default() };
-    House::with(Options { server, ..Options::default() }, Config::default()).await
+    TestServer::with(Options { server, ..Options::default() }, Config::default()).await
 }
 
 /// Sends these bytes, and reads what comes until the other side hangs up.
-async fn throw(house: &House, bytes: &[u8], half_close: bool) -> String {
+async fn throw(house: &TestServer, bytes: &[u8], half_close: bool) -> String {
     let address = house.address.trim_start_matches("http://");
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(bytes).await.unwrap();

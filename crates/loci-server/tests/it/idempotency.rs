@@ -5,7 +5,7 @@ use std::time::Duration;
 use loci_types::Role;
 use serde_json::{Value, json};
 
-use crate::house::{Answer, House, answer};
+use crate::server::{Answer, TestServer, answer};
 
 const CREATE: &str = "/openspec/v1/knowledge/create";
 
@@ -13,7 +13,7 @@ fn entry(content: &str) -> Value {
     json!({ "entry": { "content": content }, "options": { "layer": { "user_id": "ann" } } })
 }
 
-async fn put(house: &House, id: &str, key: &str, importance: f64) -> Answer {
+async fn put(house: &TestServer, id: &str, key: &str, importance: f64) -> Answer {
     let body = json!({
         "entry": { "metadata": { "importance": importance } }, "options": { "layer": { "user_id": "ann" } }
     });
@@ -21,14 +21,14 @@ async fn put(house: &House, id: &str, key: &str, importance: f64) -> Answer {
     answer(request.header("Idempotency-Key", key).json(&body)).await
 }
 
-async fn made(house: &House) -> String {
+async fn made(house: &TestServer) -> String {
     let made = house.post(CREATE, entry("Ann plays the cello")).await.expect(201);
     made["entry"]["id"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test]
 async fn a_request_that_comes_again_is_given_its_answer() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let id = made(&house).await;
     let first = put(&house, &id, "one", 0.3).await;
     let again = put(&house, &id, "one", 0.3).await;
@@ -62,7 +62,7 @@ async fn a_request_that_comes_again_is_given_its_answer() {
 
 #[tokio::test]
 async fn a_replayed_write_has_its_headers_and_no_words() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let send = |path: &'static str, key: &'static str, body: Value| {
         answer(house.request("POST", path).header("Idempotency-Key", key).json(&body))
     };
@@ -112,7 +112,7 @@ async fn a_replayed_write_has_its_headers_and_no_words() {
 
 #[tokio::test]
 async fn what_was_refused_is_not_kept() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let send = |body: &'static str| {
         let request = house.request("POST", "/v1/memories").header("Idempotency-Key", "k");
         answer(request.header("content-type", "application/json").body(body))
@@ -130,7 +130,7 @@ async fn what_was_refused_is_not_kept() {
 
 #[tokio::test]
 async fn keys_that_cannot_be_kept_are_refused() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     for key in ["", " ", "two words", &"k".repeat(256), "ключ"] {
         let request = house.request("POST", CREATE).header("Idempotency-Key", key.as_bytes());
         let told = answer(request.json(&entry("Ann plays the cello"))).await;
@@ -146,7 +146,7 @@ async fn keys_that_cannot_be_kept_are_refused() {
 
 #[tokio::test]
 async fn many_at_once_are_done_once() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let id = made(&house).await;
     let told = futures::future::join_all((0..12).map(|_| put(&house, &id, "same", 0.7))).await;
     let done: Vec<&Answer> = told.iter().filter(|told| told.status == 200).collect();
@@ -166,7 +166,7 @@ async fn many_at_once_are_done_once() {
 
 #[tokio::test]
 async fn who_goes_away_finds_it_done() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let id = made(&house).await;
     // Gone before the answer came: it may have begun or not, but is done once in the end.
     let gone = tokio::time::timeout(Duration::from_micros(300), put(&house, &id, "away", 0.6)).await;
@@ -182,7 +182,7 @@ async fn who_goes_away_finds_it_done() {
 
 #[tokio::test]
 async fn a_key_belongs_to_its_credential() {
-    let house = House::guarded().await;
+    let house = TestServer::guarded().await;
     let (ann, ben) = (
         house.bounded(Role::Writer, json!({ "users": ["ann"] })).await,
         house.bounded(Role::Writer, json!({ "users": ["ben"] })).await,

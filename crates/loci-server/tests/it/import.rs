@@ -5,14 +5,14 @@ use loci_server::{Options, ServerOptions};
 use loci_types::Role;
 use serde_json::{Value, json};
 
-use crate::house::{Answer, House, answer};
+use crate::server::{Answer, TestServer, answer};
 
-async fn send(house: &House, query: &str, kind: &str, body: impl Into<reqwest::Body>) -> Answer {
+async fn send(house: &TestServer, query: &str, kind: &str, body: impl Into<reqwest::Body>) -> Answer {
     let request = house.request("POST", &format!("/v1/import{query}"));
     answer(request.header("content-type", kind).body(body)).await
 }
 
-async fn memories(house: &House) -> u64 {
+async fn memories(house: &TestServer) -> u64 {
     house.engine.stats(&Caller::operator()).await.unwrap().memories
 }
 
@@ -25,7 +25,7 @@ const JSON: &str = "application/json";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn files_of_others_are_recognised_and_counted() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let mem0 = json!({ "results": [
         { "id": "1", "memory": "Likes aisle seats", "user_id": "zed", "created_at": "2024-07-20T01:30:36Z" },
         { "id": "2", "memory": "" },
@@ -68,7 +68,7 @@ async fn files_of_others_are_recognised_and_counted() {
 #[tokio::test(flavor = "multi_thread")]
 async fn lines_come_as_a_stream_of_any_length() {
     let server = ServerOptions { body_bytes: 1_024, import_bytes: 4_096, ..ServerOptions::default() };
-    let house = House::with(Options { server, ..Options::default() }, Config::default()).await;
+    let house = TestServer::with(Options { server, ..Options::default() }, Config::default()).await;
     let line = |number: usize| format!("{}\n", json!({ "content": format!("memory {number} {}", "x".repeat(900)) }));
     // It arrives in pieces that end anywhere, also within a letter.
     let body: Vec<u8> = (0..1_500).map(line).collect::<String>().replace('x', "é").into_bytes();
@@ -86,7 +86,7 @@ async fn lines_come_as_a_stream_of_any_length() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_line_that_cannot_be_read_is_named_and_ends_it() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let good = "{\"content\":\"one\"}\n\n{\"content\":\"two\"}\n";
     for bad in ["{", "{\"content\":7}", "{\"content\":\"\"}", "{\"content\":\"x\",\"importance\":7}", "[]", "\u{0}"] {
         let refused = send(&house, "?userId=ann", LINES, format!("{good}{bad}\n{{\"content\":\"never\"}}\n")).await;
@@ -106,7 +106,7 @@ async fn a_line_that_cannot_be_read_is_named_and_ends_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_does_not_fit_is_refused() {
-    let house = House::guarded().await;
+    let house = TestServer::guarded().await;
     for (kind, query) in [
         ("application/zip", ""),
         ("text/html", ""),

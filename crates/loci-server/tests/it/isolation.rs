@@ -15,14 +15,14 @@ use loci_server::Options;
 use loci_types::{Bounds, Grant, Identifiers, MemoryId, Role, SessionFilter, Tenant};
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::server::TestServer;
 
 /// A word that stands in everything that must not be told.
 pub(crate) const SECRET: &str = "zanzibar";
 
 /// A house in which someone has something to lose.
 struct World {
-    house: House,
+    house: TestServer,
     memory: MemoryId,
     /// What else the victim has, by the name under which [`place`] asks for it.
     things: BTreeMap<&'static str, String>,
@@ -74,7 +74,7 @@ impl World {
         let mut options = Options::default();
         options.server.requests_per_second = 0;
         options.server.backup_folder = Some(backups.path().to_owned());
-        let house = House::guarded_with(options).await;
+        let house = TestServer::guarded_with(options).await;
         let engine = &house.engine;
         let secret = NewMemory {
             content: format!("The cache of the Meridian project lies in {SECRET}"),
@@ -127,7 +127,7 @@ impl World {
     }
 
     /// Makes one of each thing that a path can name, over HTTP.
-    async fn furnish(house: &House, things: &mut BTreeMap<&'static str, String>) {
+    async fn furnish(house: &TestServer, things: &mut BTreeMap<&'static str, String>) {
         let ids = json!({ "agentId": "keeper", "userId": "victim" });
         let text = |value: &Value| value.as_str().unwrap_or_else(|| panic!("no id: {value}")).to_owned();
         for (thing, content) in [("other", "Bread is baked on Fridays"), ("deleted", "The attic is empty")] {
@@ -154,7 +154,7 @@ impl World {
         things.insert("backup", text(&backups["data"][0]["name"]));
     }
 
-    async fn strangers(house: &House) -> Vec<Stranger> {
+    async fn strangers(house: &TestServer) -> Vec<Stranger> {
         let known = |sort, key| Stranger { sort, key: Some(key) };
         let other = Tenant::new("other").unwrap();
         let mut strangers = vec![
@@ -196,7 +196,7 @@ impl World {
 
 /// Calls, and returns status and text; of a stream only what comes at once.
 pub(crate) async fn call(
-    house: &House,
+    house: &TestServer,
     stranger: &Stranger,
     method: &str,
     path: &str,
@@ -526,7 +526,7 @@ pub(crate) fn arguments(tool: &str, memory: MemoryId) -> Option<Value> {
 }
 
 pub(crate) async fn rpc(
-    house: &House,
+    house: &TestServer,
     stranger: &Stranger,
     profile: &str,
     method: &str,

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::house::{House, answer};
+use crate::server::{TestServer, answer};
 
 #[tokio::test]
 async fn keys_are_made_shown_once_rotated_and_revoked() {
-    let house = House::guarded().await;
+    let house = TestServer::guarded().await;
     let body = json!({ "name": "planner", "role": "writer", "bounds": { "users": ["ann"] }, "categories": ["tasks"] });
     let made = house.post("/v1/keys", body).await;
     let place = made.headers["location"].to_str().unwrap().to_owned();
@@ -63,7 +63,7 @@ async fn keys_are_made_shown_once_rotated_and_revoked() {
 
 #[tokio::test]
 async fn without_keys_everyone_is_the_operator() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let who = house.get("/v1/whoami").await.expect(200);
     assert_eq!((&who["open"], &who["role"], &who["categories"]), (&json!(true), &json!("admin"), &Value::Null));
     let made = house.post("/v1/keys", json!({ "name": "first", "role": "admin" })).await.expect(201);

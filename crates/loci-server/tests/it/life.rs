@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::house::{House, answer};
 use crate::memories::add;
+use crate::server::{TestServer, answer};
 
 fn path(added: &Value, rest: &str) -> String {
     format!("/v1/memories/{}/{rest}", added["id"].as_str().unwrap())
@@ -11,7 +11,7 @@ fn path(added: &Value, rest: &str) -> String {
 
 #[tokio::test]
 async fn knowledge_is_changed_on_purpose_and_taken_back() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let old = add(&house, "Ann lives in Graz.").await;
     let ann = json!({ "userId": "ann" });
     let body = json!({ "identifiers": ann, "content": "Ann lives in Vienna now." });
@@ -73,7 +73,7 @@ async fn knowledge_is_changed_on_purpose_and_taken_back() {
 
 #[tokio::test]
 async fn a_long_history_is_paged() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let added = add(&house, "Ann counts sheep.").await;
     let place = path(&added, "").trim_end_matches('/').to_owned();
     for number in 1..=6 {
@@ -95,7 +95,7 @@ async fn a_long_history_is_paged() {
 
 #[tokio::test]
 async fn what_fades_is_told() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     for (content, confidence) in [("Ann may like jazz.", 0.1), ("Ann may own a boat.", 0.2), ("Ann sings.", 0.9)] {
         let body = json!({ "content": content, "identifiers": { "userId": "ann" }, "confidence": confidence });
         house.post("/v1/memories", body).await.expect(201);

@@ -3,15 +3,15 @@
 use loci_types::Role;
 use serde_json::{Value, json};
 
-use crate::house::{House, answer};
+use crate::server::{TestServer, answer};
 
-pub(crate) async fn add(house: &House, content: &str) -> Value {
+pub(crate) async fn add(house: &TestServer, content: &str) -> Value {
     house.post("/v1/memories", json!({ "content": content, "identifiers": { "userId": "ann" } })).await.expect(201)
 }
 
 #[tokio::test]
 async fn a_memory_is_added_read_changed_forgotten_and_restored() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let body = json!({
         "content": "Ann drinks green tea.", "layer": "user", "identifiers": { "userId": "ann" }, "kind": "preference",
         "category": "profile", "tags": ["drinks"], "metadata": { "cups": 2 }, "importance": 0.5,
@@ -72,7 +72,7 @@ async fn a_memory_is_added_read_changed_forgotten_and_restored() {
 
 #[tokio::test]
 async fn what_the_caller_may_not_see_is_not_told() {
-    let house = House::guarded().await;
+    let house = TestServer::guarded().await;
     let key = house.bounded(loci_types::Role::Writer, json!({ "users": ["ann"], "agents": ["helper"] })).await;
     house.post("/v1/agents", json!({ "agentId": "helper", "settings": { "categories": ["tasks"] } })).await.expect(201);
     let body = json!({ "content": "Ann is tall." });
@@ -85,7 +85,7 @@ async fn what_the_caller_may_not_see_is_not_told() {
 async fn a_day_is_taken_for_an_instant_in_the_zone_of_the_server() {
     let mut config = loci_engine::Config::default();
     config.retrieval.time_zone = "Europe/Vienna".to_owned();
-    let house = House::with(loci_server::Options::default(), config).await;
+    let house = TestServer::with(loci_server::Options::default(), config).await;
     let body = json!({
         "content": "Ann opened the shop.", "identifiers": { "userId": "ann" }, "eventTime": "2026-01-31",
         "validUntil": "2126-07-01"
@@ -114,7 +114,7 @@ async fn a_day_is_taken_for_an_instant_in_the_zone_of_the_server() {
 
 #[tokio::test]
 async fn many_are_added_at_once() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let memories = json!([{ "content": "Ann lives in Graz." }, { "content": " " }, { "content": "Ann plays chess." }]);
     let ann = json!({ "userId": "ann" });
     let stopped =
@@ -149,7 +149,7 @@ async fn many_are_added_at_once() {
 
 #[tokio::test]
 async fn a_batch_holds_memories_of_several_users() {
-    let house = House::guarded().await;
+    let house = TestServer::guarded().await;
     let key = house.bounded(loci_types::Role::Writer, json!({ "users": ["ann", "ben"], "projects": ["shop"] })).await;
     let send = |body: Value| answer(house.request_as(&key, "POST", "/v1/memories/batch").json(&body));
     let body = json!({ "identifiers": { "userId": "ann", "projectId": "shop" }, "continueOnError": true, "memories": [
@@ -182,7 +182,7 @@ async fn a_batch_holds_memories_of_several_users() {
 
 #[tokio::test]
 async fn memories_are_listed_page_by_page() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let mut ids = Vec::new();
     for n in 0..5 {
         let body = json!({
@@ -285,7 +285,7 @@ async fn memories_are_listed_page_by_page() {
 
 #[tokio::test]
 async fn the_location_of_a_new_memory_leads_to_it() {
-    let house = House::guarded().await;
+    let house = TestServer::guarded().await;
     let writer = house.bounded(Role::Writer, json!({})).await;
     for identifiers in [json!({ "userId": "ann" }), json!({ "projectId": "a b/c" })] {
         let body = json!({ "content": "The lamp is green.", "identifiers": identifiers, "asIs": true });

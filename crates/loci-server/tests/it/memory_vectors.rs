@@ -11,7 +11,7 @@ use loci_testkit::vectors::hashed_vector;
 use loci_types::Identifiers;
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::server::TestServer;
 
 const DIMENSIONS: usize = 64;
 
@@ -39,12 +39,12 @@ impl Embedder for Counting {
     }
 }
 
-async fn house() -> (House, Arc<Counting>) {
+async fn house() -> (TestServer, Arc<Counting>) {
     let model =
         Model { name: "counting".to_owned(), dimensions: DIMENSIONS, similarity_threshold: 0.3, max_tokens: 256 };
     let counting =
         Arc::new(Counting { model, calls: AtomicUsize::new(0), texts: Mutex::default(), down: Mutex::new(false) });
-    (House::thinking(Options::default(), Config::default(), Some(counting.clone()), None).await, counting)
+    (TestServer::thinking(Options::default(), Config::default(), Some(counting.clone()), None).await, counting)
 }
 
 fn ann() -> Caller {
@@ -108,7 +108,7 @@ async fn a_given_vector_is_stored_and_found_by() {
 
 #[tokio::test]
 async fn without_a_model_no_vector_is_taken() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let body = json!({ "content": "Ann sings.", "identifiers": { "userId": "ann" }, "embedding": [1.0] });
     house.post("/v1/memories", body).await.refused(400, "embedding");
 }

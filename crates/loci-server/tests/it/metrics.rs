@@ -3,10 +3,10 @@
 use loci_types::{Grant, Role, Tenant};
 use serde_json::{Value, json};
 
-use crate::house::{House, answer};
+use crate::server::{TestServer, answer};
 
 /// Calls a method of MCP. Returns its result or its error.
-async fn mcp(house: &House, key: &str, path: &str, method: &str, params: Value) -> Value {
+async fn mcp(house: &TestServer, key: &str, path: &str, method: &str, params: Value) -> Value {
     let sent = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
     let request = house
         .request_as(key, "POST", path)
@@ -16,13 +16,13 @@ async fn mcp(house: &House, key: &str, path: &str, method: &str, params: Value) 
     answer(request).await.expect(200)
 }
 
-async fn tool(house: &House, key: &str, path: &str, name: &str, arguments: Value) -> Value {
+async fn tool(house: &TestServer, key: &str, path: &str, name: &str, arguments: Value) -> Value {
     let answer = mcp(house, key, path, "tools/call", json!({ "name": name, "arguments": arguments })).await;
     answer["result"]["structuredContent"].clone()
 }
 
 /// The lines of operations and of their errors, without the name of the metric.
-async fn counted(house: &House, key: &str) -> Vec<String> {
+async fn counted(house: &TestServer, key: &str) -> Vec<String> {
     let text = answer(house.request_as(key, "GET", "/metrics")).await.text;
     let names = ["loci_memory_operations_total", "loci_memory_operations_errors_total"];
     let lines = text.lines().filter_map(|line| names.into_iter().find_map(|name| line.strip_prefix(name)));
@@ -31,7 +31,7 @@ async fn counted(house: &House, key: &str) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_operation_has_one_name_and_the_door_tells_the_protocol() {
-    let house = House::guarded().await;
+    let house = TestServer::guarded().await;
     let key = house.key(Grant { role: Role::Admin, ..Grant::whole(Tenant::default()) }).await;
     let post = async |path: &str, body: Value| answer(house.request_as(&key, "POST", path).json(&body)).await;
     let ann = json!({ "userId": "ann" });
@@ -77,7 +77,7 @@ async fn an_operation_has_one_name_and_the_door_tells_the_protocol() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn wrong_calls_of_tools_are_counted_and_name_their_operation() {
-    let house = House::guarded().await;
+    let house = TestServer::guarded().await;
     let key = house.key(Grant { role: Role::Admin, ..Grant::whole(Tenant::default()) }).await;
     let full = "/mcp/full?userId=ann";
     let wrong = [

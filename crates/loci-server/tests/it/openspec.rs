@@ -3,7 +3,7 @@
 use loci_types::Role;
 use serde_json::{Value, json};
 
-use crate::house::{Answer, House, answer};
+use crate::server::{Answer, TestServer, answer};
 use crate::sse::Stream;
 
 const ROOT: &str = "/openspec/v1/knowledge";
@@ -13,12 +13,12 @@ fn at(rest: &str) -> String {
 }
 
 /// Makes an entry of Ann's and returns it.
-async fn made(house: &House, entry: Value) -> Value {
+async fn made(house: &TestServer, entry: Value) -> Value {
     let body = json!({ "entry": entry, "options": { "layer": { "type": "user", "user_id": "ann" } } });
     house.post(&at("/create"), body).await.expect(201)["entry"].clone()
 }
 
-async fn put(house: &House, id: &Value, body: Value) -> Answer {
+async fn put(house: &TestServer, id: &Value, body: Value) -> Answer {
     answer(house.request("PUT", &at(&format!("/{}", id.as_str().unwrap()))).json(&body)).await
 }
 
@@ -35,7 +35,7 @@ fn refused(told: &Answer, status: u16, code: &str, field: &str) {
 
 #[tokio::test]
 async fn the_provider_says_what_it_can_do() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let told = house.get(ROOT).await;
     assert!(["x-request-id", "x-provider-version"].iter().all(|name| told.headers.contains_key(*name)));
     let told = told.expect(200);
@@ -57,7 +57,7 @@ async fn the_provider_says_what_it_can_do() {
 
 #[tokio::test]
 async fn an_entry_is_made_changed_told_of_and_removed() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let entry = json!({
         "content": "The gate opens at six",
         "metadata": {
@@ -121,7 +121,7 @@ async fn an_entry_is_made_changed_told_of_and_removed() {
 
 #[tokio::test]
 async fn what_is_wrong_is_named_in_the_words_of_providers() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let id = made(&house, json!({ "content": "The gate opens at six" })).await["id"].clone();
     let create = |body: Value| house.post("/api/v1/knowledge/create", body);
     let entry = json!({ "content": "a text" });
@@ -198,7 +198,7 @@ async fn what_is_wrong_is_named_in_the_words_of_providers() {
 
 #[tokio::test]
 async fn strangers_and_readers_are_refused_in_the_same_words() {
-    let house = House::guarded().await;
+    let house = TestServer::guarded().await;
     let reader = house.bounded(Role::Reader, json!({ "users": ["ann"] })).await;
     let stranger = answer(house.request_as("loci_nonsense", "GET", "/api/v1/knowledge")).await;
     refused(&stranger, 401, "UNAUTHENTICATED", "");
@@ -216,7 +216,7 @@ async fn strangers_and_readers_are_refused_in_the_same_words() {
 
 #[tokio::test]
 async fn entries_are_found_by_words_filters_and_views() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let gate = made(
         &house,
         json!({
@@ -291,7 +291,7 @@ async fn entries_are_found_by_words_filters_and_views() {
 
 #[tokio::test]
 async fn batches_stop_or_go_on_and_say_what_was_done() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let batch = async |operation: &str, entries: Value, go_on: bool| {
         let options = json!({ "continue_on_error": go_on, "layer": { "user_id": "ann" } });
         house.post(&at("/batch"), json!({ "operation": operation, "entries": entries, "options": options })).await
@@ -341,7 +341,7 @@ async fn batches_stop_or_go_on_and_say_what_was_done() {
 
 #[tokio::test]
 async fn changes_and_results_come_as_streams() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let first = made(&house, json!({ "content": "The gate opens at six" })).await;
     let follow = |more: &str| house.request("GET", &at(&format!("/stream?type=updates&user_id=ann{more}")));
     let mut stream = Stream::open(follow("")).await;

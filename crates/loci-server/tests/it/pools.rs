@@ -7,12 +7,12 @@ use loci_engine::{Caller, ListRequest, NewMemory, NewPool, Turn};
 use loci_types::{Identifiers, Layer, Memory, MemoryId, Role, State, Tenant};
 use serde_json::{Value, json};
 
-use crate::house::{Answer, House, answer};
 use crate::isolation::{Operation, SECRET, Stranger, arguments, body, call, operations, rpc};
+use crate::server::{Answer, TestServer, answer};
 
 /// A house with a pool in which something lies that strangers want.
 struct World {
-    house: House,
+    house: TestServer,
     memory: MemoryId,
     strangers: Vec<Stranger>,
     member: Stranger,
@@ -27,7 +27,7 @@ fn owl() -> Caller {
     })
 }
 
-async fn make(house: &House, tenant: Tenant, members: &[&str]) {
+async fn make(house: &TestServer, tenant: Tenant, members: &[&str]) {
     let operator = Caller { tenant, ..Caller::operator() };
     let members = members.iter().map(|name| (*name).to_owned()).collect();
     house
@@ -39,7 +39,7 @@ async fn make(house: &House, tenant: Tenant, members: &[&str]) {
 
 impl World {
     async fn new() -> Self {
-        let house = House::guarded().await;
+        let house = TestServer::guarded().await;
         make(&house, Tenant::default(), &["owl", "ant"]).await;
         let other = Tenant::new("other").unwrap();
         make(&house, other.clone(), &["owl", "spy"]).await;

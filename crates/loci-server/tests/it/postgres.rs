@@ -11,7 +11,7 @@ use loci_testkit::proxy::Proxy;
 use loci_testkit::servers::Schema;
 use serde_json::{Value, json};
 
-use crate::house::{Answer, House};
+use crate::server::{Answer, TestServer};
 
 /// As long as one statement may take.
 const TIMEOUT: Duration = Duration::from_secs(1);
@@ -44,7 +44,7 @@ async fn a_server_without_its_database_says_so_and_recovers() {
     let options =
         PostgresOptions { schema: schema.name.clone(), partitions: 2, timeout: TIMEOUT, ..PostgresOptions::default() };
     let store = PostgresStore::open(&schema.through(proxy.address()), options).await.unwrap();
-    let house = House::on(Arc::new(store)).await;
+    let house = TestServer::on(Arc::new(store)).await;
     let mut known = 0;
     type Blow = fn(&Proxy);
     let blows: [(&str, Blow); 2] = [("cut", Proxy::cut), ("silent", |proxy| proxy.delay(Duration::from_secs(3_600)))];

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use crate::house::{House, answer};
+use crate::server::{TestServer, answer};
 
 #[tokio::test]
 async fn an_agent_asks_in_one_call() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let both = json!({ "userId": "ann", "agentId": "planner" });
     for (content, category, importance) in [
         ("The deployment of Atlas is planned for Friday.", "tasks", 1.0),
@@ -62,7 +62,7 @@ async fn an_agent_asks_in_one_call() {
 
 #[tokio::test]
 async fn a_category_that_the_agent_may_not_see_is_refused() {
-    let house = House::guarded().await;
+    let house = TestServer::guarded().await;
     house
         .post("/v1/agents", json!({ "agentId": "planner", "settings": { "categories": ["tasks"] } }))
         .await

@@ -9,9 +9,9 @@ use loci_store::{IndexedOptions, Qdrant, QdrantConfig, SqliteStore};
 use loci_testkit::qdrant::StandIn;
 use serde_json::Value;
 
-use crate::house::House;
+use crate::server::TestServer;
 
-async fn ready(house: &House) -> Value {
+async fn ready(house: &TestServer) -> Value {
     house.stranger().get("/readyz").await.expect(200)
 }
 
@@ -22,7 +22,7 @@ async fn an_index_that_is_away_is_told_of_until_it_is_back() {
     let beside = |store: SqliteStore| {
         store.with_index(index, loci_engine::oversight(Arc::new(System)), IndexedOptions::default())
     };
-    let house = House::beside(Options::default(), Config::default(), None, None, beside).await;
+    let house = TestServer::beside(Options::default(), Config::default(), None, None, beside).await;
     let told = ready(&house).await;
     let (store, index) = (&told["components"]["store"], &told["components"]["vectors"]["index"]);
     assert_eq!((&store["status"], &store["name"]), (&"healthy".into(), &"sqlite".into()), "{told}");

@@ -8,21 +8,21 @@ use loci_server::Options;
 use loci_types::{Identifiers, Role};
 use serde_json::{Value, json};
 
-use crate::house::{House, answer};
+use crate::server::{TestServer, answer};
 
 /// Ann, as the caller of the engine.
 fn ann() -> Caller {
     Caller::new(Identifiers { user_id: Some("ann".to_owned()), ..Identifiers::default() })
 }
 
-async fn remember(house: &House, content: &str) {
+async fn remember(house: &TestServer, content: &str) {
     let new = NewMemory { content: content.to_owned(), as_is: true, ..NewMemory::default() };
     house.engine.remember(&ann(), new).await.unwrap();
 }
 
 /// A house in which Ann has so many lamps.
-async fn lamps(count: usize) -> House {
-    let house = House::open().await;
+async fn lamps(count: usize) -> TestServer {
+    let house = TestServer::open().await;
     for number in 0..count {
         remember(&house, &format!("Lamp number {number} hangs in the long corridor of the old house")).await;
     }
@@ -43,7 +43,7 @@ fn ids(answer: &Value) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_matters_is_found_and_says_why_if_asked() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     remember(&house, "Ann drinks green tea in the morning.").await;
     remember(&house, "Ann works on the Atlas project.").await;
     let tea = |more: Value| ask("What tea does Ann drink?", more);
@@ -181,7 +181,7 @@ async fn a_pack_never_exceeds_its_budget_and_tells_what_changed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_window_is_filled() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     remember(&house, "Ann drinks green tea in the morning.").await;
     let window = json!({
         "system": "You are kind.", "tokens": 4000, "history": [{ "role": "user", "content": "Hello" }],
@@ -215,7 +215,7 @@ async fn a_window_is_filled() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn several_questions_are_answered_in_order() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let things = ["tea", "lamp", "kite", "boat", "bread", "piano", "cat", "bicycle"];
     for thing in things {
         remember(&house, &format!("The {thing} of Ann is called {thing}issimo.")).await;
@@ -258,7 +258,7 @@ async fn several_questions_are_answered_in_order() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pool_is_asked_by_its_members_alone() {
-    let house = House::guarded().await;
+    let house = TestServer::guarded().await;
     let members = vec!["owl".to_owned()];
     let new = NewPool { pool_id: "physics".into(), name: None, agent_ids: members };
     house.engine.create_pool(&Caller::operator(), new).await.unwrap();
@@ -318,7 +318,7 @@ async fn a_pool_is_asked_by_its_members_alone() {
 async fn now_may_be_a_day() {
     let mut config = Config::default();
     config.retrieval.time_zone = "Asia/Tokyo".to_owned();
-    let house = House::with(Options::default(), config).await;
+    let house = TestServer::with(Options::default(), config).await;
     let new = NewMemory {
         content: "The ticket to the opera is valid".to_owned(),
         valid_from: Some("2026-01-01T00:00:00Z".parse().unwrap()),
@@ -335,7 +335,7 @@ async fn now_may_be_a_day() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_search_goes_layer_by_layer() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let both = json!({ "userId": "ann", "projectId": "atlas" });
     for (layer, content) in [("user", "Ann likes tea."), ("project", "The project tea budget is ten euros.")] {
         let body = json!({ "content": content, "layer": layer, "identifiers": both, "tags": ["drinks"] });

@@ -4,11 +4,11 @@ use loci_engine::Config;
 use loci_server::Options;
 use serde_json::json;
 
-use crate::house::House;
+use crate::server::TestServer;
 
 #[tokio::test]
 async fn turns_come_in_all_or_none() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let who = json!({ "userId": "ann" });
     let path = "/v1/sessions/monday/turns";
     let turn = |content: &str| json!({ "threadId": "t1", "role": "user", "content": content });
@@ -53,7 +53,7 @@ async fn turns_come_in_all_or_none() {
 
 #[tokio::test]
 async fn turns_without_a_session_are_sessions_by_thread_and_the_list_pages() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let who = json!({ "userId": "ann" });
     let threads = ["a", "b", "c"];
     for thread in threads {
@@ -74,7 +74,7 @@ async fn turns_without_a_session_are_sessions_by_thread_and_the_list_pages() {
 
 #[tokio::test]
 async fn what_is_sensitive_waits_for_consent() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let who = json!({ "userId": "ann", "sessionId": "monday" });
     let turns = json!([
         { "threadId": "t1", "role": "user", "content": "My name is Vera and I live in Graz." },
@@ -113,7 +113,7 @@ async fn what_is_sensitive_waits_for_consent() {
 async fn turns_and_messages_take_days() {
     let mut config = Config::default();
     config.retrieval.time_zone = "Europe/Vienna".to_owned();
-    let house = House::with(Options::default(), config).await;
+    let house = TestServer::with(Options::default(), config).await;
     let who = json!({ "userId": "ann" });
     let turn = |time: &str| json!({ "threadId": "t", "role": "user", "content": "It rains.", "eventTime": time });
     for path in ["/v1/turns", "/v1/sessions/monday/turns"] {

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use loci_engine::Config;
-use loci_server::{Counted, Health, Options, ServerOptions, Shared};
+use loci_server::{Options, RateDecision, ServerOptions, SharedHealth, SharedLimiter};
 use loci_store::tier::{FallbackTier, ProcessTier, RedisTier, Tier, TierOptions};
 use loci_testkit::proxy::Proxy;
 use loci_testkit::servers;
 
-use crate::house::{House, answer};
+use crate::server::{TestServer, answer};
 use crate::tokens;
 
 /// The tier as the command line hands it to the door.
@@ -23,33 +23,33 @@ impl std::fmt::Debug for Handed {
 }
 
 #[async_trait]
-impl Shared for Handed {
-    async fn take(&self, key: &str, per_second: u32, burst: u32) -> Option<Counted> {
+impl SharedLimiter for Handed {
+    async fn take(&self, key: &str, per_second: u32, burst: u32) -> Option<RateDecision> {
         let taken = self.0.take(key, per_second, burst).await.unwrap();
         let (retry_after, full_after) = (taken.retry_after, taken.full_after);
-        Some(Counted { allowed: taken.allowed, left: taken.left, retry_after, full_after })
+        Some(RateDecision { allowed: taken.allowed, left: taken.left, retry_after, full_after })
     }
 
-    async fn health(&self) -> Health {
+    async fn health(&self) -> SharedHealth {
         let health = self.0.health().await.unwrap();
         let (name, version) = (health.name.to_owned(), health.version);
-        Health { name, version, latency: health.latency, degraded: health.degraded }
+        SharedHealth { name, version, latency: health.latency, degraded: health.degraded }
     }
 }
 
 /// A server that shares the Redis behind this address.
-async fn house(url: &str, prefix: &str) -> House {
+async fn house(url: &str, prefix: &str) -> TestServer {
     let options = TierOptions { prefix: prefix.to_owned(), ..TierOptions::default() };
     let redis = RedisTier::new(url, options.clone()).unwrap();
     let tier = FallbackTier::new(Arc::new(redis), ProcessTier::new(options, 1 << 20));
     let server = ServerOptions { requests_per_second: 1, burst: 10, ..ServerOptions::default() };
-    let shared: Option<Arc<dyn Shared>> = Some(Arc::new(Handed(tier)));
+    let shared: Option<Arc<dyn SharedLimiter>> = Some(Arc::new(Handed(tier)));
     let options = Options { server, shared, ..tokens::believed() };
-    House::with(options, Config::default()).await
+    TestServer::with(options, Config::default()).await
 }
 
 /// How many of so many requests of one caller get through to these servers, in turn.
-async fn passed(houses: &[House], requests: usize) -> u64 {
+async fn passed(houses: &[TestServer], requests: usize) -> u64 {
     let token = tokens::token(|_| {});
     let mut passed = 0;
     for number in 0..requests {

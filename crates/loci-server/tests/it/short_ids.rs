@@ -9,11 +9,11 @@ use loci_testkit::samples::{add, batch, memory, user};
 use loci_types::{Memory, MemoryId, Role};
 use serde_json::json;
 
-use crate::house::{House, answer};
+use crate::server::{TestServer, answer};
 
 #[tokio::test]
 async fn a_short_id_does_what_a_whole_one_does() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let ann = json!({ "userId": "ann" });
     let body = json!({ "content": "Ann drinks green tea", "identifiers": ann });
     let whole = house.post("/v1/memories", body).await.expect(201)["id"].as_str().unwrap().to_owned();
@@ -30,7 +30,7 @@ async fn a_short_id_does_what_a_whole_one_does() {
 
 #[tokio::test]
 async fn a_short_id_names_nothing_outside_the_scope() {
-    let house = House::guarded().await;
+    let house = TestServer::guarded().await;
     let ann = house.bounded(Role::Writer, json!({ "users": ["ann"] })).await;
     let bob = house.bounded(Role::Writer, json!({ "users": ["bob"] })).await;
     let added = house.request_as(&ann, "POST", "/v1/memories").json(&json!({ "content": "Ann drinks green tea" }));
@@ -61,7 +61,7 @@ async fn an_id_of_several_memories_lists_them() {
     let id = |n: u128| MemoryId(uuid::Uuid::from_u128(0x0194_0000_0000_7000_8000_6b1d_2c00_0000 + n));
     let new = |n: u128| add(Memory { id: id(n), ..memory(n as u64, &scope, &format!("memory number {n}")) });
     good(store.apply(batch(&scope.space(), (1..=7).map(new).collect())).await);
-    let house = House::on(Arc::new(store)).await;
+    let house = TestServer::on(Arc::new(store)).await;
     let several = house.get("/v1/memories/6b1d2c?userId=ann").await;
     several.refused(400, "id");
     let detail = several.body["detail"].as_str().unwrap();
@@ -76,7 +76,7 @@ async fn an_id_of_several_memories_lists_them() {
 
 #[tokio::test]
 async fn a_short_id_is_taken_in_bodies_and_filters() {
-    let house = House::guarded().await;
+    let house = TestServer::guarded().await;
     let ann = house.bounded(Role::Writer, json!({ "users": ["ann"] })).await;
     let bob = house.bounded(Role::Writer, json!({ "users": ["bob"] })).await;
     let post = |key: &str, path: &str, body: serde_json::Value| answer(house.request_as(key, "POST", path).json(&body));

@@ -4,11 +4,11 @@ use loci_engine::{Caller, Turn};
 use loci_types::Identifiers;
 use serde_json::json;
 
-use crate::house::House;
+use crate::server::TestServer;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_or_memories_are_summarized() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let ids = Identifiers { user_id: Some("ann".into()), session_id: Some("monday".into()), ..Identifiers::default() };
     for number in 0..20 {
         let turn = Turn {

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 use loci_engine::{Caller, Turn};
 use loci_types::{Grant, Identifiers, SessionFilter, Tenant};
 
-use crate::house::{House, answer};
+use crate::server::{TestServer, answer};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_work_that_waits_is_done_for_every_tenant() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let tenant = Tenant::new("acme").unwrap();
     let identifiers = Identifiers { user_id: Some("ann".to_owned()), ..Identifiers::default() };
     let ann = Caller { tenant, ..Caller::new(identifiers) };
@@ -35,7 +35,7 @@ async fn the_work_that_waits_is_done_for_every_tenant() {
 
 #[tokio::test]
 async fn an_admin_is_told_of_their_own_tenant_only() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let body = serde_json::json!({ "content": "Ann likes tea", "identifiers": { "userId": "ann" } });
     house.post("/v1/memories", body).await.expect(201);
     for (tenant, count) in [("default", "1"), ("acme", "0")] {

@@ -4,7 +4,7 @@ use loci_engine::Config;
 use loci_server::Options;
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::server::TestServer;
 
 fn ids(answer: &Value) -> Vec<&str> {
     answer["data"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect()
@@ -12,7 +12,7 @@ fn ids(answer: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn a_thread_is_put_read_and_removed() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let who = json!({ "userId": "ann" });
     let thread = "/v1/threads/t%2F1";
     let put = async |more: Value| {
@@ -86,7 +86,7 @@ async fn a_thread_is_put_read_and_removed() {
 
 #[tokio::test]
 async fn a_part_of_a_program_has_its_own_checkpoints() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let body = json!({ "identifiers": { "userId": "ann" }, "namespace": "a b", "id": "1", "data": 1 });
     let put = house.post("/v1/threads/t/checkpoints", body).await;
     let place = put.headers["location"].to_str().unwrap().to_owned();
@@ -100,7 +100,7 @@ async fn a_part_of_a_program_has_its_own_checkpoints() {
 async fn a_mebibyte_goes_through_and_too_much_is_refused() {
     let mut config = Config::default();
     config.limits.checkpoint_bytes = 2 << 20;
-    let house = House::with(Options::default(), config).await;
+    let house = TestServer::with(Options::default(), config).await;
     let put = async |bytes: usize| {
         let data = data_encoding::BASE64.encode(&vec![7; bytes]);
         let body = json!({ "identifiers": { "userId": "ann" }, "format": "bytes", "data": data });

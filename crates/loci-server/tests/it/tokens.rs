@@ -5,7 +5,7 @@ use loci_engine::Config;
 use loci_server::{AuthOptions, JwtOptions, Options};
 use serde_json::{Value, json};
 
-use crate::house::{House, answer};
+use crate::server::{TestServer, answer};
 
 const SECRET: &str = "a secret of thirty-two bytes or more";
 
@@ -26,7 +26,7 @@ pub(crate) fn believed() -> Options {
 
 #[tokio::test]
 async fn a_token_opens_what_it_names_and_nothing_else() {
-    let house = House::with(believed(), Config::default()).await;
+    let house = TestServer::with(believed(), Config::default()).await;
     // There is no key, but whoever shows nothing is not let in either.
     assert_eq!(house.get("/v1/stats").await.status, 401);
     let ask = async |token: &str, path: &str| answer(house.request_as(token, "GET", path)).await.status;
@@ -47,7 +47,7 @@ async fn a_token_opens_what_it_names_and_nothing_else() {
 
 #[tokio::test]
 async fn answers_are_packed_and_pages_of_others_are_kept_out() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let request = house.request("GET", "/openapi.json").header("Accept-Encoding", "gzip");
     let packed = answer(request).await;
     assert_eq!((packed.status, &packed.headers["content-encoding"]), (200, &"gzip".parse().unwrap()));

@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use crate::house::{House, answer};
 use crate::memories::add;
+use crate::server::{TestServer, answer};
 
 #[tokio::test]
 async fn the_store_is_looked_after() {
-    let house = House::guarded().await;
+    let house = TestServer::guarded().await;
     add(&house, "Ann lives in Graz.").await;
     let report = house.post("/v1/maintenance", json!({ "dryRun": true, "only": ["decay", "ttl"] })).await.expect(200);
     assert_eq!((&report["dryRun"], report["steps"].as_array().unwrap().len()), (&json!(true), 2));
@@ -40,7 +40,7 @@ async fn the_store_is_looked_after() {
 
 #[tokio::test]
 async fn agents_come_and_go() {
-    let house = House::guarded().await;
+    let house = TestServer::guarded().await;
     let body = json!({ "agentId": "planner", "settings": { "limit": 5 } });
     let made = house.post("/v1/agents", body.clone()).await;
     let place = made.headers["location"].to_str().unwrap().to_owned();
@@ -70,7 +70,7 @@ async fn agents_come_and_go() {
 
 #[tokio::test]
 async fn only_admins_look_after_the_store() {
-    let house = House::guarded().await;
+    let house = TestServer::guarded().await;
     let writer = house.bounded(loci_types::Role::Writer, json!({ "users": ["ann"] })).await;
     let reader = house.bounded(loci_types::Role::Reader, json!({ "users": ["ann"] })).await;
     for (method, path) in [

@@ -11,13 +11,13 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use loci_engine::{Caller, Config, Engine, NewMemory, System};
-use loci_server::{Door, Options, WebhookOptions};
+use loci_server::{Options, Server, WebhookOptions};
 use loci_store::{SqliteOptions, SqliteStore};
 use loci_types::{Grant, Identifiers, Role, Tenant};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use crate::house::{House, answer};
+use crate::server::{TestServer, answer};
 
 /// Someone who is told.
 struct Receiver {
@@ -68,7 +68,7 @@ fn options(pause_after_hours: u64) -> Options {
     Options { webhooks, ..Options::default() }
 }
 
-async fn remember(house: &House, user: &str, content: &str) {
+async fn remember(house: &TestServer, user: &str, content: &str) {
     house.engine.remember(&user_of(user), new(content)).await.unwrap();
 }
 
@@ -81,7 +81,7 @@ fn new(content: &str) -> NewMemory {
 }
 
 /// The webhook once it stands like this.
-async fn becomes(house: &House, key: &str, id: &str, status: &str) -> Value {
+async fn becomes(house: &TestServer, key: &str, id: &str, status: &str) -> Value {
     let begun = Instant::now();
     loop {
         let webhook = answer(house.request_as(key, "GET", &format!("/v1/webhooks/{id}"))).await.expect(200);
@@ -95,7 +95,7 @@ async fn becomes(house: &House, key: &str, id: &str, status: &str) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn deliveries_are_signed_filtered_and_tried_again() {
-    let house = House::with(options(72), Config::default()).await;
+    let house = TestServer::with(options(72), Config::default()).await;
     let mut receiver = Receiver::start().await;
     let key = house.key(Grant::whole(Tenant::default())).await;
     remember(&house, "ann", "ann was here before").await;
@@ -154,7 +154,7 @@ fn jiff_now() -> i64 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_happens_while_no_server_runs_is_told_by_the_next() {
-    let house = House::with(options(72), Config::default()).await;
+    let house = TestServer::with(options(72), Config::default()).await;
     let mut receiver = Receiver::start().await;
     let body = json!({ "identifiers": { "userId": "ann" }, "url": receiver.address, "events": ["ADD"] });
     let created = house.post("/v1/webhooks", body).await.expect(201);
@@ -165,7 +165,7 @@ async fn what_happens_while_no_server_runs_is_told_by_the_next() {
     for content in ["two", "three"] {
         engine.remember(&user_of("ann"), new(content)).await.unwrap();
     }
-    let door = Door::open("127.0.0.1:0", false).await.unwrap();
+    let door = Server::open("127.0.0.1:0", false).await.unwrap();
     let (closing, closed) = tokio::sync::oneshot::channel::<()>();
     let serving = tokio::spawn(door.serve(engine, options(72), None, async { drop(closed.await) }));
     let mut told = Vec::new();
@@ -179,11 +179,11 @@ async fn what_happens_while_no_server_runs_is_told_by_the_next() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_two_servers_one_delivers() {
-    let house = House::with(options(72), Config::default()).await;
+    let house = TestServer::with(options(72), Config::default()).await;
     let mut receiver = Receiver::start().await;
     let store = SqliteStore::open(house.folder(), SqliteOptions::default()).unwrap();
     let second = Engine::new(Arc::new(store), None, Arc::new(System), Config::default()).unwrap();
-    let door = Door::open("127.0.0.1:0", false).await.unwrap();
+    let door = Server::open("127.0.0.1:0", false).await.unwrap();
     let (closing, closed) = tokio::sync::oneshot::channel::<()>();
     let serving = tokio::spawn(door.serve(Arc::new(second), options(72), None, async { drop(closed.await) }));
     let body = json!({ "identifiers": { "userId": "ann" }, "url": receiver.address, "events": ["ADD"] });
@@ -212,7 +212,7 @@ async fn of_two_servers_one_delivers() {
     serving.await.unwrap().unwrap();
 }
 
-async fn becomes_delivered(house: &House, id: &str) {
+async fn becomes_delivered(house: &TestServer, id: &str) {
     let begun = Instant::now();
     while house.get(&format!("/v1/webhooks/{id}")).await.expect(200)["lastDeliveredAt"].is_null() {
         assert!(begun.elapsed() < Duration::from_secs(30));
@@ -222,7 +222,7 @@ async fn becomes_delivered(house: &House, id: &str) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn failures_pause_and_someone_resumes() {
-    let house = House::with(options(0), Config::default()).await;
+    let house = TestServer::with(options(0), Config::default()).await;
     let mut receiver = Receiver::start().await;
     let key = house.key(Grant::whole(Tenant::default())).await;
     let body = json!({ "url": receiver.address, "events": ["ADD"] });
@@ -246,7 +246,7 @@ async fn failures_pause_and_someone_resumes() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_webhook_sees_what_its_key_sees_and_no_longer_than_it_counts() {
-    let house = House::with(options(72), Config::default()).await;
+    let house = TestServer::with(options(72), Config::default()).await;
     let mut receiver = Receiver::start().await;
     let admin = house.key(Grant::whole(Tenant::default())).await;
     let ann = house.bounded(Role::Writer, json!({ "users": ["ann"] })).await;
@@ -278,7 +278,7 @@ async fn a_webhook_sees_what_its_key_sees_and_no_longer_than_it_counts() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_public_receivers_and_known_words_are_taken() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     for url in [
         "",
         "x",
@@ -311,7 +311,7 @@ async fn only_public_receivers_and_known_words_are_taken() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_webhook_of_an_open_server_ends_with_the_first_key() {
-    let house = House::with(options(72), Config::default()).await;
+    let house = TestServer::with(options(72), Config::default()).await;
     let mut receiver = Receiver::start().await;
     let created = house.post("/v1/webhooks", json!({ "url": receiver.address })).await.expect(201);
     remember(&house, "ann", "before the key").await;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::house::{House, answer};
+use crate::server::{TestServer, answer};
 
 fn who() -> Value {
     json!({ "userId": "ann", "agentId": "tutor" })
@@ -10,14 +10,14 @@ fn who() -> Value {
 
 const WHOSE: &str = "userId=ann&agentId=tutor";
 
-async fn append(house: &House, mut message: Value) -> Value {
+async fn append(house: &TestServer, mut message: Value) -> Value {
     message["identifiers"] = who();
     house.post("/v1/working/messages", message).await.expect(201)
 }
 
 #[tokio::test]
 async fn what_an_agent_has_before_it_is_put_in_read_asked_and_cleared() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let told = append(&house, json!({ "role": "user", "content": "Which chapter were we at?" })).await;
     let data = &told["data"];
     assert_eq!((&told["event"], &told["id"]), (&json!("ADD"), &data["id"]));
@@ -79,7 +79,7 @@ async fn what_an_agent_has_before_it_is_put_in_read_asked_and_cleared() {
 
 #[tokio::test]
 async fn entries_of_a_session_are_put_read_and_promoted() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let ann = json!({ "userId": "ann" });
     for (content, importance) in [("Ann likes long walks by the river", 0.9), ("Ann sneezed", 0.1)] {
         let entry = json!({ "identifiers": ann, "content": content, "importance": importance, "ttlSeconds": 600 });
@@ -118,7 +118,7 @@ async fn entries_of_a_session_are_put_read_and_promoted() {
 
 #[tokio::test]
 async fn a_batched_write_is_told_as_one_and_flush_makes_it_durable() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let add = |content: &str, durability: &str| json!({ "identifiers": { "userId": "ann" }, "content": content, "durability": durability });
     let taken = house.post("/v1/memories", add("Ann prefers tea in the morning.", "batched")).await.expect(202);
     assert_eq!((&taken["durability"], &taken["data"]), (&json!("batched"), &json!(null)));
@@ -135,7 +135,7 @@ async fn a_batched_write_is_told_as_one_and_flush_makes_it_durable() {
 
 #[tokio::test]
 async fn a_server_that_closes_keeps_what_waits() {
-    let house = House::open().await;
+    let house = TestServer::open().await;
     let ann = json!({ "userId": "ann" });
     for number in 0..5 {
         let add = json!({ "identifiers": ann, "content": format!("Shelf{number} holds the book{number}"), "durability": "batched" });

@@ -15,7 +15,7 @@ use super::accepted;
 use crate::App;
 use crate::extract::Body;
 use crate::failure::{Failure, Failures};
-use crate::guard::Who;
+use crate::guard::Principal;
 use crate::task::{self, Stop, Task, TaskKind, TaskPlan};
 
 /// The routes of erasures.
@@ -58,11 +58,11 @@ struct ErasureRequest {
 )]
 async fn erase(
     State(app): State<Arc<App>>,
-    who: Who,
+    who: Principal,
     Body(request): Body<ErasureRequest>,
 ) -> Result<Response, Failure> {
-    let caller = who.alone("eraseUser")?;
-    let found = app.verb("eraseUser", app.engine.user_data(&caller, &request.user_id)).await?;
+    let caller = who.own_caller("eraseUser")?;
+    let found = app.run_operation("eraseUser", app.engine.user_data(&caller, &request.user_id)).await?;
     if request.dry_run {
         return Ok(Json(found).into_response());
     }

@@ -20,7 +20,7 @@ use super::request::RecallBody;
 use crate::App;
 use crate::extract::Scoped;
 use crate::failure::{Failure, Failures, ProblemBody};
-use crate::guard::Who;
+use crate::guard::Principal;
 
 /// The operation, in errors and metrics.
 const OPERATION: &str = "recallBatch";
@@ -80,7 +80,7 @@ struct RecallOutcome {
 )]
 async fn recall_batch(
     State(app): State<Arc<App>>,
-    who: Who,
+    who: Principal,
     Scoped { identifiers, body }: Scoped<RecallBatchBody>,
 ) -> Result<Json<RecallBatchAnswer>, Failure> {
     let length = body.queries.len();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use loci_engine::llm::Mind;
 use loci_engine::{Caller, Config, Engine, NewKey, System};
 use loci_models::Embedder;
-use loci_server::{Door, Options};
+use loci_server::{Options, Server};
 use loci_store::tier::{ProcessTier, TierOptions};
 use loci_store::{SqliteOptions, SqliteStore, Store};
 use loci_types::{Grant, Role, Tenant};
@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 use crate::contract;
 
 /// A served engine on a folder of its own, without a model.
-pub(crate) struct House {
+pub(crate) struct TestServer {
     pub(crate) engine: Arc<Engine>,
     pub(crate) address: String,
     client: Client,
@@ -36,7 +36,7 @@ pub(crate) struct Answer {
     pub(crate) text: String,
 }
 
-impl House {
+impl TestServer {
     /// A house that nobody has made a key for.
     pub(crate) async fn open() -> Self {
         Self::with(Options::default(), Config::default()).await
@@ -87,7 +87,7 @@ impl House {
         options.server.backup_folder.get_or_insert_with(|| folder.path().join("backups"));
         let tier = ProcessTier::new(TierOptions::default(), 1 << 20);
         let engine = Arc::new(engine.with_sessions(Arc::new(tier)));
-        let door = Door::open("127.0.0.1:0", false).await.unwrap();
+        let door = Server::open("127.0.0.1:0", false).await.unwrap();
         let address = format!("http://{}", door.address());
         let (closing, closed) = oneshot::channel::<()>();
         let serving = engine.clone();
@@ -192,7 +192,7 @@ impl House {
 }
 
 /// Someone who shows nothing.
-pub(crate) struct Stranger<'a>(&'a House);
+pub(crate) struct Stranger<'a>(&'a TestServer);
 
 impl Stranger<'_> {
     pub(crate) async fn get(&self, path: &str) -> Answer {

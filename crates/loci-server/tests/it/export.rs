@@ -3,7 +3,7 @@
 use loci_types::Role;
 use serde_json::{Value, json};
 
-use crate::house::{House, answer};
+use crate::server::{TestServer, answer};
 
 fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -11,7 +11,7 @@ fn lines(text: &str) -> Vec<Value> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_leaves_comes_in_elsewhere() {
-    let (house, copy) = (House::guarded().await, House::guarded().await);
+    let (house, copy) = (TestServer::guarded().await, TestServer::guarded().await);
     for (user, content) in [("ann", "ann lives by the sea."), ("ann", "ann plays chess."), ("bo", "bo paints.")] {
         let body = json!({ "identifiers": { "userId": user }, "content": content });
         house.post("/v1/memories", body).await.expect(201);
@@ -37,7 +37,7 @@ async fn what_leaves_comes_in_elsewhere() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bound_user_takes_their_own_and_brings_nothing() {
-    let house = House::guarded().await;
+    let house = TestServer::guarded().await;
     for user in ["ann", "bo"] {
         let body = json!({ "identifiers": { "userId": user }, "content": format!("{user} has a secret.") });
         house.post("/v1/memories", body).await.expect(201);

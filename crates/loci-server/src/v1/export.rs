@@ -22,7 +22,7 @@ use super::IdentifierParams;
 use crate::App;
 use crate::extract::{ScopedParams, words};
 use crate::failure::{Failure, Failures};
-use crate::guard::Who;
+use crate::guard::Principal;
 
 /// What lines are sent as.
 const LINES: &str = "application/x-ndjson";
@@ -58,13 +58,13 @@ struct ExportParams {
 )]
 async fn export(
     State(app): State<Arc<App>>,
-    who: Who,
+    who: Principal,
     ScopedParams(identifiers, params): ScopedParams<ExportParams>,
 ) -> Result<Response, Failure> {
     const OPERATION: &str = "exportMemories";
     let layers = (!params.layer.is_empty()).then_some(params.layer);
     let (caller, request) = asked(who.caller(identifiers, OPERATION)?, layers, params.vectors);
-    let export = app.verb(OPERATION, app.engine.export(&caller, request)).await?;
+    let export = app.run_operation(OPERATION, app.engine.export(&caller, request)).await?;
     let first = line(&export.header()).map_err(|_| unwritable())?;
     let begun = stream::once(async move { Ok::<_, std::io::Error>(first) });
     let body = begun.chain(stream::try_unfold((app, export), |(app, export)| next(app, export)));
