@@ -51,7 +51,7 @@ pub(crate) struct StreamRequest {
 /// An open event stream.
 pub(crate) struct EventStream {
     app: Arc<App>,
-    who: Principal,
+    principal: Principal,
     headers: HeaderMap,
     caller: Caller,
     request: FeedRequest,
@@ -80,12 +80,12 @@ impl EventStream {
     /// Takes a slot and reads the first page. Errors are returned before the stream begins.
     pub(crate) async fn open(
         app: Arc<App>,
-        who: Principal,
+        principal: Principal,
         headers: HeaderMap,
         wanted: StreamRequest,
         operation: &'static str,
     ) -> Result<Self, Failure> {
-        let slot = app.streams.take(&who, operation)?;
+        let slot = app.streams.take(&principal, operation)?;
         let header = headers.get("last-event-id").map(|value| value.to_str().unwrap_or_default().trim().to_owned());
         let named = header.filter(|id| !id.is_empty()).map(|id| ("Last-Event-ID", id));
         // A client that reconnects sends the header; the parameter in its address is older.
@@ -102,7 +102,7 @@ impl EventStream {
             closed: app.closed.clone(),
             signal: app.engine.store().change_signal(),
             app,
-            who,
+            principal,
             headers,
             caller: wanted.caller,
             request,
@@ -192,12 +192,12 @@ impl EventStream {
     }
 
     async fn is_authorized(&self) -> bool {
-        let authorized = guard::is_still_valid(&self.app, &self.headers, &self.who).await;
+        let authorized = guard::is_still_valid(&self.app, &self.headers, &self.principal).await;
         if !authorized {
             guard::denied(
                 &self.app,
-                self.who.name(),
-                self.who.request(),
+                self.principal.name(),
+                self.principal.request(),
                 self.operation,
                 ErrorKind::Unauthorized.code(),
             );
@@ -245,12 +245,12 @@ pub(crate) struct StreamSlot {
 
 impl StreamSlots {
     /// Takes a slot, or fails if too many streams are open.
-    pub(crate) fn take(&self, who: &Principal, operation: &str) -> Result<StreamSlot, Failure> {
-        let name = who.name().to_owned();
+    pub(crate) fn take(&self, principal: &Principal, operation: &str) -> Result<StreamSlot, Failure> {
+        let name = principal.name().to_owned();
         let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let own = taken.get(&name).copied().unwrap_or(0);
         // Without credentials all callers share one name.
-        let each = if who.is_open() { MAX_STREAMS } else { MAX_PER_CREDENTIAL };
+        let each = if principal.is_open() { MAX_STREAMS } else { MAX_PER_CREDENTIAL };
         if own >= each || taken.values().sum::<usize>() >= MAX_STREAMS {
             let message =
                 if own >= each { "too many open streams of this credential" } else { "too many open streams" };

@@ -228,9 +228,9 @@ fn tier(health: SharedHealth) -> ComponentHealth {
     responses((status = 200, description = "The metrics", body = String, content_type = "application/openmetrics-text"), Failures),
     security(("key" = ["admin"]))
 )]
-async fn metrics(State(app): State<Arc<App>>, who: Principal) -> Result<Response, Failure> {
+async fn metrics(State(app): State<Arc<App>>, principal: Principal) -> Result<Response, Failure> {
     // The sizes are those of the admin's own tenant; the counters are those of the server.
-    let caller = who.own_caller("getMetrics")?;
+    let caller = principal.own_caller("getMetrics")?;
     let stats = app.run_operation("getMetrics", app.engine.stats(&caller)).await?;
     let learned = app.run_operation("getMetrics", app.engine.learned(&caller)).await?.unwrap_or_default();
     let episodic = stats.by_kind.get("episodic").copied().unwrap_or_default();

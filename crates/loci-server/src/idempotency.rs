@@ -53,8 +53,8 @@ impl Drop for InFlightGuard {
 }
 
 impl InFlight {
-    fn begin(&self, who: &Principal, key: &str, fingerprint: Fingerprint) -> Result<InFlightGuard, Failure> {
-        let name = (who.name().to_owned(), key.to_owned());
+    fn begin(&self, principal: &Principal, key: &str, fingerprint: Fingerprint) -> Result<InFlightGuard, Failure> {
+        let name = (principal.name().to_owned(), key.to_owned());
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match all.get(&name) {
             None => {
@@ -118,9 +118,10 @@ fn is_write(method: &Method, path: &str) -> bool {
 async fn answer(app: Arc<App>, request: Request, next: Next) -> Result<Response, Failure> {
     let (parts, body) = request.into_parts();
     let key = key(&parts.headers)?;
-    let who = parts.extensions.get::<Principal>().cloned();
-    let who = who.ok_or_else(|| Failure::new(ErrorKind::Internal, "the request did not pass the guard", "request"))?;
-    let caller = who.own_caller("request")?;
+    let principal = parts.extensions.get::<Principal>().cloned();
+    let principal =
+        principal.ok_or_else(|| Failure::new(ErrorKind::Internal, "the request did not pass the guard", "request"))?;
+    let caller = principal.own_caller("request")?;
     let timeout = std::time::Duration::from_secs(app.options.server.request_seconds);
     let late = |_| Failure::new(ErrorKind::Provider, "the request took too long", "request");
     let read = tokio::time::timeout(timeout, to_bytes(body, app.options.server.body_bytes));
@@ -137,7 +138,7 @@ async fn answer(app: Arc<App>, request: Request, next: Next) -> Result<Response,
     let expected = parts.headers.get(IF_MATCH).map(HeaderValue::as_bytes).unwrap_or_default();
     hasher.update(expected).update(&[0]);
     let fingerprint = *hasher.update(&body).finalize().as_bytes();
-    let begun = app.in_flight.begin(&who, &key, fingerprint)?;
+    let begun = app.in_flight.begin(&principal, &key, fingerprint)?;
     let kept = app.engine.answered(&caller, &key, &fingerprint).await;
     if let Some(kept) = kept.map_err(|error| Failure::of(error.problem("request")))? {
         return Ok(replayed(kept));
@@ -432,13 +433,13 @@ mod tests {
 
     #[test]
     fn one_key_is_one_request_at_a_time() {
-        let (all, who) = (InFlight::default(), Principal::operator());
-        let begun = all.begin(&who, "k", [1; 32]).unwrap();
-        let again = all.begin(&who, "k", [1; 32]).unwrap_err();
+        let (all, principal) = (InFlight::default(), Principal::operator());
+        let begun = all.begin(&principal, "k", [1; 32]).unwrap();
+        let again = all.begin(&principal, "k", [1; 32]).unwrap_err();
         assert_eq!((again.code().as_u16(), again.problem().retryable), (409, true));
-        assert_eq!(all.begin(&who, "k", [2; 32]).unwrap_err().code().as_u16(), 400);
-        assert!(all.begin(&who, "other", [2; 32]).is_ok());
+        assert_eq!(all.begin(&principal, "k", [2; 32]).unwrap_err().code().as_u16(), 400);
+        assert!(all.begin(&principal, "other", [2; 32]).is_ok());
         drop(begun);
-        assert!(all.begin(&who, "k", [2; 32]).is_ok());
+        assert!(all.begin(&principal, "k", [2; 32]).is_ok());
     }
 }

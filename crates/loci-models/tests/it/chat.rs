@@ -173,7 +173,7 @@ async fn what_does_not_fit_twice_is_a_loud_failure() {
 }
 
 #[tokio::test]
-async fn no_answer_is_told_apart() {
+async fn kinds_of_missing_answers_are_distinguished() {
     let content = |text: &str, end: &str| choice(json!({ "message": { "content": text }, "finish_reason": end }));
     let body = |json: Value| ResponseTemplate::new(200).set_body_json(json);
     let refusal = choice(json!({ "message": { "content": null, "refusal": "No." }, "finish_reason": "stop" }));

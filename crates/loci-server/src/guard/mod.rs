@@ -150,10 +150,10 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, mut request: Request, next
     let answer = async {
         let admitted = admit(&app, request.headers(), &method, route.as_deref(), &named, host(&request)).await;
         match admitted {
-            Ok((who, rated)) => {
-                let name = Some(who.name().to_owned());
-                app.requests.add(who.tenant());
-                request.extensions_mut().insert(who);
+            Ok((principal, rated)) => {
+                let name = Some(principal.name().to_owned());
+                app.requests.add(principal.tenant());
+                request.extensions_mut().insert(principal);
                 request.extensions_mut().insert(span.clone());
                 let mut response = next.run(request).await;
                 rated.write_to(response.headers_mut());
@@ -219,18 +219,18 @@ async fn admit(
         access::Requirement::Nothing => Credential::Open,
         _ => identify(app, headers).await?,
     };
-    let who = Principal { credential, request: named.to_owned() };
-    let name = Some(who.name().to_owned());
-    let rated = match app.rate.count(&who).await {
+    let principal = Principal { credential, request: named.to_owned() };
+    let name = Some(principal.name().to_owned());
+    let rated = match app.rate.count(&principal).await {
         Ok(rated) => rated,
         Err((failure, rated)) => return Err(Denial { failure, name, rated }),
     };
     if let access::Requirement::Role(role) = needed
-        && let Err(failure) = who.require_role(role, &app.access.operation(method, route))
+        && let Err(failure) = principal.require_role(role, &app.access.operation(method, route))
     {
         return Err(Denial { failure, name, rated });
     }
-    Ok((who, rated))
+    Ok((principal, rated))
 }
 
 /// Verifies the credential of the request.
@@ -262,9 +262,9 @@ async fn identify(app: &App, headers: &HeaderMap) -> Result<Credential, Failure>
 }
 
 /// Whether the credential of an open stream is still valid.
-pub(crate) async fn is_still_valid(app: &App, headers: &HeaderMap, who: &Principal) -> bool {
+pub(crate) async fn is_still_valid(app: &App, headers: &HeaderMap, principal: &Principal) -> bool {
     let shown = identify(app, headers).await;
-    shown.is_ok_and(|credential| Principal { credential, request: String::new() }.name() == who.name())
+    shown.is_ok_and(|credential| Principal { credential, request: String::new() }.name() == principal.name())
 }
 
 async fn authenticate(engine: &Engine, shown: &str) -> Result<Option<loci_types::Key>, Failure> {

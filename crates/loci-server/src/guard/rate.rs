@@ -47,8 +47,8 @@ impl Rate {
     }
 
     /// Counts a request, or refuses it if the rate is exceeded.
-    pub(crate) async fn count(&self, who: &Principal) -> Result<RateStatus, (Failure, RateStatus)> {
-        let (Some(limiter), Credential::Verified { id, .. }) = (&self.limiter, &who.credential) else {
+    pub(crate) async fn count(&self, principal: &Principal) -> Result<RateStatus, (Failure, RateStatus)> {
+        let (Some(limiter), Credential::Verified { id, .. }) = (&self.limiter, &principal.credential) else {
             return Ok(RateStatus::default());
         };
         if let Some(shared) = &self.shared

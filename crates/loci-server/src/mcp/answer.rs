@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_told_in_full() {
+    fn failures_are_reported_in_full() {
         let problem = loci_types::Error::invalid("limit", "limit is 0").hint("use 5").problem("search");
         let output = ToolOutput::failed(&problem, false, 4_000);
         assert_eq!(output.texts, ["INVALID_INPUT: limit is 0\nHint: use 5"]);

@@ -58,7 +58,7 @@ impl PendingApp {
 /// One call.
 pub(super) struct Call {
     pub(super) app: Arc<App>,
-    pub(super) who: Principal,
+    pub(super) principal: Principal,
     /// The configured scope.
     pub(super) scope: Identifiers,
     /// The `operationId` of the HTTP operation that does the same, for metrics and errors.
@@ -74,15 +74,17 @@ impl Call {
     }
 
     fn caller_in(&self, scope: Identifiers) -> Result<Caller, Failure> {
-        let caller = self.who.caller(scope, self.operation)?;
+        let caller = self.principal.caller(scope, self.operation)?;
         if !caller.identifiers.is_empty() {
             return Ok(caller);
         }
         if caller.operator {
             let user = self.app.options.mcp.user.clone().unwrap_or_else(|| DEFAULT_USER.to_owned());
-            return self.who.caller(Identifiers { user_id: Some(user), ..Identifiers::default() }, self.operation);
+            return self
+                .principal
+                .caller(Identifiers { user_id: Some(user), ..Identifiers::default() }, self.operation);
         }
-        let message = "neither the credential nor the address says whose memories are meant";
+        let message = "no scope: neither the credential nor the address names a user, agent or project";
         Err(Failure::new(ErrorKind::MissingIdentifier, message, self.operation)
             .field("userId")
             .hint("end the server's address with ?userId=NAME, or use a key that is made for one user"))

@@ -60,15 +60,15 @@ impl Handler {
     }
 
     /// Returns the credential and the scope of a request.
-    fn who(&self, context: &RequestContext<RoleServer>) -> Result<(Principal, Identifiers), Failure> {
+    fn principal(&self, context: &RequestContext<RoleServer>) -> Result<(Principal, Identifiers), Failure> {
         match &self.over {
             Transport::Streams(scope) => Ok((Principal::operator(), scope.clone())),
             Transport::Http => {
                 let missing = || Failure::unknown_caller("the request did not pass the guard", "send it over HTTP");
                 let parts = context.extensions.get::<Parts>().ok_or_else(missing)?;
-                let who = parts.extensions.get::<Principal>().cloned().ok_or_else(missing)?;
+                let principal = parts.extensions.get::<Principal>().cloned().ok_or_else(missing)?;
                 let whose: Identifiers = params(&parts.uri)?;
-                Ok((who, whose))
+                Ok((principal, whose))
             }
         }
     }
@@ -82,10 +82,10 @@ impl Handler {
         tool: Option<&'static str>,
     ) -> Result<Call, Failure> {
         let app = self.app.app().await.map_err(|failure| failure.operation(operation))?;
-        match self.who(context) {
-            Ok((who, scope)) => {
-                let span = span(context, who.request(), method, operation, tool);
-                Ok(Call { app, who, scope, operation, span })
+        match self.principal(context) {
+            Ok((principal, scope)) => {
+                let span = span(context, principal.request(), method, operation, tool);
+                Ok(Call { app, principal, scope, operation, span })
             }
             Err(failure) => {
                 let failure = failure.operation(operation);
@@ -129,8 +129,8 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let (who, _) = self.who(&context).map_err(|failure| fault(&failure))?;
-        let allowed = self.profile.tools().filter(|tool| who.role() >= tool.role);
+        let (principal, _) = self.principal(&context).map_err(|failure| fault(&failure))?;
+        let allowed = self.profile.tools().filter(|tool| principal.role() >= tool.role);
         Ok(ListToolsResult::with_all_items(allowed.map(|tool| self.described(tool)).collect()))
     }
 
@@ -215,7 +215,7 @@ impl ServerHandler for Handler {
         let prompt = prompts::PROMPTS.iter().filter(|_| self.is_memory()).find(|one| one.name == request.name);
         let Some(prompt) = prompt else {
             let name: String = request.name.chars().take(64).collect();
-            return Err(ErrorData::invalid_params(format!("there is no prompt `{name}`"), None));
+            return Err(ErrorData::invalid_params(format!("unknown prompt `{name}`"), None));
         };
         let call = self.call(&context, "prompts/get", prompt.operation, None).await;
         let call = call.map_err(|failure| fault(&failure))?;

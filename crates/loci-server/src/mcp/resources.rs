@@ -118,7 +118,7 @@ pub(super) async fn read(call: &Call, profile: Profile, uri: &str) -> Result<(&'
 
 fn unknown(uri: &str) -> Failure {
     let uri: String = uri.chars().take(200).collect();
-    Failure::new(ErrorKind::NotFound, format!("there is no resource `{uri}`"), CALL).field("uri")
+    Failure::new(ErrorKind::NotFound, format!("unknown resource `{uri}`"), CALL).field("uri")
 }
 
 /// The most important memories, within the budget.

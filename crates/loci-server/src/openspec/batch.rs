@@ -172,7 +172,7 @@ struct BatchItemError {
 )]
 pub(super) async fn batch(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     Body(batch): Body<Batch>,
 ) -> Result<Json<BatchAnswer>, Failure> {
     let many = batch.entries.len();
@@ -186,7 +186,7 @@ pub(super) async fn batch(
             results.skipped += 1;
             continue;
         }
-        match write_item(&app, &who, batch.operation, item, &batch.options).await {
+        match write_item(&app, &principal, batch.operation, item, &batch.options).await {
             Ok((entry_id, version, status)) => {
                 results.succeeded += 1;
                 results.entries.push(BatchItemResult { index, entry_id, version, status });
@@ -204,12 +204,12 @@ pub(super) async fn batch(
         (0, _) => BatchStatus::Failed,
         _ => BatchStatus::Partial,
     };
-    Ok(Json(BatchAnswer { operation_id: who.request().to_owned(), status, results }))
+    Ok(Json(BatchAnswer { operation_id: principal.request().to_owned(), status, results }))
 }
 
 async fn write_item(
     app: &App,
-    who: &Principal,
+    principal: &Principal,
     operation: BatchOperation,
     item: BatchItem,
     options: &BatchOptions,
@@ -217,7 +217,7 @@ async fn write_item(
     let BatchItem { id, version, content, metadata, source, access_policy, layer } = item;
     let entry = EntryInput { content, metadata, source, access_policy };
     let place = layer.as_ref().unwrap_or(&options.layer);
-    let caller = who.caller(place.identifiers(), "batch")?;
+    let caller = principal.caller(place.identifiers(), "batch")?;
     let missing = || to_failure(&Error::invalid("id", "the entry has no id"), "batch");
     let written = match operation {
         BatchOperation::Create if id.is_some() => {

@@ -184,16 +184,16 @@ pub(super) struct QueryMetadata {
 )]
 pub(super) async fn query(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     Body(query): Body<EntryQuery>,
 ) -> Result<Json<QueryAnswer>, Failure> {
-    answer(&app, &who, query).await.map(Json)
+    answer(&app, &principal, query).await.map(Json)
 }
 
 /// Answers a query.
-pub(super) async fn answer(app: &App, who: &Principal, query: EntryQuery) -> Result<QueryAnswer, Failure> {
+pub(super) async fn answer(app: &App, principal: &Principal, query: EntryQuery) -> Result<QueryAnswer, Failure> {
     let started = Instant::now();
-    let caller = who.caller(query.layer.identifiers(), OPERATION)?;
+    let caller = principal.caller(query.layer.identifiers(), OPERATION)?;
     let most = app.engine.config().retrieval.max_limit;
     query.options.check(most).map_err(|error| to_failure(&error, OPERATION))?;
     let (request, layers) =
@@ -230,7 +230,7 @@ pub(super) async fn answer(app: &App, who: &Principal, query: EntryQuery) -> Res
         provider: PROVIDER,
         degraded: found.degraded,
     };
-    Ok(QueryAnswer { query_id: who.request().to_owned(), results, metadata })
+    Ok(QueryAnswer { query_id: principal.request().to_owned(), results, metadata })
 }
 
 /// The query as a recall request, and the layers that it searches.

@@ -109,19 +109,19 @@ enum EntryOrId {
 )]
 pub(super) async fn stream(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     headers: HeaderMap,
     Params(following): Params<StreamParams>,
 ) -> Result<Response, Failure> {
     match following.sort.unwrap_or_default() {
-        StreamType::Updates => updates(app, who, headers, following).await,
-        StreamType::Query => results(&app, &who, following).await,
+        StreamType::Updates => updates(app, principal, headers, following).await,
+        StreamType::Query => results(&app, &principal, following).await,
     }
 }
 
 async fn updates(
     app: Arc<App>,
-    who: Principal,
+    principal: Principal,
     headers: HeaderMap,
     following: StreamParams,
 ) -> Result<Response, Failure> {
@@ -134,7 +134,7 @@ async fn updates(
         let error = Error::invalid(field, format!("{field} is only allowed with type=query"));
         return Err(to_failure(&error.hint("leave the field out, or use type=query"), OPERATION));
     }
-    let caller = who.caller(following.identifiers(), OPERATION)?;
+    let caller = principal.caller(following.identifiers(), OPERATION)?;
     let mut filter = loci_types::Filter::at(app.engine.now());
     let view = LayerView::of(types(following.types.as_deref())).map_err(|error| to_failure(&error, OPERATION))?;
     let layers = view.narrow(&mut filter, app.engine.kinds(), &caller);
@@ -147,7 +147,7 @@ async fn updates(
     let request = FeedRequest { layers, kinds: filter.kinds, events: EVENTS.to_vec(), ..FeedRequest::default() };
     let wanted =
         StreamRequest { caller: caller.clone(), request, after: following.after, protocol: Protocol::OpenSpec };
-    let stream = EventStream::open(app.clone(), who, headers, wanted, "followEvents").await?;
+    let stream = EventStream::open(app.clone(), principal, headers, wanted, "followEvents").await?;
     Ok(stream.into_response(move |line| to_event(app.clone(), caller.clone(), line)))
 }
 
@@ -178,7 +178,7 @@ fn event_name(line: &FeedEntry) -> Option<&'static str> {
     }
 }
 
-async fn results(app: &App, who: &Principal, following: StreamParams) -> Result<Response, Failure> {
+async fn results(app: &App, principal: &Principal, following: StreamParams) -> Result<Response, Failure> {
     let whose = following.identifiers();
     let Some(query) = following.query else {
         return Err(to_failure(&Error::invalid("query", "type=query requires query"), OPERATION));
@@ -202,7 +202,7 @@ async fn results(app: &App, who: &Principal, following: StreamParams) -> Result<
     };
     let mode = following.mode.unwrap_or_default();
     let asked = EntryQuery { query, mode, filters: EntryFilters::default(), options, layer };
-    let QueryAnswer { results, metadata, .. } = answer(app, who, asked).await?;
+    let QueryAnswer { results, metadata, .. } = answer(app, principal, asked).await?;
     let each = results.into_iter().map(|found| Event::default().event("result").json_data(found));
     let end = Event::default().event("end").json_data(metadata);
     let events: Vec<Result<Event, Infallible>> = each.chain([end]).filter_map(Result::ok).map(Ok).collect();

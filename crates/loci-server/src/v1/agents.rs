@@ -35,11 +35,11 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 )]
 async fn list(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     Params(params): Params<PageParams>,
 ) -> Result<Json<Page<Agent>>, Failure> {
     let page = PageRequest::new(params)?;
-    let caller = who.own_caller("listAgents")?;
+    let caller = principal.own_caller("listAgents")?;
     page.slice(app.run_operation("listAgents", app.engine.agents(&caller)).await?).map(Json)
 }
 
@@ -87,11 +87,11 @@ struct AgentSettings {
 )]
 async fn create(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     prefer: Prefer,
     Body(body): Body<NewAgent>,
 ) -> Result<Response, Failure> {
-    let caller = who.own_caller("createAgent")?;
+    let caller = principal.own_caller("createAgent")?;
     let settings = Value::Object(body.settings);
     let created = app.run_operation("createAgent", app.engine.create_agent(&caller, &body.agent_id, settings)).await?;
     let event = if created { Outcome::Created } else { Outcome::Updated };
@@ -109,10 +109,10 @@ async fn create(
 )]
 async fn get(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     PathName(agent_id): PathName,
 ) -> Result<Json<Agent>, Failure> {
-    let caller = who.own_caller("getAgent")?;
+    let caller = principal.own_caller("getAgent")?;
     app.run_operation("getAgent", app.engine.agent(&caller, &agent_id)).await.map(Json)
 }
 
@@ -125,10 +125,10 @@ async fn get(
 )]
 async fn remove(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     PathName(agent_id): PathName,
 ) -> Result<StatusCode, Failure> {
-    let caller = who.own_caller("deleteAgent")?;
+    let caller = principal.own_caller("deleteAgent")?;
     app.run_operation("deleteAgent", app.engine.drop_agent(&caller, &agent_id)).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -93,15 +93,15 @@ struct BatchEntry {
 )]
 async fn add(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     Scoped { identifiers, body: batch }: Scoped<MemoryBatch>,
 ) -> Result<Json<BatchResult>, Failure> {
     within("memories", batch.memories.len(), "addMemories")?;
     // A credential that does not admit the batch itself is refused as a whole.
-    who.caller(identifiers.clone(), "addMemories")?;
+    principal.caller(identifiers.clone(), "addMemories")?;
     let (mut accepted, mut refused) = (Vec::new(), Vec::new());
     for (index, item) in batch.memories.into_iter().enumerate() {
-        match admit(&who, &identifiers, item) {
+        match admit(&principal, &identifiers, item) {
             Ok(item) => accepted.push((index, item)),
             Err(failure) => {
                 refused.push((index, failure));
@@ -144,7 +144,7 @@ async fn add(
 }
 
 /// The caller and the memory of one entry.
-fn admit(who: &Principal, common: &Identifiers, item: Scoped<NewMemory>) -> Result<(Caller, NewMemory), Failure> {
+fn admit(principal: &Principal, common: &Identifiers, item: Scoped<NewMemory>) -> Result<(Caller, NewMemory), Failure> {
     let Scoped { identifiers: own, body } = item;
     if body.durability == Some(Durability::Batched) {
         let message = "a batch is written before it is answered; durability must be left out or `durable`";
@@ -156,7 +156,7 @@ fn admit(who: &Principal, common: &Identifiers, item: Scoped<NewMemory>) -> Resu
             identifiers.set(which, Some(value.to_owned()));
         }
     }
-    Ok((who.caller(identifiers, "addMemories")?, body))
+    Ok((principal.caller(identifiers, "addMemories")?, body))
 }
 
 fn failed(index: usize, failure: Failure) -> BatchEntry {

@@ -37,7 +37,7 @@ struct FilterDeletion {
     dry_run: bool,
     /// The number of matches that the caller expects. If there are more or fewer, nothing is deleted.
     expected: Option<u64>,
-    /// Whether a filter without conditions is meant: all memories of the scope.
+    /// Whether a filter without conditions is allowed, which selects all memories of the scope. Default: false.
     #[serde(default)]
     #[schema(default = false)]
     all: bool,
@@ -57,7 +57,7 @@ struct FilterUpdate {
     dry_run: bool,
     /// The number of matches that the caller expects. If there are more or fewer, nothing is changed.
     expected: Option<u64>,
-    /// Whether a filter without conditions is meant: all memories of the scope.
+    /// Whether a filter without conditions is allowed, which selects all memories of the scope. Default: false.
     #[serde(default)]
     #[schema(default = false)]
     all: bool,
@@ -115,13 +115,13 @@ struct FailedMemory {
 )]
 async fn delete(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     Scoped { identifiers, body }: Scoped<FilterDeletion>,
 ) -> Result<Json<FilterResult>, Failure> {
     const OPERATION: &str = "deleteMemories";
     let FilterDeletion { filter, reason, dry_run, expected, all } = body;
     check_conditions(&filter, all, &identifiers, OPERATION)?;
-    let caller = who.caller(identifiers, OPERATION)?;
+    let caller = principal.caller(identifiers, OPERATION)?;
     let filter = filter.resolve(&app.engine, &caller, app.engine.now(), OPERATION).await.map_err(in_body)?;
     let selection = Selection { filter, dry_run, expected };
     let work = app.engine.forget_selection(&caller, &selection, reason.as_deref());
@@ -141,7 +141,7 @@ async fn delete(
 )]
 async fn update(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     Scoped { identifiers, body }: Scoped<FilterUpdate>,
 ) -> Result<Json<FilterResult>, Failure> {
     const OPERATION: &str = "updateMemories";
@@ -159,7 +159,7 @@ async fn update(
         return refuse("changes", "there is nothing to change");
     }
     check_conditions(&filter, all, &identifiers, OPERATION)?;
-    let caller = who.caller(identifiers, OPERATION)?;
+    let caller = principal.caller(identifiers, OPERATION)?;
     let filter = filter.resolve(&app.engine, &caller, app.engine.now(), OPERATION).await.map_err(in_body)?;
     // The filter and the changes have fields of the same names: each is checked where its name can be given.
     app.engine.check_update(&caller, &changes).await.map_err(|error| {
@@ -183,12 +183,12 @@ fn check_conditions(
     if filter.is_open() && all && identifiers.is_empty() {
         return Err(Failure::new(ErrorKind::MissingIdentifier, "\"all\" needs a scope", operation)
             .field("identifiers")
-            .hint("name the user, agent, project … whose memories are meant"));
+            .hint("set identifiers, such as userId, agentId or projectId"));
     }
     if filter.is_open() && !all {
         return Err(Failure::new(ErrorKind::InvalidInput, "filter has no conditions", operation)
             .field("filter")
-            .hint("give a condition, or \"all\": true if all memories of the scope are meant"));
+            .hint("give a condition, or set \"all\": true to select all memories of the scope"));
     }
     Ok(())
 }

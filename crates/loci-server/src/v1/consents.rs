@@ -34,10 +34,10 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 )]
 async fn list(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<Proposal>>, Failure> {
-    let caller = who.caller(identifiers, "listConsents")?;
+    let caller = principal.caller(identifiers, "listConsents")?;
     page.slice(app.run_operation("listConsents", app.engine.proposals(&caller)).await?).map(Json)
 }
 
@@ -50,11 +50,11 @@ async fn list(
 )]
 async fn get(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     Id(id): Id,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<Proposal>, Failure> {
-    let caller = who.caller(identifiers, "getConsent")?;
+    let caller = principal.caller(identifiers, "getConsent")?;
     app.run_operation("getConsent", app.engine.proposal(&caller, id)).await.map(Json)
 }
 
@@ -72,12 +72,12 @@ async fn get(
 )]
 async fn accept(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     prefer: Prefer,
     Id(id): Id,
     MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "acceptConsent")?;
+    let caller = principal.caller(identifiers, "acceptConsent")?;
     let receipt = app.run_operation("acceptConsent", app.engine.accept(&caller, id)).await?;
     Ok(decided(&app, &caller, receipt, prefer).await)
 }
@@ -100,12 +100,12 @@ struct RejectConsent {
 )]
 async fn reject(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     prefer: Prefer,
     Id(id): Id,
     MaybeScoped(Scoped { identifiers, body }): MaybeScoped<RejectConsent>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "rejectConsent")?;
+    let caller = principal.caller(identifiers, "rejectConsent")?;
     let receipt = app.run_operation("rejectConsent", app.engine.reject(&caller, id, body.reason.as_deref())).await?;
     Ok(decided(&app, &caller, receipt, prefer).await)
 }

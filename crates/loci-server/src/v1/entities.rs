@@ -39,10 +39,10 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 )]
 async fn list(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<Entity>>, Failure> {
-    let caller = who.caller(identifiers, "listEntities")?;
+    let caller = principal.caller(identifiers, "listEntities")?;
     let work = app.engine.entities(&caller, page.offset()?, page.limit + 1);
     page.read(app.run_operation("listEntities", work).await?).map(Json)
 }
@@ -56,11 +56,11 @@ async fn list(
 )]
 async fn profile(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     PathName(entity): PathName,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<EntityProfile>, Failure> {
-    let caller = who.caller(identifiers, "getEntity")?;
+    let caller = principal.caller(identifiers, "getEntity")?;
     app.run_operation("getEntity", app.engine.entity(&caller, &entity)).await.map(Json)
 }
 
@@ -84,12 +84,12 @@ struct EntityMerge {
 )]
 async fn merge(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     prefer: Prefer,
     PathName(entity): PathName,
     Scoped { identifiers, body }: Scoped<EntityMerge>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "mergeEntities")?;
+    let caller = principal.caller(identifiers, "mergeEntities")?;
     let kept = app.run_operation("mergeEntities", app.engine.merge_entities(&caller, &entity, &body.from)).await?;
     Ok(changed(kept, Outcome::Merged, prefer))
 }
@@ -115,12 +115,12 @@ struct EntitySplit {
 )]
 async fn split(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     prefer: Prefer,
     PathName(entity): PathName,
     Scoped { identifiers, body }: Scoped<EntitySplit>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "splitEntity")?;
+    let caller = principal.caller(identifiers, "splitEntity")?;
     let root = app.run_operation("splitEntity", app.engine.split_entity(&caller, body.id, &entity)).await?;
     Ok(changed(root, Outcome::Updated, prefer))
 }
@@ -160,11 +160,11 @@ impl Default for GraphParams {
 )]
 async fn graph(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     Id(id): Id,
     ScopedParams(identifiers, params): ScopedParams<GraphParams>,
 ) -> Result<Json<Neighbourhood>, Failure> {
-    let caller = who.caller(identifiers, "getMemoryGraph")?;
+    let caller = principal.caller(identifiers, "getMemoryGraph")?;
     let work = app.engine.neighbourhood(&caller, id, params.depth, &params.relation);
     app.run_operation("getMemoryGraph", work).await.map(Json)
 }

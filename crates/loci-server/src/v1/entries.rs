@@ -45,13 +45,13 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 )]
 async fn put(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     prefer: Prefer,
     PathName(session_id): PathName,
     Scoped { identifiers, body }: Scoped<NewEntry>,
 ) -> Result<Response, Failure> {
     same_session(&identifiers, &session_id, "putEntry")?;
-    let caller = who.caller(identifiers, "putEntry")?;
+    let caller = principal.caller(identifiers, "putEntry")?;
     let put = app.run_operation("putEntry", app.engine.put_entry(&caller, &session_id, body)).await?;
     let (id, event) = (put.entry.id.clone(), put.event);
     let place = format!("/v1/sessions/{}/entries/{}", segment(&session_id), segment(&id));
@@ -107,12 +107,12 @@ impl From<EntryHit> for FoundEntry {
 )]
 async fn list(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     PathName(session_id): PathName,
     ListParams { identifiers, page, params }: ListParams<EntryParams>,
 ) -> Result<Json<Page<FoundEntry>>, Failure> {
     same_session(&identifiers, &session_id, "listEntries")?;
-    let caller = who.caller(identifiers, "listEntries")?;
+    let caller = principal.caller(identifiers, "listEntries")?;
     let (offset, limit) = (page.offset()?, Some(page.limit + 1));
     let found: Vec<FoundEntry> = match &params.query {
         None => {
@@ -139,11 +139,11 @@ async fn list(
 )]
 async fn get(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     PathPair(session_id, id): PathPair,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<Entry>, Failure> {
     same_session(&identifiers, &session_id, "getEntry")?;
-    let caller = who.caller(identifiers, "getEntry")?;
+    let caller = principal.caller(identifiers, "getEntry")?;
     app.run_operation("getEntry", app.engine.session_entry(&caller, &session_id, &id)).await.map(Json)
 }

@@ -136,7 +136,7 @@ struct OperationParams {
 )]
 async fn events(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     headers: HeaderMap,
     ScopedParams(identifiers, params): ScopedParams<EventParams>,
 ) -> Result<Response, Failure> {
@@ -153,12 +153,12 @@ async fn events(
         app.engine.kinds().parse(kind).map_err(|error| to_failure(&error, OPERATION).field("kind"))?;
     }
     let wanted = StreamRequest {
-        caller: who.caller(identifiers, OPERATION)?,
+        caller: principal.caller(identifiers, OPERATION)?,
         request,
         after: params.after,
         protocol: Protocol::Http,
     };
-    let stream = EventStream::open(app, who, headers, wanted, OPERATION).await?;
+    let stream = EventStream::open(app, principal, headers, wanted, OPERATION).await?;
     Ok(stream
         .into_response(async |entry: FeedEntry| SseEvent::default().event(entry.event.clone()).json_data(entry).ok()))
 }
@@ -172,7 +172,7 @@ async fn events(
 )]
 async fn operations(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     ScopedParams(identifiers, params): ScopedParams<OperationParams>,
 ) -> Result<Json<Operations>, Failure> {
     const OPERATION: &str = "countOperations";
@@ -184,7 +184,7 @@ async fn operations(
         nodes: params.node,
         events: params.event.iter().map(|name| name.0).collect(),
     };
-    let caller = who.caller(identifiers, OPERATION)?;
+    let caller = principal.caller(identifiers, OPERATION)?;
     app.run_operation(OPERATION, app.engine.operations(&caller, request)).await.map(Json)
 }
 

@@ -45,11 +45,11 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 )]
 async fn state(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     prefer: Prefer,
     Scoped { identifiers, body }: Scoped<NewFact>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "stateFact")?;
+    let caller = principal.caller(identifiers, "stateFact")?;
     let stated = app.run_operation("stateFact", app.engine.state_fact(&caller, body)).await?;
     let (id, place) = (stated.fact.id.to_string(), format!("/v1/facts/{}", stated.fact.id));
     Ok(Write::new(id, stated.event, prefer.data(stated.fact))
@@ -88,10 +88,10 @@ struct FactParams {
 )]
 async fn list(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     ListParams { identifiers, page, params }: ListParams<FactParams>,
 ) -> Result<Json<Page<Fact>>, Failure> {
-    let caller = who.caller(identifiers, "listFacts")?;
+    let caller = principal.caller(identifiers, "listFacts")?;
     let request = FactRequest {
         fact_type: params.fact_type,
         subject: params.subject,
@@ -114,11 +114,11 @@ async fn list(
 )]
 async fn get(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     Id(id): Id,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<Fact>, Failure> {
-    let caller = who.caller(identifiers, "getFact")?;
+    let caller = principal.caller(identifiers, "getFact")?;
     app.run_operation("getFact", app.engine.fact(&caller, FactId(id.0))).await.map(Json)
 }
 
@@ -131,11 +131,11 @@ async fn get(
 )]
 async fn retract(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     Id(id): Id,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<StatusCode, Failure> {
-    let caller = who.caller(identifiers, "retractFact")?;
+    let caller = principal.caller(identifiers, "retractFact")?;
     app.run_operation("retractFact", app.engine.retract_fact(&caller, FactId(id.0), None)).await?;
     Ok(StatusCode::NO_CONTENT)
 }

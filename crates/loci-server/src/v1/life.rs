@@ -46,11 +46,11 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 )]
 async fn history(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     Id(id): Id,
     ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<LedgerEntry>>, Failure> {
-    let caller = who.caller(identifiers, "listMemoryHistory")?;
+    let caller = principal.caller(identifiers, "listMemoryHistory")?;
     let read = page.offset()?.saturating_add(page.limit + 1);
     let history = app.run_operation("listMemoryHistory", app.engine.history(&caller, id, read)).await?;
     page.slice(history.events).map(Json)
@@ -65,11 +65,11 @@ async fn history(
 )]
 async fn provenance(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     Id(id): Id,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<Provenance>, Failure> {
-    let caller = who.caller(identifiers, "getMemoryProvenance")?;
+    let caller = principal.caller(identifiers, "getMemoryProvenance")?;
     app.run_operation("getMemoryProvenance", app.engine.explain(&caller, id)).await.map(Json)
 }
 
@@ -91,11 +91,11 @@ async fn provenance(
 )]
 async fn chain(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     Id(id): Id,
     ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "listMemoryChain")?;
+    let caller = principal.caller(identifiers, "listMemoryChain")?;
     let chain = app.run_operation("listMemoryChain", app.engine.versions(&caller, id)).await?;
     let head = format!("</v1/memories/{}>; rel=\"latest-version\"", chain.head);
     Ok(([(LINK, head)], Json(page.slice(chain.versions)?)).into_response())
@@ -121,11 +121,11 @@ struct EdgeParams {
 )]
 async fn edges(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     Id(id): Id,
     ListParams { identifiers, page, params }: ListParams<EdgeParams>,
 ) -> Result<Json<Page<Edge>>, Failure> {
-    let caller = who.caller(identifiers, "listMemoryEdges")?;
+    let caller = principal.caller(identifiers, "listMemoryEdges")?;
     let edges = app.run_operation("listMemoryEdges", app.engine.edges(&caller, id, &params.relation)).await?;
     page.slice(edges).map(Json)
 }
@@ -148,7 +148,7 @@ async fn edges(
 )]
 async fn supersede(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     Id(id): Id,
     prefer: Prefer,
     Scoped { identifiers, body }: Scoped<NewMemory>,
@@ -159,7 +159,7 @@ async fn supersede(
             .field("durability")
             .hint("leave it out"));
     }
-    let caller = who.caller(identifiers, "supersedeMemory")?;
+    let caller = principal.caller(identifiers, "supersedeMemory")?;
     let receipt = app.run_operation("supersedeMemory", app.engine.supersede(&caller, id, body)).await?;
     Ok(answer_write(&app, &caller, receipt, prefer).await)
 }
@@ -188,12 +188,12 @@ struct Correction {
 )]
 async fn correct(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     Id(id): Id,
     prefer: Prefer,
     Scoped { identifiers, body }: Scoped<Correction>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "correctMemory")?;
+    let caller = principal.caller(identifiers, "correctMemory")?;
     let work = app.engine.correct(&caller, id, &body.content, body.reason.as_deref());
     let receipt = app.run_operation("correctMemory", work).await?;
     Ok(answer_write(&app, &caller, receipt, prefer).await)
@@ -209,12 +209,12 @@ async fn correct(
 )]
 async fn confirm(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     Id(id): Id,
     prefer: Prefer,
     MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "confirmMemory")?;
+    let caller = principal.caller(identifiers, "confirmMemory")?;
     let receipt = app.run_operation("confirmMemory", app.engine.confirm(&caller, id)).await?;
     Ok(answer_write(&app, &caller, receipt, prefer).await)
 }
@@ -242,12 +242,12 @@ struct Resolution {
 )]
 async fn resolve(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     Id(id): Id,
     prefer: Prefer,
     Scoped { identifiers, body }: Scoped<Resolution>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "resolveMemory")?;
+    let caller = principal.caller(identifiers, "resolveMemory")?;
     let other = app.engine.resolve_id(&caller, &body.other).await;
     let other = other.map_err(|error| Failure::of(error.problem("resolveMemory")).field("other"))?;
     let work = app.engine.resolve(&caller, id, other, body.keep);
@@ -268,7 +268,7 @@ async fn resolve(
 )]
 async fn undo(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     PathPair(space, sequence): PathPair,
     MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
 ) -> Result<Json<UndoOutcome>, Failure> {
@@ -277,7 +277,7 @@ async fn undo(
         Failure::new(ErrorKind::InvalidInput, "the sequence in the path is not a number", "undoChange")
             .field("sequence")
     })?;
-    let caller = who.caller(identifiers, "undoChange")?;
+    let caller = principal.caller(identifiers, "undoChange")?;
     app.run_operation("undoChange", app.engine.undo(&caller, &space, number)).await.map(Json)
 }
 
@@ -300,10 +300,10 @@ struct WeakParams {
 )]
 async fn weak(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     ListParams { identifiers, page, params }: ListParams<WeakParams>,
 ) -> Result<Json<Page<WeakMemory>>, Failure> {
-    let caller = who.caller(identifiers, "listWeakMemories")?;
+    let caller = principal.caller(identifiers, "listWeakMemories")?;
     let read = page.offset()?.saturating_add(page.limit + 1);
     let weak = app.run_operation("listWeakMemories", app.engine.weak_facts(&caller, params.below, read)).await?;
     page.slice(weak).map(Json)

@@ -32,10 +32,10 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 )]
 async fn list(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     FilterPageParams { identifiers, page, filter }: FilterPageParams,
 ) -> Result<Json<Page<Memory>>, Failure> {
-    let caller = who.caller(identifiers, "listMemories")?;
+    let caller = principal.caller(identifiers, "listMemories")?;
     let request = ListRequest {
         layers: None,
         filter: Some(filter.resolve(&app.engine, &caller, app.engine.now(), "listMemories").await?),
@@ -62,10 +62,10 @@ struct MemoryCount {
 )]
 async fn count(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     FilterParams { identifiers, filter }: FilterParams,
 ) -> Result<Json<MemoryCount>, Failure> {
-    let caller = who.caller(identifiers, "countMemories")?;
+    let caller = principal.caller(identifiers, "countMemories")?;
     let filter = filter.resolve(&app.engine, &caller, app.engine.now(), "countMemories").await?;
     let count = app.run_operation("countMemories", app.engine.count(&caller, &filter)).await?;
     Ok(Json(MemoryCount { count }))

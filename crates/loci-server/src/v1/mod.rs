@@ -114,7 +114,7 @@ pub(crate) struct IdentifierParams {
     pool_id: Option<String>,
 }
 
-/// No parameters beside those that say whose memories are meant.
+/// No parameters besides the identifiers.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NoParams {}

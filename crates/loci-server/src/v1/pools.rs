@@ -38,18 +38,23 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 }
 
 /// The caller who names the pool of the path, and whoever they say they are.
-fn within(who: &Principal, identifiers: Identifiers, pool_id: String, operation: &str) -> Result<Caller, Failure> {
+fn within(
+    principal: &Principal,
+    identifiers: Identifiers,
+    pool_id: String,
+    operation: &str,
+) -> Result<Caller, Failure> {
     if identifiers.pool_id.as_ref().is_some_and(|other| *other != pool_id) {
         let message = "poolId names another pool than the path";
         return Err(Failure::new(ErrorKind::InvalidInput, message, operation).field("poolId").hint("leave it out"));
     }
     let alone = identifiers.is_empty();
-    let meant = if alone { who.own_caller(operation)?.identifiers } else { identifiers };
-    let named = Identifiers { pool_id: Some(pool_id), ..meant };
-    if alone && who.is_open() {
-        return Ok(Caller { identifiers: named, ..who.own_caller(operation)? });
+    let own = if alone { principal.own_caller(operation)?.identifiers } else { identifiers };
+    let named = Identifiers { pool_id: Some(pool_id), ..own };
+    if alone && principal.is_open() {
+        return Ok(Caller { identifiers: named, ..principal.own_caller(operation)? });
     }
-    who.caller(named, operation)
+    principal.caller(named, operation)
 }
 
 /// Lists the pools of the agent, by id; an admin who names no agent sees all.
@@ -61,10 +66,10 @@ fn within(who: &Principal, identifiers: Identifiers, pool_id: String, operation:
 )]
 async fn list(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<Pool>>, Failure> {
-    let caller = who.caller(identifiers, "listPools")?;
+    let caller = principal.caller(identifiers, "listPools")?;
     page.slice(app.run_operation("listPools", app.engine.pools(&caller)).await?).map(Json)
 }
 
@@ -80,11 +85,11 @@ async fn list(
 )]
 async fn create(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     prefer: Prefer,
     Body(body): Body<NewPool>,
 ) -> Result<Response, Failure> {
-    let caller = who.own_caller("createPool")?;
+    let caller = principal.own_caller("createPool")?;
     let made = app.run_operation("createPool", app.engine.create_pool(&caller, body)).await?;
     Ok(written(made, Outcome::Created, prefer))
 }
@@ -104,11 +109,11 @@ fn written(pool: PoolDetails, event: Outcome, prefer: Prefer) -> Response {
 )]
 async fn get(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     PathName(pool_id): PathName,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<PoolDetails>, Failure> {
-    let caller = within(&who, identifiers, pool_id, "getPool")?;
+    let caller = within(&principal, identifiers, pool_id, "getPool")?;
     app.run_operation("getPool", app.engine.pool(&caller)).await.map(Json)
 }
 
@@ -121,10 +126,10 @@ async fn get(
 )]
 async fn remove(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     PathName(pool_id): PathName,
 ) -> Result<StatusCode, Failure> {
-    let caller = who.own_caller("deletePool")?;
+    let caller = principal.own_caller("deletePool")?;
     app.run_operation("deletePool", app.engine.drop_pool(&caller, &pool_id)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -138,11 +143,11 @@ async fn remove(
 )]
 async fn members(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     PathName(pool_id): PathName,
     ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<PoolMember>>, Failure> {
-    let caller = within(&who, identifiers, pool_id, "listPoolMembers")?;
+    let caller = within(&principal, identifiers, pool_id, "listPoolMembers")?;
     page.slice(app.run_operation("listPoolMembers", app.engine.pool(&caller)).await?.members).map(Json)
 }
 
@@ -165,12 +170,12 @@ struct AddMembers {
 )]
 async fn join(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     prefer: Prefer,
     PathName(pool_id): PathName,
     Body(body): Body<AddMembers>,
 ) -> Result<Response, Failure> {
-    let caller = who.own_caller("addPoolMembers")?;
+    let caller = principal.own_caller("addPoolMembers")?;
     let work = async {
         let joined = app.engine.join_pool(&caller, &pool_id, &body.agent_ids).await?;
         let named = Identifiers { pool_id: Some(pool_id.clone()), ..caller.identifiers.clone() };
@@ -191,16 +196,16 @@ async fn join(
         ("poolId" = String, Path, description = "The pool"),
         ("agentId" = String, Path, description = "The agent"), IdentifierParams
     ),
-    responses((status = 204, description = "The agent is no member any more"), Failures),
+    responses((status = 204, description = "The agent is not a member any more"), Failures),
     security(("key" = ["writer"]))
 )]
 async fn leave(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     PathPair(pool_id, agent_id): PathPair,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<StatusCode, Failure> {
-    let caller = within(&who, identifiers, pool_id, "removePoolMember")?;
+    let caller = within(&principal, identifiers, pool_id, "removePoolMember")?;
     app.run_operation("removePoolMember", app.engine.leave_pool(&caller, &agent_id)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -238,13 +243,13 @@ struct Contribution {
 )]
 async fn contribute(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     prefer: Prefer,
     PathName(pool_id): PathName,
     Scoped { identifiers, body: mut fields }: Scoped<Map<String, Value>>,
 ) -> Result<Response, Failure> {
     const OPERATION: &str = "contributeToPool";
-    let caller = within(&who, identifiers, pool_id, OPERATION)?;
+    let caller = within(&principal, identifiers, pool_id, OPERATION)?;
     let bytes = |value: Value| value.to_string().into_bytes();
     let receipt = match fields.remove("memoryId") {
         Some(id) if fields.is_empty() => {
@@ -277,10 +282,10 @@ async fn contribute(
 )]
 async fn sync(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     PathName(pool_id): PathName,
     MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
 ) -> Result<Json<PoolSync>, Failure> {
-    let caller = within(&who, identifiers, pool_id, "syncPool")?;
+    let caller = within(&principal, identifiers, pool_id, "syncPool")?;
     app.run_operation("syncPool", app.engine.sync_pool(&caller, |_, _| {})).await.map(Json)
 }

@@ -65,7 +65,7 @@ struct QueryBody {
     identifiers: Identifiers,
 }
 
-/// Conditions that the memories must meet. What is absent is no condition.
+/// Conditions that the memories must meet. An absent field sets no condition.
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[schema(as = MemoryQueryFilters)]
 #[serde(default, deny_unknown_fields)]
@@ -176,11 +176,11 @@ struct QueryResult {
 )]
 async fn memory_query(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     Body(body): Body<QueryBody>,
 ) -> Result<Json<Vec<QueryResult>>, Failure> {
     let identifiers = body.identifiers()?;
-    let caller = who.caller(identifiers, OPERATION)?;
+    let caller = principal.caller(identifiers, OPERATION)?;
     let wanted = body.wanted;
     let filter = body.filter(app.engine.now())?;
     let request = QueryRequest {

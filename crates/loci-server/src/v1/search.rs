@@ -55,7 +55,7 @@ struct SearchAnswer {
     total_count: usize,
     /// The layers that were searched.
     searched_layers: Vec<Layer>,
-    /// Parts that could not be used: `vector` if there is no embedding model or it failed, and words decided instead.
+    /// Parts that could not be used: `vector` if no embedding model is configured or it failed, and keywords were searched instead.
     degraded: Vec<String>,
 }
 
@@ -72,11 +72,11 @@ struct SearchAnswer {
 )]
 async fn search(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     Scoped { identifiers, body }: Scoped<SearchBody>,
 ) -> Result<Json<SearchAnswer>, Failure> {
     let layers = body.filter.as_ref().and_then(MemoryFilter::layers);
-    let caller = caller(&who, identifiers, layers, "searchMemories")?;
+    let caller = caller(&principal, identifiers, layers, "searchMemories")?;
     let now = app.engine.now();
     let (layers, filter) = read_filter(body.filter, &app.engine, &caller, now, "searchMemories").await?;
     let cursor = Cursor::read(body.cursor.as_deref())?;

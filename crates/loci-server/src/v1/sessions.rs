@@ -95,13 +95,13 @@ async fn take_in(
 )]
 async fn ingest(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     PathName(session_id): PathName,
     Scoped { mut identifiers, body }: Scoped<Turns>,
 ) -> Result<Json<IngestedTurns>, Failure> {
     same_session(&identifiers, &session_id, "ingestTurns")?;
     identifiers.session_id = Some(session_id);
-    let caller = who.caller(identifiers, "ingestTurns")?;
+    let caller = principal.caller(identifiers, "ingestTurns")?;
     take_in(&app, &caller, body.turns, "ingestTurns").await
 }
 
@@ -119,10 +119,10 @@ async fn ingest(
 )]
 async fn ingest_threads(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     Scoped { identifiers, body }: Scoped<Turns>,
 ) -> Result<Json<IngestedTurns>, Failure> {
-    let caller = who.caller(identifiers, "ingestThreadTurns")?;
+    let caller = principal.caller(identifiers, "ingestThreadTurns")?;
     take_in(&app, &caller, body.turns, "ingestThreadTurns").await
 }
 
@@ -148,10 +148,10 @@ struct SessionParams {
 )]
 async fn list(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     ListParams { identifiers, page, params }: ListParams<SessionParams>,
 ) -> Result<Json<Page<Session>>, Failure> {
-    let caller = who.caller(identifiers, "listSessions")?;
+    let caller = principal.caller(identifiers, "listSessions")?;
     let filter = SessionFilter { ended: params.ended, pending: params.pending, ..SessionFilter::default() };
     let work = app.engine.sessions_from(&caller, &filter, page.offset()?, page.limit + 1);
     page.read(app.run_operation("listSessions", work).await?).map(Json)
@@ -168,12 +168,12 @@ async fn list(
 )]
 async fn get(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     PathName(session_id): PathName,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<Session>, Failure> {
     same_session(&identifiers, &session_id, "getSession")?;
-    let caller = who.caller(identifiers, "getSession")?;
+    let caller = principal.caller(identifiers, "getSession")?;
     app.run_operation("getSession", app.engine.session(&caller, &session_id)).await.map(Json)
 }
 
@@ -190,13 +190,13 @@ async fn get(
 )]
 async fn end(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     prefer: Prefer,
     PathName(session_id): PathName,
     MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
 ) -> Result<Response, Failure> {
     same_session(&identifiers, &session_id, "endSession")?;
-    let caller = who.caller(identifiers, "endSession")?;
+    let caller = principal.caller(identifiers, "endSession")?;
     let ended = app.run_operation("endSession", app.engine.end_session(&caller, &session_id)).await?;
     let data = if prefer.minimal { None } else { app.engine.session(&caller, &session_id).await.ok() };
     let event = if ended { Outcome::Updated } else { Outcome::None };
@@ -216,12 +216,12 @@ async fn end(
 )]
 async fn learn(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     PathName(session_id): PathName,
     MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
 ) -> Result<StatusCode, Failure> {
     same_session(&identifiers, &session_id, "learnSession")?;
-    let caller = who.caller(identifiers, "learnSession")?;
+    let caller = principal.caller(identifiers, "learnSession")?;
     app.run_operation("learnSession", app.engine.learn_again(&caller, &session_id)).await?;
     Ok(StatusCode::ACCEPTED)
 }

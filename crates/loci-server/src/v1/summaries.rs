@@ -52,10 +52,10 @@ struct SummaryBody {
 )]
 async fn summarize(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     Scoped { identifiers, body }: Scoped<SummaryBody>,
 ) -> Result<Json<Summary>, Failure> {
-    let caller = who.caller(identifiers, "summarize")?;
+    let caller = principal.caller(identifiers, "summarize")?;
     let now = app.engine.now();
     let (layers, filter) = read_filter(body.filter, &app.engine, &caller, now, "summarize").await?;
     let request = SummarizeRequest {

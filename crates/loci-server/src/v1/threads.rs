@@ -50,15 +50,15 @@ fn json_format() -> String {
 )]
 async fn threads(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<CheckpointThread>>, Failure> {
-    let caller = who.caller(identifiers, "listThreads")?;
+    let caller = principal.caller(identifiers, "listThreads")?;
     let work = app.engine.checkpoint_threads(&caller, page.offset()?, page.limit + 1);
     page.read(app.run_operation("listThreads", work).await?).map(Json)
 }
 
-/// The part of a program whose checkpoint is meant.
+/// The namespace of the checkpoint: the part of a program that it belongs to.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
@@ -77,11 +77,11 @@ struct NamespaceParams {
 )]
 async fn newest(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     PathName(thread_id): PathName,
     ScopedParams(identifiers, params): ScopedParams<NamespaceParams>,
 ) -> Result<Json<SavedCheckpoint>, Failure> {
-    let caller = who.caller(identifiers, "getNewestCheckpoint")?;
+    let caller = principal.caller(identifiers, "getNewestCheckpoint")?;
     let work = app.engine.checkpoint(&caller, &thread_id, &params.namespace, None);
     Ok(Json(app.run_operation("getNewestCheckpoint", work).await?.into()))
 }
@@ -98,11 +98,11 @@ async fn newest(
 )]
 async fn get(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     PathPair(thread_id, id): PathPair,
     ScopedParams(identifiers, params): ScopedParams<NamespaceParams>,
 ) -> Result<Json<SavedCheckpoint>, Failure> {
-    let caller = who.caller(identifiers, "getCheckpoint")?;
+    let caller = principal.caller(identifiers, "getCheckpoint")?;
     let work = app.engine.checkpoint(&caller, &thread_id, &params.namespace, Some(&id));
     Ok(Json(app.run_operation("getCheckpoint", work).await?.into()))
 }
@@ -158,12 +158,12 @@ struct CheckpointBody {
 )]
 async fn put(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     prefer: Prefer,
     PathName(thread_id): PathName,
     Scoped { identifiers, body }: Scoped<CheckpointBody>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "putCheckpoint")?;
+    let caller = principal.caller(identifiers, "putCheckpoint")?;
     let data = payload(&body.format, &body.data).map_err(|error| to_failure(&error, "putCheckpoint"))?;
     let namespace = body.namespace.clone();
     let new = NewCheckpoint {
@@ -257,12 +257,12 @@ struct PendingWrites {
 )]
 async fn writes(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     prefer: Prefer,
     PathPair(thread_id, id): PathPair,
     Scoped { identifiers, body }: Scoped<PendingWrites>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "putWrites")?;
+    let caller = principal.caller(identifiers, "putWrites")?;
     let mut writes = Vec::with_capacity(body.writes.len());
     for write in body.writes {
         let data = payload(&write.format, &write.data).map_err(|error| to_failure(&error, "putWrites"))?;
@@ -309,11 +309,11 @@ struct CheckpointParams {
 )]
 async fn list(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     PathName(thread_id): PathName,
     ListParams { identifiers, page, params }: ListParams<CheckpointParams>,
 ) -> Result<Json<Page<SavedCheckpoint>>, Failure> {
-    let caller = who.caller(identifiers, "listCheckpoints")?;
+    let caller = principal.caller(identifiers, "listCheckpoints")?;
     let metadata = match &params.metadata {
         None => Map::new(),
         Some(text) => serde_json::from_str(text).map_err(|error| {
@@ -359,11 +359,11 @@ struct HistoryParams {
 )]
 async fn history(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     PathName(thread_id): PathName,
     ListParams { identifiers, page, params }: ListParams<HistoryParams>,
 ) -> Result<Json<Page<SavedCheckpoint>>, Failure> {
-    let caller = who.caller(identifiers, "listThreadHistory")?;
+    let caller = principal.caller(identifiers, "listThreadHistory")?;
     let HistoryParams { namespace, checkpoint_id: id, include_data: data } = params;
     let part = part(&page, thread_id)?;
     let request = CheckpointRequest { namespace: Some(namespace), id, data, ..part };
@@ -380,14 +380,14 @@ async fn history(
 )]
 async fn remove_thread(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     PathName(thread_id): PathName,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<StatusCode, Failure> {
-    let caller = who.caller(identifiers, "deleteThread")?;
+    let caller = principal.caller(identifiers, "deleteThread")?;
     let work = app.engine.delete_checkpoints(&caller, &thread_id, CheckpointRemoval::Thread);
     match app.run_operation("deleteThread", work).await? {
-        0 => Err(missing(format!("there is no thread `{thread_id}` here"), "threadId", "deleteThread")),
+        0 => Err(missing(format!("thread `{thread_id}` not found"), "threadId", "deleteThread")),
         _ => Ok(StatusCode::NO_CONTENT),
     }
 }
@@ -404,11 +404,11 @@ async fn remove_thread(
 )]
 async fn remove(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     PathPair(thread_id, id): PathPair,
     ScopedParams(identifiers, params): ScopedParams<NamespaceParams>,
 ) -> Result<StatusCode, Failure> {
-    let caller = who.caller(identifiers, "deleteCheckpoint")?;
+    let caller = principal.caller(identifiers, "deleteCheckpoint")?;
     let one = CheckpointRemoval::One { namespace: params.namespace, id: id.clone() };
     match app.run_operation("deleteCheckpoint", app.engine.delete_checkpoints(&caller, &thread_id, one)).await? {
         0 => Err(missing(format!("the thread `{thread_id}` has no checkpoint `{id}` here"), "id", "deleteCheckpoint")),
@@ -447,11 +447,11 @@ struct PrunedThread {
 )]
 async fn prune(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     PathName(thread_id): PathName,
     Scoped { identifiers, body }: Scoped<PruneThread>,
 ) -> Result<Json<PrunedThread>, Failure> {
-    let caller = who.caller(identifiers, "pruneThread")?;
+    let caller = principal.caller(identifiers, "pruneThread")?;
     let work = app.engine.delete_checkpoints(&caller, &thread_id, CheckpointRemoval::AllBut(body.keep));
     Ok(Json(PrunedThread { removed_count: app.run_operation("pruneThread", work).await? }))
 }

@@ -63,10 +63,10 @@ struct Maintenance {
 )]
 async fn maintain(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     MaybeBody(body): MaybeBody<Maintenance>,
 ) -> Result<Json<MaintainReport>, Failure> {
-    let caller = who.own_caller("runMaintenance")?;
+    let caller = principal.own_caller("runMaintenance")?;
     let engine = app.engine.clone();
     let request = MaintainRequest { dry_run: body.dry_run, only: body.only, at: body.now };
     let work = tokio::spawn(async move { engine.maintain(&caller, request, |_| {}).await });
@@ -130,11 +130,11 @@ impl JobState {
 )]
 async fn jobs(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     ListParams { identifiers, page, params }: ListParams<JobParams>,
 ) -> Result<Json<Page<JobRecord>>, Failure> {
     refuse_identifiers(&identifiers)?;
-    let caller = who.own_caller("listJobs")?;
+    let caller = principal.own_caller("listJobs")?;
     let states: Vec<&str> = params.state.iter().map(|state| state.name()).collect();
     let work = app.engine.jobs_from(&caller, &states, page.offset()?, page.limit + 1);
     page.read(app.run_operation("listJobs", work).await?).map(Json)
@@ -174,14 +174,14 @@ impl Default for RunJobs {
 )]
 async fn run(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     MaybeBody(body): MaybeBody<RunJobs>,
 ) -> Result<Json<JobRun>, Failure> {
     if !(1..=MOST).contains(&body.limit) {
         let message = format!("limit is {}, but must be between 1 and {MOST}", body.limit);
         return Err(Failure::new(ErrorKind::InvalidInput, message, "runJobs").field("limit"));
     }
-    let caller = who.own_caller("runJobs")?;
+    let caller = principal.own_caller("runJobs")?;
     let engine = app.engine.clone();
     let work = tokio::spawn(async move { engine.work(&caller, &body.kind, body.limit).await });
     app.run_operation("runJobs", async { work.await.unwrap_or_else(broken) }).await.map(Json)
@@ -199,11 +199,11 @@ async fn run(
 )]
 async fn retry(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     PathPair(space, id): PathPair,
 ) -> Result<StatusCode, Failure> {
     let (space, id) = job(&space, &id)?;
-    let caller = who.own_caller("retryJob")?;
+    let caller = principal.own_caller("retryJob")?;
     app.run_operation("retryJob", app.engine.retry_job(&caller, &space, id)).await?;
     Ok(StatusCode::ACCEPTED)
 }
@@ -220,11 +220,11 @@ async fn retry(
 )]
 async fn drop_job(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     PathPair(space, id): PathPair,
 ) -> Result<StatusCode, Failure> {
     let (space, id) = job(&space, &id)?;
-    let caller = who.own_caller("deleteJob")?;
+    let caller = principal.own_caller("deleteJob")?;
     app.run_operation("deleteJob", app.engine.drop_job(&caller, &space, id)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -250,10 +250,10 @@ struct StatisticsBody {
 )]
 async fn stats(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<StatisticsBody>, Failure> {
-    let caller = who.caller(identifiers, "getStats")?;
+    let caller = principal.caller(identifiers, "getStats")?;
     let work = async { Ok((app.engine.stats(&caller).await?, app.engine.learned(&caller).await?)) };
     let (stats, learned) = app.run_operation("getStats", work).await?;
     Ok(Json(StatisticsBody { stats, learned }))
@@ -265,9 +265,9 @@ async fn stats(
     responses((status = 200, description = "The settings", body = Object), Failures),
     security(("key" = ["admin"]))
 )]
-async fn config(State(app): State<Arc<App>>, who: Principal) -> Result<Json<Value>, Failure> {
+async fn config(State(app): State<Arc<App>>, principal: Principal) -> Result<Json<Value>, Failure> {
     // The settings are the server's own, and so for those who run it and not for its guests.
-    if who.own_caller("getConfig")?.tenant != Tenant::default() {
+    if principal.own_caller("getConfig")?.tenant != Tenant::default() {
         let message = "the settings are shown to admins of the default tenant only";
         return Err(Failure::new(ErrorKind::Unauthorized, message, "getConfig"));
     }

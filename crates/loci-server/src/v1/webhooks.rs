@@ -1,4 +1,4 @@
-//! Webhooks under `/v1/webhooks`: who is told of what happens.
+//! Webhooks under `/v1/webhooks`: addresses to which events are delivered.
 
 use std::sync::Arc;
 
@@ -147,11 +147,11 @@ async fn described(app: &App, caller: &Caller, webhook: Webhook, count: bool) ->
 )]
 async fn create(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     Scoped { identifiers, body }: Scoped<NewWebhookBody>,
 ) -> Result<Response, Failure> {
     const OPERATION: &str = "createWebhook";
-    let caller = who.caller(identifiers, OPERATION)?;
+    let caller = principal.caller(identifiers, OPERATION)?;
     let wrong = |error: Error| to_failure(&error, OPERATION);
     check_address(&body.url, app.options.webhooks.allow_private).await.map_err(wrong)?;
     let new = NewWebhook {
@@ -177,10 +177,10 @@ async fn create(
 )]
 async fn list(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<WebhookBody>>, Failure> {
-    let caller = who.caller(identifiers, "listWebhooks")?;
+    let caller = principal.caller(identifiers, "listWebhooks")?;
     let found = app.run_operation("listWebhooks", app.engine.webhooks(&caller)).await?;
     let Page { data, next_cursor } = page.slice(found)?;
     let mut webhooks = Vec::with_capacity(data.len());
@@ -199,10 +199,10 @@ async fn list(
 )]
 async fn get(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     PathName(id): PathName,
 ) -> Result<Json<WebhookBody>, Failure> {
-    let caller = who.own_caller("getWebhook")?;
+    let caller = principal.own_caller("getWebhook")?;
     let webhook = app.run_operation("getWebhook", app.engine.webhook(&caller, &id)).await?;
     app.run_operation("getWebhook", described(&app, &caller, webhook, true)).await.map(Json)
 }
@@ -214,8 +214,12 @@ async fn get(
     responses((status = 200, description = "The webhook", body = Write<WebhookBody>), Failures),
     security(("key" = ["writer"]))
 )]
-async fn resume(State(app): State<Arc<App>>, who: Principal, PathName(id): PathName) -> Result<Response, Failure> {
-    let caller = who.own_caller("resumeWebhook")?;
+async fn resume(
+    State(app): State<Arc<App>>,
+    principal: Principal,
+    PathName(id): PathName,
+) -> Result<Response, Failure> {
+    let caller = principal.own_caller("resumeWebhook")?;
     let webhook = app.run_operation("resumeWebhook", app.engine.resume_webhook(&caller, &id)).await?;
     let webhook = app.run_operation("resumeWebhook", described(&app, &caller, webhook, true)).await?;
     Ok(Write::new(id, Outcome::Updated, Some(webhook)).at(""))
@@ -228,8 +232,12 @@ async fn resume(State(app): State<Arc<App>>, who: Principal, PathName(id): PathN
     responses((status = 204, description = "The webhook is removed"), Failures),
     security(("key" = ["writer"]))
 )]
-async fn remove(State(app): State<Arc<App>>, who: Principal, PathName(id): PathName) -> Result<StatusCode, Failure> {
-    let caller = who.own_caller("deleteWebhook")?;
+async fn remove(
+    State(app): State<Arc<App>>,
+    principal: Principal,
+    PathName(id): PathName,
+) -> Result<StatusCode, Failure> {
+    let caller = principal.own_caller("deleteWebhook")?;
     app.run_operation("deleteWebhook", app.engine.remove_webhook(&caller, &id)).await?;
     app.webhooks_changed.notify_one();
     Ok(StatusCode::NO_CONTENT)

@@ -67,11 +67,11 @@ struct AppendedMessage {
 )]
 async fn append(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     prefer: Prefer,
     Scoped { identifiers, body }: Scoped<NewMessage>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "appendMessage")?;
+    let caller = principal.caller(identifiers, "appendMessage")?;
     let done = app.run_operation("appendMessage", app.engine.append(&caller, body)).await?;
     let id = done.message.as_ref().map(|message| message.id.to_string()).unwrap_or_default();
     let (message_count, flushed_count) = (done.messages, done.flushed);
@@ -100,11 +100,11 @@ async fn append(
 )]
 async fn tool(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     prefer: Prefer,
     Scoped { identifiers, body }: Scoped<NewToolResult>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "putToolResult")?;
+    let caller = principal.caller(identifiers, "putToolResult")?;
     let id = body.call_id.clone();
     let done = app.run_operation("putToolResult", app.engine.put_tool_result(&caller, body)).await?;
     let data = done.tool_result.filter(|_| !prefer.minimal);
@@ -135,11 +135,11 @@ struct Scratchpad {
 )]
 async fn scratchpad(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     prefer: Prefer,
     Scoped { identifiers, body }: Scoped<Scratchpad>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "setScratchpad")?;
+    let caller = principal.caller(identifiers, "setScratchpad")?;
     let done = app.run_operation("setScratchpad", app.engine.set_scratchpad(&caller, &body.text)).await?;
     let data = done.scratchpad.filter(|_| !prefer.minimal).map(|text| Scratchpad { text });
     Ok(Write::new("scratchpad", done.event, data)
@@ -157,10 +157,10 @@ async fn scratchpad(
 )]
 async fn get(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<WorkingView>, Failure> {
-    let caller = who.caller(identifiers, "getWorking")?;
+    let caller = principal.caller(identifiers, "getWorking")?;
     app.run_operation("getWorking", app.engine.working_view(&caller)).await.map(Json)
 }
 
@@ -197,10 +197,10 @@ struct WorkingSearch {
 )]
 async fn search(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     Scoped { identifiers, body }: Scoped<WorkingSearch>,
 ) -> Result<Json<Page<WorkingHit>>, Failure> {
-    let caller = who.caller(identifiers, "searchWorking")?;
+    let caller = principal.caller(identifiers, "searchWorking")?;
     let page = PageRequest::of(body.limit, body.cursor)?;
     let query = WorkingQuery {
         query: body.query,
@@ -228,10 +228,10 @@ struct FlushedWorking {
 )]
 async fn flush(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
 ) -> Result<Json<FlushedWorking>, Failure> {
-    let caller = who.caller(identifiers, "flushWorking")?;
+    let caller = principal.caller(identifiers, "flushWorking")?;
     let flushed_count = app.run_operation("flushWorking", app.engine.flush_working(&caller)).await?;
     Ok(Json(FlushedWorking { flushed_count }))
 }
@@ -245,10 +245,10 @@ async fn flush(
 )]
 async fn clear(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<StatusCode, Failure> {
-    let caller = who.caller(identifiers, "clearWorking")?;
+    let caller = principal.caller(identifiers, "clearWorking")?;
     app.run_operation("clearWorking", app.engine.clear_working(&caller)).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,4 +1,4 @@
-//! The door, from outside: a real port, a real client.
+//! Tests of the server over a real port with a real client.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 mod admin;

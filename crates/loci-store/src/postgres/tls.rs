@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_refused() {
+    fn invalid_values_are_refused() {
         for (address, problem) in [
             ("host=h sslmode=allow", "unknown sslmode \"allow\""),
             ("host=h sslmode=verify-full sslrootcert=/nowhere.pem", "sslrootcert /nowhere.pem"),

@@ -338,7 +338,7 @@ async fn a_bad_backup_is_refused_and_nothing_is_changed() {
 }
 
 #[tokio::test]
-async fn those_who_followed_the_ledger_are_told_that_it_was_restored() {
+async fn readers_of_the_ledger_learn_that_it_was_restored() {
     let ((store, _home), place) = (folder(), tempfile::tempdir().unwrap());
     let (driver, anna) = (Driver::on(&store), user("anna"));
     driver.remember(&anna, "lantern").await;

@@ -309,7 +309,7 @@ async fn a_target_with_something_else_is_left_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_copy_that_was_damaged_is_told() {
+async fn a_damaged_copy_is_reported() {
     for (sql, table, told) in [
         (
             "UPDATE memories SET content = content || '!' WHERE row = ROW",
@@ -342,7 +342,7 @@ async fn a_copy_that_was_damaged_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_source_that_is_written_to_is_told() {
+async fn a_source_that_is_written_to_is_reported() {
     let ((first, _first), (last, _last)) = (folder(), folder());
     Driver::on(&first).remember(&user("anna"), "first").await;
     let file = _first.path().join(ANNA);

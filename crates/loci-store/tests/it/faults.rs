@@ -127,7 +127,7 @@ async fn slow() {
 }
 
 #[tokio::test]
-async fn who_is_away_is_told_at_once() {
+async fn an_index_that_is_away_is_reported_at_once() {
     let away = loci_store::Retry {
         initial_delay: Duration::from_secs(600),
         max_delay: Duration::from_secs(600),
@@ -182,7 +182,7 @@ async fn who_is_too_far_behind_gives_no_half_answer() {
 }
 
 #[tokio::test]
-async fn a_page_that_is_told_twice_changes_nothing() {
+async fn a_page_that_is_delivered_twice_changes_nothing() {
     let house = House::new().await;
     let ids = write(&house.store, &user("anna"), 1..10).await;
     house.recovers(&ids).await;
@@ -325,7 +325,7 @@ async fn what_someone_else_wrote_is_not_touched() {
 }
 
 #[tokio::test]
-async fn a_key_is_sent_and_never_told() {
+async fn a_key_is_sent_and_never_shown() {
     let server = StandIn::start_with(Some("s3cret")).await;
     for (key, good) in [(Some("s3cret"), true), (Some("wr0ng-key"), false), (None, false)] {
         let config = QdrantConfig { api_key: key.map(str::to_owned), ..config(&server.url()) };

@@ -218,7 +218,7 @@ pub async fn those_that_speak_of_most_come_first(store: &dyn Store) {
 }
 
 /// The limit counts only visible memories that match the filter.
-pub async fn those_that_speak_keep_to_what_is_seen_and_meant(store: &dyn Store) {
+pub async fn mentioning_memories_keep_to_visibility_and_filter(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let harbour = driver.name(&anna, "Harbour", &[]).await.id;
     let kept = driver.keep(Memory { tags: vec!["t".into()], ..driver.sample(&anna, "kept") }).await;

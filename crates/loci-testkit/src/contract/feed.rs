@@ -71,7 +71,7 @@ pub async fn the_earliest_lines_come_first(store: &dyn Store) {
 }
 
 /// Invisible entries are skipped once, and one call reads a bounded number of entries.
-pub async fn what_may_not_be_told_is_passed_over(store: &dyn Store) {
+pub async fn invisible_entries_are_skipped(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let first = driver.remember(&anna, "first").await;
     let many = (0..2_500).map(|number| add(memory(10_000 + number, &vera, &format!("other {number}"))));
@@ -127,7 +127,7 @@ fn bound(categories: &[&str]) -> Visible {
 }
 
 /// Entries of removed memories, and entries without a memory, are visible only with access to the whole tenant.
-pub async fn what_is_gone_is_told_to_the_whole(store: &dyn Store) {
+pub async fn entries_of_erased_memories_are_visible_to_the_whole_tenant(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let work = |text: &str| Memory { category: Some("work".into()), ..driver.sample(&anna, text) };
     let (kept, purged, erased) =

@@ -21,7 +21,7 @@ async fn delta(store: &dyn Store, visible: &Visible, since: i64) -> Vec<(String,
 }
 
 /// An entry is visible to callers who may see its memory.
-pub async fn a_line_is_told_to_those_who_see_its_memory(store: &dyn Store) {
+pub async fn a_ledger_entry_is_visible_to_those_who_see_its_memory(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let plain = Memory { category: Some("work".into()), ..driver.sample(&anna, "one") };
     let secret =

@@ -307,10 +307,10 @@ fn fitting(mut graph: Graph, most: usize) -> (Graph, usize) {
     let entities = std::mem::take(&mut graph.entities);
     let of = |count: usize| {
         let kept = entities[..count].to_vec();
-        // A relation is told as long as neither of its ends was left out.
+        // A relation is shown if neither of its ends was left out.
         let gone: std::collections::HashSet<&str> = entities[count..].iter().map(|one| one.name.as_str()).collect();
-        let told = |one: &&GraphRelation| !gone.contains(one.from.as_str()) && !gone.contains(one.to.as_str());
-        Graph { entities: kept, relations: graph.relations.iter().filter(told).cloned().collect() }
+        let is_shown = |one: &&GraphRelation| !gone.contains(one.from.as_str()) && !gone.contains(one.to.as_str());
+        Graph { entities: kept, relations: graph.relations.iter().filter(is_shown).cloned().collect() }
     };
     let (mut least, mut over) = (0, entities.len());
     while least + 1 < over {

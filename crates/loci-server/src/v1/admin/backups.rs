@@ -72,10 +72,10 @@ struct RestoreRequest {
 )]
 async fn list(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<StoredBackup>>, Failure> {
-    let caller = who.caller(identifiers, "listBackups")?;
+    let caller = principal.caller(identifiers, "listBackups")?;
     let (engine, folder) = (app.engine.clone(), folder(&app, "listBackups")?);
     let found = app.run_operation("listBackups", blocking(move || engine.backups(&caller, &folder))).await?;
     page.slice(found).map(Json)
@@ -92,11 +92,11 @@ async fn list(
 )]
 async fn create(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     MaybeBody(request): MaybeBody<BackupRequest>,
 ) -> Result<Response, Failure> {
     const OPERATION: &str = "createBackup";
-    let caller = who.own_caller(OPERATION)?;
+    let caller = principal.own_caller(OPERATION)?;
     let wrong = |error: loci_types::Error| to_failure(&error, OPERATION);
     let part = BackupPart {
         tenant: request.tenant.as_deref().map(Tenant::new).transpose().map_err(wrong)?,
@@ -112,8 +112,8 @@ async fn create(
     let (engine, folder, maker) = (app.engine.clone(), folder(&app, OPERATION)?, caller.clone());
     let plan = TaskPlan { kind: TaskKind::Backup, operation: OPERATION, unit: "rows", stop: Stop::Asking };
     let task = task::start(&app, &caller, plan, |handle| async move {
-        let (told, asked) = (handle.clone(), handle);
-        let progress = move |rows| told.progress(rows, None);
+        let (reporter, asked) = (handle.clone(), handle);
+        let progress = move |rows| reporter.progress(rows, None);
         engine.create_backup(&maker, &folder, part, progress, Arc::new(move || asked.is_cancelled())).await
     })?;
     Ok(accepted(task))
@@ -129,9 +129,13 @@ async fn create(
     ),
     security(("key" = ["admin"]))
 )]
-async fn download(State(app): State<Arc<App>>, who: Principal, PathName(name): PathName) -> Result<Response, Failure> {
+async fn download(
+    State(app): State<Arc<App>>,
+    principal: Principal,
+    PathName(name): PathName,
+) -> Result<Response, Failure> {
     const OPERATION: &str = "downloadBackup";
-    let caller = who.own_caller(OPERATION)?;
+    let caller = principal.own_caller(OPERATION)?;
     let path =
         app.run_operation(OPERATION, async { app.engine.backup_file(&caller, &folder_of(&app)?, &name) }).await?;
     let unreadable = |error: std::io::Error| {
@@ -169,8 +173,12 @@ async fn read_chunk(mut file: File) -> std::io::Result<Option<(Bytes, File)>> {
     responses((status = 204, description = "The backup is removed"), Failures),
     security(("key" = ["admin"]))
 )]
-async fn remove(State(app): State<Arc<App>>, who: Principal, PathName(name): PathName) -> Result<StatusCode, Failure> {
-    let caller = who.own_caller("deleteBackup")?;
+async fn remove(
+    State(app): State<Arc<App>>,
+    principal: Principal,
+    PathName(name): PathName,
+) -> Result<StatusCode, Failure> {
+    let caller = principal.own_caller("deleteBackup")?;
     app.run_operation("deleteBackup", async { app.engine.remove_backup(&caller, &folder_of(&app)?, &name) }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -184,9 +192,13 @@ async fn remove(State(app): State<Arc<App>>, who: Principal, PathName(name): Pat
     responses((status = 202, description = "The task that verifies the backup", body = Task), Failures),
     security(("key" = ["admin"]))
 )]
-async fn verify(State(app): State<Arc<App>>, who: Principal, PathName(name): PathName) -> Result<Response, Failure> {
+async fn verify(
+    State(app): State<Arc<App>>,
+    principal: Principal,
+    PathName(name): PathName,
+) -> Result<Response, Failure> {
     const OPERATION: &str = "verifyBackup";
-    let caller = who.own_caller(OPERATION)?;
+    let caller = principal.own_caller(OPERATION)?;
     app.run_operation(OPERATION, async { app.engine.backup_file(&caller, &folder_of(&app)?, &name) }).await?;
     let (engine, folder, reader) = (app.engine.clone(), folder(&app, OPERATION)?, caller.clone());
     let plan = TaskPlan { kind: TaskKind::Verification, operation: OPERATION, unit: "rows", stop: Stop::Anywhere };
@@ -211,12 +223,12 @@ async fn verify(State(app): State<Arc<App>>, who: Principal, PathName(name): Pat
 )]
 async fn restore(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     PathName(name): PathName,
     MaybeBody(request): MaybeBody<RestoreRequest>,
 ) -> Result<Response, Failure> {
     const OPERATION: &str = "restoreBackup";
-    let caller = who.own_caller(OPERATION)?;
+    let caller = principal.own_caller(OPERATION)?;
     app.run_operation(OPERATION, async { app.engine.backup_file(&caller, &folder_of(&app)?, &name) }).await?;
     let (engine, folder, restorer) = (app.engine.clone(), folder(&app, OPERATION)?, caller.clone());
     let plan = TaskPlan { kind: TaskKind::Restore, operation: OPERATION, unit: "spaces", stop: Stop::Never };

@@ -58,10 +58,10 @@ struct ErasureRequest {
 )]
 async fn erase(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     Body(request): Body<ErasureRequest>,
 ) -> Result<Response, Failure> {
-    let caller = who.own_caller("eraseUser")?;
+    let caller = principal.own_caller("eraseUser")?;
     let found = app.run_operation("eraseUser", app.engine.user_data(&caller, &request.user_id)).await?;
     if request.dry_run {
         return Ok(Json(found).into_response());

@@ -61,11 +61,11 @@ struct ReembeddingEstimate {
 )]
 async fn reembed(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     MaybeBody(request): MaybeBody<ReembeddingRequest>,
 ) -> Result<Response, Failure> {
     const OPERATION: &str = "reembedMemories";
-    let caller = who.own_caller(OPERATION)?;
+    let caller = principal.own_caller(OPERATION)?;
     let model = app.run_operation(OPERATION, async { app.engine.embedding_model().map(str::to_owned) }).await?;
     if request.dry_run {
         let estimate = app.run_operation(OPERATION, app.engine.reembed_estimate(&caller)).await?;

@@ -110,10 +110,10 @@ impl Usage {
 )]
 async fn list(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<TenantRecord>>, Failure> {
-    let caller = who.caller(identifiers, "listTenants")?;
+    let caller = principal.caller(identifiers, "listTenants")?;
     let tenants = app.run_operation("listTenants", app.engine.tenants_of(&caller)).await?;
     Ok(Json(page.slice(tenants)?.map(|tenant| TenantRecord { tenant: tenant.into() })))
 }
@@ -129,10 +129,10 @@ async fn list(
 )]
 async fn create(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     Body(request): Body<TenantRequest>,
 ) -> Result<Response, Failure> {
-    let caller = who.own_caller("createTenant")?;
+    let caller = principal.own_caller("createTenant")?;
     let tenant = named(&request.tenant, "createTenant")?;
     let made = app.run_operation("createTenant", app.engine.create_tenant(&caller, tenant, request.key_name)).await?;
     let (name, place) = (request.tenant.clone(), format!("/v1/admin/tenants/{}", request.tenant));
@@ -147,8 +147,12 @@ async fn create(
     responses((status = 200, description = "What the tenant uses", body = Usage), Failures),
     security(("key" = ["admin"]))
 )]
-async fn get(State(app): State<Arc<App>>, who: Principal, PathName(name): PathName) -> Result<Json<Usage>, Failure> {
-    let caller = who.own_caller("getTenant")?;
+async fn get(
+    State(app): State<Arc<App>>,
+    principal: Principal,
+    PathName(name): PathName,
+) -> Result<Json<Usage>, Failure> {
+    let caller = principal.own_caller("getTenant")?;
     let tenant = named(&name, "getTenant")?;
     let held = app.run_operation("getTenant", app.engine.tenant_usage(&caller, &tenant)).await?;
     Ok(Json(Usage::new(&app, held)))
@@ -166,8 +170,8 @@ struct RemovalParams {
 
 /// Removes a tenant with all its data, keys, agents, pools and backups on this server.
 ///
-/// Only an admin of the tenant `default` may, and must repeat the name of the tenant in `confirm`. There is no way back
-/// but a backup. The task cannot be cancelled; one that was interrupted is finished by removing the tenant again.
+/// Only an admin of the tenant `default` may, and must repeat the name of the tenant in `confirm`. Only a backup can
+/// undo it. The task cannot be cancelled; one that was interrupted is finished by removing the tenant again.
 #[utoipa::path(
     delete, path = "/v1/admin/tenants/{tenant}", operation_id = "deleteTenant", tag = "admin",
     params(("tenant" = String, Path, description = "The name of the tenant"), RemovalParams),
@@ -176,12 +180,12 @@ struct RemovalParams {
 )]
 async fn remove(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     PathName(name): PathName,
     Params(params): Params<RemovalParams>,
 ) -> Result<Response, Failure> {
     const OPERATION: &str = "deleteTenant";
-    let caller = who.own_caller(OPERATION)?;
+    let caller = principal.own_caller(OPERATION)?;
     let tenant = named(&name, OPERATION)?;
     app.run_operation(OPERATION, app.engine.check_tenant_removal(&caller, &tenant)).await?;
     if params.confirm.as_deref() != Some(tenant.name()) {
@@ -212,10 +216,10 @@ async fn remove(
 )]
 async fn usage(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<Usage>>, Failure> {
-    let caller = who.caller(identifiers, "listUsage")?;
+    let caller = principal.caller(identifiers, "listUsage")?;
     let tenants = app.run_operation("listUsage", app.engine.tenants_of(&caller)).await?;
     let Page { data, next_cursor } = page.slice(tenants)?;
     let held = app.run_operation("listUsage", held(&app, &caller, data)).await?;

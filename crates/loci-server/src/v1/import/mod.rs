@@ -145,12 +145,12 @@ impl Import {
 )]
 async fn import(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     ScopedParams(identifiers, params): ScopedParams<ImportParams>,
     headers: HeaderMap,
     body: Stream,
 ) -> Result<Json<ImportReport>, Failure> {
-    let caller = who.caller(identifiers, OPERATION)?;
+    let caller = principal.caller(identifiers, OPERATION)?;
     let sort = sort(&headers)?;
     let mut incoming = Incoming::new(body, &app.options.server);
     let format = match params.format.given() {

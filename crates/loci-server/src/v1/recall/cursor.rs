@@ -21,7 +21,7 @@ const ID: usize = 16;
 pub(crate) struct Cursor(Vec<MemoryId>);
 
 impl Cursor {
-    /// Reads a cursor that was given out; none: the first page.
+    /// Parses a cursor of an earlier answer. Without one it is the first page.
     pub(crate) fn read(given: Option<&str>) -> Result<Self, Failure> {
         let Some(text) = given else { return Ok(Self::default()) };
         let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).map_err(|_| bad_cursor())?;

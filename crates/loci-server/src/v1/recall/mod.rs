@@ -48,23 +48,23 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 )]
 async fn recall(
     State(app): State<Arc<App>>,
-    who: Principal,
+    principal: Principal,
     Scoped { identifiers, body }: Scoped<RecallBody>,
 ) -> Result<Json<RecallAnswer>, Failure> {
-    answer(&app, &who, identifiers, body, "recall").await.map(Json)
+    answer(&app, &principal, identifiers, body, "recall").await.map(Json)
 }
 
 /// Answers one question.
 async fn answer(
     app: &App,
-    who: &Principal,
+    principal: &Principal,
     identifiers: Identifiers,
     mut body: RecallBody,
     operation: &'static str,
 ) -> Result<RecallAnswer, Failure> {
     body.check(operation)?;
     let cursor = body.cursor()?;
-    let caller = caller(who, identifiers, body.layers(), operation)?;
+    let caller = caller(principal, identifiers, body.layers(), operation)?;
     let question = body.question(app, &caller, operation).await?;
     let (fields, explain) = (body.fields.as_deref(), body.explain);
     let answer = match question {
@@ -101,18 +101,18 @@ fn in_body(failure: Failure) -> Failure {
 /// The caller of a question. Whoever names a pool and nothing else, and asks in the pool alone, is the agent that the
 /// credential means: the same rule as for the routes of a pool, where the path names it.
 pub(super) fn caller(
-    who: &Principal,
+    principal: &Principal,
     identifiers: Identifiers,
     layers: Option<&[Layer]>,
     operation: &str,
 ) -> Result<Caller, Failure> {
     let only_pool = Identifiers { pool_id: identifiers.pool_id.clone(), ..Identifiers::default() };
     if layers != Some(&[Layer::Pool]) || identifiers.pool_id.is_none() || identifiers != only_pool {
-        return who.caller(identifiers, operation);
+        return principal.caller(identifiers, operation);
     }
-    let alone = who.own_caller(operation)?;
+    let alone = principal.own_caller(operation)?;
     let named = Identifiers { pool_id: identifiers.pool_id, ..alone.identifiers.clone() };
-    if who.is_open() { Ok(Caller { identifiers: named, ..alone }) } else { who.caller(named, operation) }
+    if principal.is_open() { Ok(Caller { identifiers: named, ..alone }) } else { principal.caller(named, operation) }
 }
 
 /// The conditions of a filter that stands in a body, at this time, and the layers that it names: the identifiers must
