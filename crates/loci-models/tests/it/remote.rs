@@ -1,4 +1,4 @@
-//! Does the HTTP embedder keep its promises over real HTTP?
+//! The HTTP embedder over real HTTP.
 
 use std::time::{Duration, Instant};
 

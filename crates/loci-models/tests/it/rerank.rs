@@ -1,4 +1,4 @@
-//! Does the HTTP reranker keep its promises over real HTTP, and its deadline?
+//! The HTTP reranker over real HTTP, with its deadline.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;

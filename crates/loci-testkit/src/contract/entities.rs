@@ -48,15 +48,15 @@ pub async fn an_entity_comes_back_field_by_field(store: &dyn Store) {
         [once(&lisbon), once(&bare)]
     );
     // An update keeps `created_at` and replaces the other fields.
-    let told = Entity {
+    let described = Entity {
         aliases: vec!["Olisipo".into()],
         summary: Some("on the Tagus".into()),
         updated_at: at(400),
         created_at: at(300),
         ..lisbon.clone()
     };
-    driver.must(&anna.space(), name_in(&anna, told.clone())).await;
-    let expect = Entity { created_at: lisbon.created_at, ..once(&told) };
+    driver.must(&anna.space(), name_in(&anna, described.clone())).await;
+    let expect = Entity { created_at: lisbon.created_at, ..once(&described) };
     assert_eq!(
         good(store.entities(&whole(), &EntityQuery::Named(["lisbon".to_owned()].to_vec()), usize::MAX).await),
         [expect]

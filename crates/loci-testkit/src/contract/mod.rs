@@ -51,16 +51,16 @@ pub async fn sound(store: &dyn Store) {
 
 /// The result of creating a store for a test: the store and the resources that must live as long; none if the server
 /// that it needs is missing.
-pub trait Made {
+pub trait TestStore {
     /// The store.
     type Store: Store;
     /// Resources that must live as long as the store.
     type Keep;
-    /// Both; none if there is no store.
+    /// Both, or `None` if the store could not be created.
     fn made(self) -> Option<(Self::Store, Self::Keep)>;
 }
 
-impl<S: Store, K> Made for (S, K) {
+impl<S: Store, K> TestStore for (S, K) {
     type Store = S;
     type Keep = K;
     fn made(self) -> Option<(S, K)> {
@@ -68,7 +68,7 @@ impl<S: Store, K> Made for (S, K) {
     }
 }
 
-impl<S: Store, K> Made for Option<(S, K)> {
+impl<S: Store, K> TestStore for Option<(S, K)> {
     type Store = S;
     type Keep = K;
     fn made(self) -> Option<(S, K)> {
@@ -76,7 +76,7 @@ impl<S: Store, K> Made for Option<(S, K)> {
     }
 }
 
-/// Creates one test per requirement. `$make` is an async function without arguments that returns [`Made`]: an empty
+/// Creates one test per requirement. `$make` is an async function without arguments that returns [`TestStore`]: an empty
 /// store.
 #[macro_export]
 macro_rules! store_contract {
@@ -358,7 +358,7 @@ macro_rules! store_contract {
             $(
                 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
                 async fn $name() {
-                    let Some((store, _keep)) = $crate::contract::Made::made($make().await) else { return };
+                    let Some((store, _keep)) = $crate::contract::TestStore::made($make().await) else { return };
                     $crate::contract::$module::$name(&store).await;
                     $crate::contract::sound(&store).await;
                 }

@@ -26,7 +26,7 @@ pub struct RecallAnswer {
     answered: Answered,
     /// How likely the first results answer the question, 0 to 1.
     confidence: f64,
-    /// What the question asks for: `why`, `when`, `principal`, `what` or `general`.
+    /// What the question asks for: `why`, `when`, `who`, `what` or `general`.
     intent: String,
     /// Parts that could not be used: `vector`, `rerank`.
     degraded: Vec<String>,
