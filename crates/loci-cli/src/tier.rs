@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use loci_models::SharedCache;
-use loci_server::{Counted, Health};
+use loci_server::{RateDecision, SharedHealth};
 use loci_store::tier::{FallbackTier, ProcessTier, RedisTier, Tier, TierError, TierOptions};
 use loci_types::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
@@ -146,22 +146,22 @@ impl fmt::Debug for Common {
 }
 
 #[async_trait]
-impl loci_server::Shared for Common {
-    async fn take(&self, key: &str, per_second: u32, burst: u32) -> Option<Counted> {
+impl loci_server::SharedLimiter for Common {
+    async fn take(&self, key: &str, per_second: u32, burst: u32) -> Option<RateDecision> {
         let taken = self.0.take(key, per_second, burst).await.ok()?;
         let (retry_after, full_after) = (taken.retry_after, taken.full_after);
-        Some(Counted { allowed: taken.allowed, left: taken.left, retry_after, full_after })
+        Some(RateDecision { allowed: taken.allowed, left: taken.left, retry_after, full_after })
     }
 
-    async fn health(&self) -> Health {
+    async fn health(&self) -> SharedHealth {
         match self.0.health().await {
-            Ok(health) => Health {
+            Ok(health) => SharedHealth {
                 name: health.name.to_owned(),
                 version: health.version,
                 latency: health.latency,
                 degraded: health.degraded,
             },
-            Err(error) => Health {
+            Err(error) => SharedHealth {
                 name: self.0.name().to_owned(),
                 version: "unknown".to_owned(),
                 latency: Duration::ZERO,

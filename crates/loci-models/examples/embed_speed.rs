@@ -1,4 +1,4 @@
-//! How fast is the local model on this machine?
+//! Measures the speed of the local model on this machine.
 //!
 //! `cargo run --release --example embed_speed -p loci-models -- <model folder> [full]`
 

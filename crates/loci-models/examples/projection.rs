@@ -1,4 +1,4 @@
-//! Which few directions say most of what a model's token states say?
+//! Computes the projection matrix of a model: the few directions that preserve most of its token states.
 //!
 //! `cargo run --release -p loci-models --example projection -- MODEL_FOLDER OUT` writes the matrix
 //! that `projection.rs` reads. The states come from sentences of words drawn from the model's own

@@ -1,4 +1,4 @@
-//! What does every route have at hand?
+//! The state that all routes share ([`App`]), and the options that a server starts with.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -12,15 +12,15 @@ use serde_json::Value;
 use tokio::sync::{Notify, watch};
 use utoipa::openapi::OpenApi;
 
+use crate::event_stream::StreamSlots;
 use crate::failure::Failure;
-use crate::follow::Seats;
 use crate::guard::{Access, Hosts, Jwt, Rate};
-use crate::idempotency::UnderWay;
+use crate::idempotency::InFlight;
 use crate::mcp;
 use crate::metrics::{Metrics, Protocol};
 use crate::openspec;
 use crate::options::{AuthOptions, McpOptions, ServerOptions};
-use crate::shared::Shared;
+use crate::shared::SharedLimiter;
 use crate::task::Tasks;
 use crate::usage::RequestCounts;
 use crate::webhook::WebhookOptions;
@@ -28,24 +28,24 @@ use crate::webhook::WebhookOptions;
 /// Everything that the server is started with.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Where and how it listens.
+    /// Address, limits and timeouts.
     pub server: ServerOptions,
-    /// Who is believed.
+    /// External credentials that are accepted.
     pub auth: AuthOptions,
-    /// The value of the variable that holds the shared secret of tokens.
+    /// The shared secret of HS256 tokens: the value of the variable that `auth.jwt.secret_env` names.
     pub jwt_secret: Option<String>,
     /// How MCP clients are served.
     pub mcp: McpOptions,
-    /// The settings in force, without secrets, for those who look after the store.
+    /// The settings in force, without secrets, for `GET /v1/config`.
     pub config: Value,
     /// How webhooks are delivered.
     pub webhooks: WebhookOptions,
-    /// What several servers share; none: this one is alone.
-    pub shared: Option<Arc<dyn Shared>>,
+    /// The rate limiter that several servers share. Default: this server limits rates on its own.
+    pub shared: Option<Arc<dyn SharedLimiter>>,
 }
 
 impl Options {
-    /// Refuses what cannot work before anyone is told where to knock.
+    /// Checks all options, so that a server with invalid ones does not start to listen.
     pub fn validate(&self) -> Result<(), Error> {
         self.server.validate()?;
         self.mcp.validate()?;
@@ -58,7 +58,7 @@ impl Options {
     }
 }
 
-/// What every route has at hand.
+/// The state that all routes share.
 pub(crate) struct App {
     pub(crate) engine: Arc<Engine>,
     pub(crate) options: Options,
@@ -67,11 +67,11 @@ pub(crate) struct App {
     pub(crate) rate: Rate,
     pub(crate) jwt: Option<Jwt>,
     pub(crate) metrics: Metrics,
-    /// Who is following what happens.
-    pub(crate) seats: Seats,
-    /// Requests with a key that are under way.
-    pub(crate) under_way: UnderWay,
-    /// Becomes true when the house closes, so that streams end.
+    /// Counts of open event streams.
+    pub(crate) streams: StreamSlots,
+    /// Requests with an idempotency key that are being processed.
+    pub(crate) in_flight: InFlight,
+    /// Becomes true when the server shuts down, so that streams end.
     pub(crate) closed: watch::Receiver<bool>,
     /// Long work that goes on when its caller has left.
     pub(crate) tasks: Tasks,
@@ -79,13 +79,13 @@ pub(crate) struct App {
     pub(crate) requests: RequestCounts,
     /// When the server was started.
     pub(crate) started: Timestamp,
-    /// Told when a webhook was created or removed here.
+    /// Notified when a webhook was created or removed by this server.
     pub(crate) webhooks_changed: Notify,
     local: bool,
 }
 
 impl App {
-    /// What the routes have at hand on a server at this address.
+    /// The state of a server at this address.
     pub(crate) fn new(
         engine: Arc<Engine>,
         options: Options,
@@ -109,8 +109,8 @@ impl App {
             rate: Rate::new(server.requests_per_second, server.burst, options.shared.clone()),
             jwt,
             metrics: Metrics::new(),
-            seats: Seats::default(),
-            under_way: UnderWay::default(),
+            streams: StreamSlots::default(),
+            in_flight: InFlight::default(),
             closed,
             tasks: Tasks::default(),
             requests: RequestCounts::default(),
@@ -120,8 +120,7 @@ impl App {
         })
     }
 
-    /// Whether nobody is asked who they are: on the machine's own address, as long as no credential
-    /// was ever made.
+    /// Whether requests need no credential: on a loopback address, as long as no key exists and no tokens are configured.
     pub(crate) async fn is_open(&self) -> Result<bool, Failure> {
         if !self.local || self.jwt.is_some() {
             return Ok(false);
@@ -130,26 +129,26 @@ impl App {
         Ok(!keys)
     }
 
-    /// Runs engine work that is asked for over HTTP, and counts it.
-    pub(crate) async fn verb<T>(
+    /// Runs engine work for an HTTP request, and counts it in the metrics.
+    pub(crate) async fn run_operation<T>(
         &self,
         operation: &'static str,
         work: impl Future<Output = loci_engine::Result<T>>,
     ) -> Result<T, Failure> {
-        self.verb_through(Protocol::Http, operation, work).await
+        self.run_operation_through(Protocol::Http, operation, work).await
     }
 
-    /// Runs engine work that is asked for through a protocol, and counts it under the `operationId` of HTTP.
-    pub(crate) async fn verb_through<T>(
+    /// Runs engine work for a request of any protocol, and counts it under the `operationId` of HTTP.
+    pub(crate) async fn run_operation_through<T>(
         &self,
-        door: Protocol,
+        protocol: Protocol,
         operation: &'static str,
         work: impl Future<Output = loci_engine::Result<T>>,
     ) -> Result<T, Failure> {
         let started = Instant::now();
         let outcome = work.await;
         let code = outcome.as_ref().err().map(|error| error.kind().code());
-        self.metrics.operation(door, operation, code, started.elapsed());
+        self.metrics.operation(protocol, operation, code, started.elapsed());
         outcome.map_err(|error| Failure::of(error.problem(operation)))
     }
 }

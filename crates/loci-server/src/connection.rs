@@ -1,8 +1,7 @@
-//! How is a caller listened to?
+//! Accepts connections and serves HTTP on them.
 //!
-//! Each connection is bounded: the head of a request must come in time and be of sensible size, a
-//! reader that takes nothing is cut, and only so many are open at once. When the house closes, what
-//! is under way is finished.
+//! Each connection is bounded: the head of a request has a deadline and a maximum size, a peer that does not read is
+//! disconnected, and the number of open connections is limited. On shutdown, requests in progress are completed.
 
 use std::io;
 use std::pin::Pin;
@@ -22,14 +21,14 @@ use tokio::time::{Instant, Sleep};
 
 use crate::options::ServerOptions;
 
-/// The most header lines of one request.
+/// Maximum number of header lines of a request.
 const HEADERS: usize = 100;
-/// The most bytes of the head of one request.
+/// Maximum number of bytes of the head of a request.
 const HEAD_BYTES: usize = 64 * 1024;
-/// How long those who are still talking may go on when the house closes.
+/// How long open connections may continue after shutdown begins.
 const DRAIN: Duration = Duration::from_secs(30);
 
-/// Accepts and serves until told to close, then finishes what is under way.
+/// Serves until `closed` becomes true, then completes the requests in progress.
 pub(crate) async fn serve(
     listener: TcpListener,
     routes: Router,
@@ -37,14 +36,14 @@ pub(crate) async fn serve(
     mut closed: watch::Receiver<bool>,
 ) -> io::Result<()> {
     let builder = Arc::new(builder(options));
-    let (graceful, room) = (GracefulShutdown::new(), Arc::new(Semaphore::new(options.connections)));
-    let patience = Patience {
+    let (graceful, slots) = (GracefulShutdown::new(), Arc::new(Semaphore::new(options.connections)));
+    let timeouts = Timeouts {
         begin: Duration::from_secs(options.header_seconds),
         stalled: Duration::from_secs(options.stalled_seconds),
     };
     loop {
         let next = async {
-            let permit = room.clone().acquire_owned().await.map_err(io::Error::other)?;
+            let permit = slots.clone().acquire_owned().await.map_err(io::Error::other)?;
             listener.accept().await.map(|(stream, _)| (stream, permit))
         };
         let accepted = tokio::select! {
@@ -54,7 +53,7 @@ pub(crate) async fn serve(
         let (stream, permit) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                // Out of file handles, or the caller is gone already: neither ends the server.
+                // Out of file handles, or the peer has disconnected already: neither ends the server.
                 tracing::warn!(%error, "a connection was not accepted");
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
@@ -62,8 +61,9 @@ pub(crate) async fn serve(
         };
         drop(stream.set_nodelay(true));
         let service = TowerToHyperService::new(routes.clone());
-        let connection =
-            builder.serve_connection_with_upgrades(TokioIo::new(Patient::new(stream, patience)), service).into_owned();
+        let connection = builder
+            .serve_connection_with_upgrades(TokioIo::new(TimedStream::new(stream, timeouts)), service)
+            .into_owned();
         let watched = graceful.watch(connection);
         tokio::spawn(async move {
             if let Err(error) = watched.await {
@@ -96,52 +96,56 @@ fn builder(options: &ServerOptions) -> Builder<TokioExecutor> {
     builder
 }
 
-/// How long a caller is waited for.
+/// Timeouts of a connection.
 #[derive(Debug, Clone, Copy)]
-struct Patience {
-    /// Until they have begun to speak.
+struct Timeouts {
+    /// Until the first [`PREFACE_BYTES`] have arrived.
     begin: Duration,
-    /// While they take nothing.
+    /// While the peer reads nothing.
     stalled: Duration,
 }
 
-/// So many bytes tell which protocol is spoken; until then no timer of the protocol runs.
-const BEGUN: usize = 24;
+/// Number of bytes from which the HTTP version is detected. Until they have arrived, no timer of the protocol runs.
+const PREFACE_BYTES: usize = 24;
 
-/// A stream that gives up on a caller who says nothing and on a reader who takes nothing.
-struct Patient {
+/// A TCP stream that fails if the peer sends nothing at the beginning, or reads nothing for too long.
+struct TimedStream {
     stream: TcpStream,
-    patience: Patience,
-    /// Bytes that came.
-    heard: usize,
-    /// Runs until the caller has begun.
+    timeouts: Timeouts,
+    /// Number of bytes received.
+    received: usize,
+    /// Runs until the first bytes have arrived.
     silence: Option<Pin<Box<Sleep>>>,
-    /// Runs while a write waits.
+    /// Runs while a write is pending.
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
-impl Patient {
-    fn new(stream: TcpStream, patience: Patience) -> Self {
-        let silence = Some(Box::pin(tokio::time::sleep(patience.begin)));
-        Self { stream, patience, heard: 0, silence, waiting: None }
+impl TimedStream {
+    fn new(stream: TcpStream, timeouts: Timeouts) -> Self {
+        let silence = Some(Box::pin(tokio::time::sleep(timeouts.begin)));
+        Self { stream, timeouts, received: 0, silence, waiting: None }
     }
 
-    /// Passes the outcome of a write on, or ends the stream if nobody has read for too long.
-    fn bear<T>(&mut self, context: &mut Context<'_>, outcome: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+    /// Returns the outcome of a write, or an error if the write has been pending for too long.
+    fn with_write_timeout<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        outcome: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
         if outcome.is_ready() {
             self.waiting = None;
             return outcome;
         }
-        let patience = self.patience.stalled;
-        let waiting = self.waiting.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + patience)));
+        let stalled = self.timeouts.stalled;
+        let waiting = self.waiting.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + stalled)));
         match waiting.as_mut().poll(context) {
-            Poll::Ready(()) => Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the reader takes nothing"))),
+            Poll::Ready(()) => Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the peer does not read"))),
             Poll::Pending => Poll::Pending,
         }
     }
 }
 
-impl AsyncRead for Patient {
+impl AsyncRead for TimedStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -149,34 +153,34 @@ impl AsyncRead for Patient {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let outcome = Pin::new(&mut self.stream).poll_read(context, buffer);
-        self.heard = self.heard.saturating_add(buffer.filled().len() - before);
-        if self.heard >= BEGUN {
+        self.received = self.received.saturating_add(buffer.filled().len() - before);
+        if self.received >= PREFACE_BYTES {
             self.silence = None;
         }
         if outcome.is_pending()
             && let Some(silence) = &mut self.silence
             && silence.as_mut().poll(context).is_ready()
         {
-            return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the caller says nothing")));
+            return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the peer sent nothing")));
         }
         outcome
     }
 }
 
-impl AsyncWrite for Patient {
+impl AsyncWrite for TimedStream {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.bear(context, outcome)
+        self.with_write_timeout(context, outcome)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let outcome = Pin::new(&mut self.stream).poll_flush(context);
-        self.bear(context, outcome)
+        self.with_write_timeout(context, outcome)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let outcome = Pin::new(&mut self.stream).poll_shutdown(context);
-        self.bear(context, outcome)
+        self.with_write_timeout(context, outcome)
     }
 
     fn poll_write_vectored(
@@ -185,7 +189,7 @@ impl AsyncWrite for Patient {
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
-        self.bear(context, outcome)
+        self.with_write_timeout(context, outcome)
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -1,4 +1,4 @@
-//! What can go wrong at the door?
+//! Errors of starting and running the server.
 
 use loci_types::{ErrorKind, Problem};
 
@@ -6,21 +6,21 @@ use loci_types::{ErrorKind, Problem};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The address cannot be read, or names no place.
-    #[error("`{listen}` is no address to listen on: {problem}")]
+    /// The address to listen on is malformed or cannot be resolved.
+    #[error("invalid address to listen on `{listen}`: {problem}")]
     Address {
         /// What was given.
         listen: String,
         /// What is wrong with it.
         problem: String,
     },
-    /// The address can be reached from other machines.
-    #[error("`{listen}` can be reached from other machines, and there is no key to tell callers apart")]
+    /// The address can be reached from other machines, but no credential is configured.
+    #[error("`{listen}` can be reached from other machines, but no API key exists and no tokens are configured")]
     Open {
         /// What was given.
         listen: String,
     },
-    /// The port cannot be had.
+    /// The address cannot be bound.
     #[error("cannot listen on {listen}: {problem}")]
     Taken {
         /// What was given.
@@ -28,24 +28,24 @@ pub enum Error {
         /// What the operating system said.
         problem: String,
     },
-    /// The hours of maintenance cannot be read.
-    #[error("`{schedule}` is no schedule: {problem}")]
+    /// The maintenance schedule is malformed.
+    #[error("invalid schedule `{schedule}`: {problem}")]
     Schedule {
         /// What was given.
         schedule: String,
         /// What is wrong with it.
         problem: String,
     },
-    /// What is set cannot work.
+    /// An option is invalid.
     #[error(transparent)]
     Options(#[from] loci_types::Error),
-    /// The connection to the network broke.
+    /// Serving failed.
     #[error("the server stopped: {0}")]
     Stopped(std::io::Error),
 }
 
 impl Error {
-    /// What sort of failure this is.
+    /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::Address { .. } | Error::Open { .. } | Error::Taken { .. } | Error::Schedule { .. } => {
@@ -56,7 +56,7 @@ impl Error {
         }
     }
 
-    /// The form in which the failure leaves Loci.
+    /// The error as a [`Problem`], with a hint.
     pub fn problem(&self, operation: &str) -> Problem {
         if let Error::Options(error) = self {
             return error.problem(operation);
@@ -67,7 +67,9 @@ impl Error {
             Error::Open { .. } => {
                 "make a key with `loci key create --name NAME --role admin`, set [auth.jwt], or listen on 127.0.0.1:7077"
             }
-            Error::Taken { .. } => "choose another port with --listen 127.0.0.1:PORT, or end what uses this one",
+            Error::Taken { .. } => {
+                "choose another port with --listen 127.0.0.1:PORT, or stop the process that uses this one"
+            }
             Error::Schedule { .. } => {
                 problem.details.insert("field".into(), "lifecycle.schedule".into());
                 problem.hint = Some("write minute, hour, day, month and weekday, such as `0 3 * * *`".to_owned());

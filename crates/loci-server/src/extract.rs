@@ -1,7 +1,6 @@
-//! What did the caller send?
+//! Extractors: parse the bodies, query parameters and paths of requests.
 //!
-//! Bodies and parameters are read so that whatever is wrong is told by the name of its field, with
-//! the status that belongs to it. Nothing is guessed, nothing unknown is dropped.
+//! An error names the field and has the right status. Unknown fields are refused, and no value is guessed.
 
 use std::fmt::{self, Display};
 use std::marker::PhantomData;
@@ -22,7 +21,7 @@ use utoipa::ToSchema;
 
 use crate::App;
 use crate::failure::{self, Failure};
-use crate::guard::Who;
+use crate::guard::Principal;
 use crate::short_ids::PathScope;
 use crate::strict::Strict;
 use crate::v1::PageRequest;
@@ -101,8 +100,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Scoped<T> {
 impl<'de, T: DeserializeOwned> Deserialize<'de> for Scoped<T> {
     /// Reads an entry of a list. The extractor reads whole bodies by itself, because it can name their fields better.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Collect<T>(PhantomData<T>);
-        impl<'de, T: DeserializeOwned> Visitor<'de> for Collect<T> {
+        struct ScopedVisitor<T>(PhantomData<T>);
+        impl<'de, T: DeserializeOwned> Visitor<'de> for ScopedVisitor<T> {
             type Value = Scoped<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -124,7 +123,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Scoped<T> {
                 Ok(Scoped { identifiers: identifiers.unwrap_or_default(), body: part(rest.into(), None)? })
             }
         }
-        deserializer.deserialize_map(Collect(PhantomData))
+        deserializer.deserialize_map(ScopedVisitor(PhantomData))
     }
 }
 
@@ -171,8 +170,8 @@ struct Members(Vec<(String, Box<RawValue>)>);
 
 impl<'de> Deserialize<'de> for Members {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Collect;
-        impl<'de> Visitor<'de> for Collect {
+        struct MembersVisitor;
+        impl<'de> Visitor<'de> for MembersVisitor {
             type Value = Members;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -190,7 +189,7 @@ impl<'de> Deserialize<'de> for Members {
                 Ok(Members(members))
             }
         }
-        deserializer.deserialize_map(Collect)
+        deserializer.deserialize_map(MembersVisitor)
     }
 }
 
@@ -276,14 +275,14 @@ pub(crate) fn split(text: &str, chosen: impl Fn(&str) -> bool) -> (String, Strin
     (first.finish(), second.finish())
 }
 
-/// Reads parameters, and says which one is wrong.
+/// Reads parameters. An error names the parameter.
 pub(crate) fn parameters<T: DeserializeOwned>(text: &str) -> Result<T, Failure> {
     let pairs = form_urlencoded::parse(text.as_bytes());
     let read = serde_path_to_error::deserialize(serde_urlencoded::Deserializer::new(pairs));
     read.map_err(|error| field_failure(error.path().to_string(), &error.inner().to_string()))
 }
 
-/// Reads words with commas between them; an empty list is refused.
+/// Reads a comma-separated list; an empty list is refused.
 pub(crate) fn words<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -310,8 +309,8 @@ impl FromRequestParts<Arc<App>> for Id {
             let failure = Failure::new(ErrorKind::InvalidInput, "the id in the path is not a UUID", "request");
             return Err(failure.field("id"));
         };
-        let given = text.parse::<MemoryRef>().map_err(|error| failure::word(&error, &scope.operation))?;
-        let caller = Who::from_request_parts(parts, app).await?.caller(scope.identifiers, &scope.operation)?;
+        let given = text.parse::<MemoryRef>().map_err(|error| failure::to_failure(&error, &scope.operation))?;
+        let caller = Principal::from_request_parts(parts, app).await?.caller(scope.identifiers, &scope.operation)?;
         let found = app.engine.resolve_id(&caller, &given).await;
         found.map(Self).map_err(|error| Failure::of(error.problem(&scope.operation)))
     }
@@ -359,7 +358,7 @@ fn not_json() -> Failure {
         .hint("send the header `Content-Type: application/json`")
 }
 
-/// Reads JSON, and says which field is wrong.
+/// Reads JSON. An error names the field.
 pub(crate) fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
     let wrong = |error: serde_path_to_error::Error<serde_json::Error>| {
         field_failure(error.path().to_string(), &error.inner().to_string())
@@ -367,7 +366,7 @@ pub(crate) fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let read = serde_path_to_error::deserialize(&mut reader).map_err(wrong)?;
     reader.end().map_err(|error| field_failure("body".to_owned(), &error.to_string()))?;
-    // Only where there is a list can one have been taken for an object.
+    // Only a document with a list can contain one in the place of an object.
     if bytes.contains(&b'[') {
         let value =
             serde_json::from_slice(bytes).map_err(|error| field_failure("body".to_owned(), &error.to_string()))?;
@@ -377,7 +376,7 @@ pub(crate) fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
 }
 
 pub(crate) fn field_failure(path: String, problem: &str) -> Failure {
-    // Where a document breaks off there is no field to name: only how far it was read.
+    // If a document ends too early, the path ends with `?`.
     let path = path.trim_end_matches('?').trim_end_matches('.').to_owned();
     // A missing or unknown field is named in the sentence, not in the path.
     let quoted = problem.split('`').nth(1).filter(|_| problem.contains("field"));
@@ -389,19 +388,19 @@ pub(crate) fn field_failure(path: String, problem: &str) -> Failure {
     };
     let last = field.rsplit('.').next().unwrap_or_default().split('[').next().unwrap_or_default();
     let layer =
-        matches!(last, "layer" | "layers") && problem.contains("unknown variant") || problem.contains("is no layer");
+        matches!(last, "layer" | "layers") && problem.contains("unknown variant") || problem.contains("unknown layer");
     let kind = if layer { ErrorKind::InvalidLayer } else { ErrorKind::InvalidInput };
     Failure::new(kind, format!("{field}: {problem}"), "read the request").field(&field)
 }
 
 /// The failure of a body that could not be read.
 pub(crate) fn body_failure(rejection: BytesRejection) -> Failure {
-    let said = |text: &str| Failure::new(ErrorKind::InvalidInput, text, "read the request").field("body");
+    let failure = |text: &str| Failure::new(ErrorKind::InvalidInput, text, "read the request").field("body");
     match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => said("the body is larger than this server takes")
+        StatusCode::PAYLOAD_TOO_LARGE => failure("the body is larger than this server accepts")
             .status(StatusCode::PAYLOAD_TOO_LARGE)
-            .hint("send less at once, or raise server.body_bytes"),
-        _ => said(&rejection.body_text()),
+            .hint("send less at once, or raise server.body_bytes in the settings of the server"),
+        _ => failure(&rejection.body_text()),
     }
 }
 

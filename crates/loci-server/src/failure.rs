@@ -1,7 +1,7 @@
-//! How is a failure told over HTTP?
+//! Failures as HTTP answers.
 //!
 //! Every failure is sent as `application/problem+json` (RFC 9457): `detail` is the sentence for people, `instance` the id
-//! of the request; `code`, `operation`, `details`, `retryable` and `hint` are the same through every door. The status
+//! of the request; `code`, `operation`, `details`, `retryable` and `hint` are the same in every protocol. The status
 //! follows from the code, by the error table.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use loci_types::{ERROR_TABLE, Error, ErrorKind, Problem};
 use serde::Serialize;
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, ResponseBuilder};
 
-/// A failure on its way out.
+/// A failure that becomes an HTTP answer.
 #[derive(Debug, Clone)]
 pub(crate) struct Failure {
     status: StatusCode,
@@ -26,23 +26,23 @@ pub(crate) struct Failure {
 #[serde(rename_all = "camelCase")]
 #[schema(as = Problem)]
 pub(crate) struct ProblemBody {
-    /// Always `about:blank`: the code says which failure it is.
+    /// Always `about:blank`; `code` identifies the failure.
     #[serde(rename = "type")]
     sort: &'static str,
-    /// The status in words.
+    /// The reason phrase of the status.
     title: &'static str,
     /// The HTTP status.
     status: u16,
     /// The public code, such as `MEMORY_NOT_FOUND`.
     code: String,
-    /// A sentence for people.
+    /// What went wrong, as a sentence.
     detail: String,
     /// The id of the request, as in the header `X-Request-ID` and in the server's log.
     #[serde(skip_serializing_if = "Option::is_none")]
     instance: Option<String>,
     /// The operation that failed.
     operation: String,
-    /// More, by name: the field, the limit.
+    /// Further data by name, such as the field or the limit.
     #[schema(value_type = Object)]
     details: BTreeMap<String, serde_json::Value>,
     /// Whether the same call may succeed later.
@@ -55,7 +55,7 @@ pub(crate) struct ProblemBody {
 impl Failure {
     /// A failure with the status that its code has.
     pub(crate) fn of(problem: Problem) -> Self {
-        let problem = outward(problem);
+        let problem = without_paths(problem);
         let row = ERROR_TABLE.iter().find(|row| row.code == problem.code);
         let status = row.and_then(|row| StatusCode::from_u16(row.status).ok());
         Self {
@@ -70,7 +70,7 @@ impl Failure {
         Self::of(Problem::new(kind, message, operation))
     }
 
-    /// The caller must show who they are.
+    /// The caller has no valid credential.
     pub(crate) fn unknown_caller(message: &str, hint: &str) -> Self {
         Self::new(ErrorKind::Unauthenticated, message, "authenticate").hint(hint)
     }
@@ -146,7 +146,7 @@ impl Failure {
         }
     }
 
-    /// The problem itself, for other tongues.
+    /// The problem, for other protocols.
     pub(crate) fn problem(&self) -> &Problem {
         &self.problem
     }
@@ -157,9 +157,8 @@ impl Failure {
     }
 }
 
-/// The problem as callers from afar are told it: where the data lie is nobody's business but the
-/// operator's, who finds it in the log.
-fn outward(mut problem: Problem) -> Problem {
+/// The problem without paths of files, which only the operator may see. The whole message goes to the log.
+fn without_paths(mut problem: Problem) -> Problem {
     if problem.details.remove("file").is_none() {
         return problem;
     }
@@ -170,12 +169,12 @@ fn outward(mut problem: Problem) -> Problem {
         _ => "the store failed",
     };
     problem.message = message.to_owned();
-    problem.hint = Some("the server's log tells more".to_owned());
+    problem.hint = Some("see the log of the server".to_owned());
     problem
 }
 
-/// Words that do not fit.
-pub(crate) fn word(error: &Error, operation: &str) -> Failure {
+/// The failure of an operation for an error.
+pub(crate) fn to_failure(error: &Error, operation: &str) -> Failure {
     Failure::of(error.problem(operation))
 }
 
@@ -198,7 +197,7 @@ impl IntoResponse for Failure {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response.extensions_mut().insert(Code(code));
-        // For those who tell it in another tongue.
+        // For middleware that writes another form of it.
         response.extensions_mut().insert(whole);
         response
     }
@@ -247,22 +246,22 @@ fn resource_of<'a>(route: &'a str, problem: &ProblemBody) -> Option<&'a str> {
 #[derive(Debug, Clone)]
 pub(crate) struct Code(pub(crate) String);
 
-/// The failures that every operation may tell of, for the published description.
+/// The failures that every operation may return, for the published description.
 pub(crate) struct Failures;
 
 impl utoipa::IntoResponses for Failures {
     fn responses() -> BTreeMap<String, RefOr<utoipa::openapi::Response>> {
-        let told = [
+        let statuses = [
             (400, "A field is malformed, out of range or missing; `details.field` names it"),
-            (401, "No credential, or one that does not count"),
+            (401, "No credential, or an invalid one"),
             (403, "The credential does not allow this"),
-            (404, "There is no such thing, or none that the caller may see"),
-            (405, "The path has other methods"),
-            (409, "It has changed since it was read, or the same request is under way"),
+            (404, "Not found, or not visible to the caller"),
+            (405, "Method not allowed"),
+            (409, "The resource has changed since it was read, or the same request is being processed"),
             (413, "Too long or too large"),
             (415, "The body is not JSON"),
-            (429, "Too many requests; `Retry-After` says when to come back"),
-            (500, "A defect, or a store that cannot be read"),
+            (429, "Too many requests; `Retry-After` gives the number of seconds to wait"),
+            (500, "Internal error, or a store that cannot be read"),
             (502, "A model behind Loci failed"),
             (503, "The store, or a service behind Loci, failed, or the request took too long"),
             (507, "The disk is full or cannot be written"),
@@ -271,7 +270,7 @@ impl utoipa::IntoResponses for Failures {
         let response = |about: &str| {
             ResponseBuilder::new().description(about).content("application/problem+json", content.clone()).build()
         };
-        told.into_iter().map(|(status, about)| (status.to_string(), RefOr::T(response(about)))).collect()
+        statuses.into_iter().map(|(status, about)| (status.to_string(), RefOr::T(response(about)))).collect()
     }
 }
 

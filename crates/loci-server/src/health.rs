@@ -16,9 +16,9 @@ use utoipa_axum::routes;
 
 use crate::App;
 use crate::failure::{Failure, Failures, ProblemBody};
-use crate::guard::Who;
-use crate::metrics::Held;
-use crate::shared::Health;
+use crate::guard::Principal;
+use crate::metrics::StoreSizes;
+use crate::shared::SharedHealth;
 
 /// The routes of liveness, readiness and metrics.
 pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -212,7 +212,7 @@ async fn vectors(app: &App) -> VectorHealth {
 }
 
 /// The condition of what several servers share.
-fn tier(health: Health) -> ComponentHealth {
+fn tier(health: SharedHealth) -> ComponentHealth {
     ComponentHealth {
         status: if health.degraded.is_some() { HealthStatus::Degraded } else { HealthStatus::Healthy },
         name: Some(health.name),
@@ -228,13 +228,13 @@ fn tier(health: Health) -> ComponentHealth {
     responses((status = 200, description = "The metrics", body = String, content_type = "application/openmetrics-text"), Failures),
     security(("key" = ["admin"]))
 )]
-async fn metrics(State(app): State<Arc<App>>, who: Who) -> Result<Response, Failure> {
-    // What there is, is told of the admin's own tenant; what was done, of the server.
-    let caller = who.alone("getMetrics")?;
-    let stats = app.verb("getMetrics", app.engine.stats(&caller)).await?;
-    let learned = app.verb("getMetrics", app.engine.learned(&caller)).await?.unwrap_or_default();
+async fn metrics(State(app): State<Arc<App>>, principal: Principal) -> Result<Response, Failure> {
+    // The sizes are those of the admin's own tenant; the counters are those of the server.
+    let caller = principal.own_caller("getMetrics")?;
+    let stats = app.run_operation("getMetrics", app.engine.stats(&caller)).await?;
+    let learned = app.run_operation("getMetrics", app.engine.learned(&caller)).await?.unwrap_or_default();
     let episodic = stats.by_kind.get("episodic").copied().unwrap_or_default();
-    let held = Held {
+    let held = StoreSizes {
         by_layer: stats.by_layer.into_iter().collect(),
         episodic,
         semantic: stats.memories.saturating_sub(episodic),

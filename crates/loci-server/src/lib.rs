@@ -1,18 +1,17 @@
-//! Who may ask, and in what tongue?
+//! The server: HTTP, OpenSpec and MCP over one engine.
 //!
-//! The door of the house: it speaks HTTP and MCP and knows the engine, never a store and no rule
-//! of memory. Every request passes the guard first; what comes out of it is a `Who`, and only that
-//! makes a caller. Without keys the door opens on the machine's own address alone.
+//! It translates requests into calls of the engine and contains no rules of memory; it never uses a store directly.
+//! Every request passes the guard first, which produces a `Principal`; a `Caller` is made only from that. Without keys the
+//! server listens on loopback addresses only.
 
 mod app;
 mod connection;
 mod describe;
 mod docs;
-mod door;
 mod error;
+mod event_stream;
 mod extract;
 mod failure;
-mod follow;
 mod guard;
 mod health;
 mod idempotency;
@@ -22,6 +21,7 @@ mod openspec;
 mod options;
 mod router;
 mod schedule;
+mod server;
 mod shared;
 mod short_ids;
 mod strict;
@@ -33,7 +33,6 @@ mod worker;
 
 pub(crate) use app::App;
 pub use app::Options;
-pub use door::Door;
 pub use error::Error;
 pub use mcp::{Profile, Stdio};
 pub use options::{AuthOptions, JwtOptions, LogFormat, McpOptions, ServerOptions};

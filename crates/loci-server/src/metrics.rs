@@ -1,7 +1,7 @@
-//! What is counted while the house is open?
+//! Prometheus metrics of the server.
 //!
-//! The names are those that users of memory providers know, with underscores and a `loci_` before
-//! them. Counters belong to the server, not to the process, so two servers do not mix theirs.
+//! The names are those that are common for memory providers, with underscores and the prefix `loci_`. Counters belong to
+//! the server, not to the process, so two servers in one process count separately.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-/// Upper bounds of milliseconds.
+/// Upper bounds of the latency buckets, in milliseconds.
 const MILLISECONDS: [f64; 14] =
     [0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1_000.0, 5_000.0, 30_000.0];
 
@@ -33,10 +33,10 @@ const WRITES: [&str; 8] = [
 /// Operations whose time counts as a search.
 const SEARCHES: [&str; 4] = ["queryMemory", "recall", "recallBatch", "searchMemories"];
 
-/// Upper bounds of numbers of results.
+/// Upper bounds of the buckets of result counts.
 const RESULTS: [f64; 8] = [0.0, 1.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0];
 
-/// The protocol through which an operation was asked for: the label `door`.
+/// The protocol of a request, which is the value of the label `door`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Protocol {
     /// HTTP: `/v1` and `/memory.query`.
@@ -59,61 +59,61 @@ impl Protocol {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Operation {
+struct OperationLabels {
     operation: String,
     door: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Failed {
+struct ErrorLabels {
     operation: String,
     door: &'static str,
     code: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Requested {
+struct RequestLabels {
     method: String,
     route: String,
     status: u16,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Layered {
+struct LayerLabels {
     layer: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Coded {
+struct CodeLabels {
     code: String,
 }
 
-type Timed = Family<Operation, Histogram, fn() -> Histogram>;
+type LatencyFamily = Family<OperationLabels, Histogram, fn() -> Histogram>;
 
-/// Everything that is counted.
+/// All metrics.
 pub(crate) struct Metrics {
     registry: Registry,
-    operations: Family<Operation, Counter>,
-    errors: Family<Failed, Counter>,
-    latency: Timed,
+    operations: Family<OperationLabels, Counter>,
+    errors: Family<ErrorLabels, Counter>,
+    latency: LatencyFamily,
     results: Histogram,
     found: Counter,
     asked: Counter,
     hit_rate: Gauge<f64, std::sync::atomic::AtomicU64>,
     store: Histogram,
     retrieve: Histogram,
-    requests: Family<Requested, Counter>,
-    denied: Family<Coded, Counter>,
+    requests: Family<RequestLabels, Counter>,
+    denied: Family<CodeLabels, Counter>,
 }
 
-/// What the store holds, as it is told at each look.
+/// The size of the store, read for each scrape.
 #[derive(Debug, Default)]
-pub(crate) struct Held {
+pub(crate) struct StoreSizes {
     /// Memories by layer.
     pub(crate) by_layer: Vec<(String, u64)>,
     /// Episodes.
     pub(crate) episodic: u64,
-    /// Everything else.
+    /// All other memories.
     pub(crate) semantic: u64,
     /// Bytes on disk.
     pub(crate) bytes: u64,
@@ -127,7 +127,7 @@ impl Metrics {
             registry: Registry::with_prefix("loci"),
             operations: Family::default(),
             errors: Family::default(),
-            latency: Timed::new_with_constructor(milliseconds),
+            latency: LatencyFamily::new_with_constructor(milliseconds),
             results: Histogram::new(RESULTS),
             found: Counter::default(),
             asked: Counter::default(),
@@ -159,9 +159,9 @@ impl Metrics {
     }
 
     /// Counts an operation, which is named by its `operationId` whatever the protocol. With a code it failed.
-    pub(crate) fn operation(&self, door: Protocol, name: &str, code: Option<&str>, took: Duration) {
-        let door = door.name();
-        let operation = Operation { operation: name.to_owned(), door };
+    pub(crate) fn operation(&self, protocol: Protocol, name: &str, code: Option<&str>, took: Duration) {
+        let door = protocol.name();
+        let operation = OperationLabels { operation: name.to_owned(), door };
         let milliseconds = took.as_secs_f64() * 1e3;
         self.operations.get_or_create(&operation).inc();
         self.latency.get_or_create(&operation).observe(milliseconds);
@@ -171,11 +171,13 @@ impl Metrics {
             _ => {}
         }
         if let Some(code) = code {
-            self.errors.get_or_create(&Failed { operation: operation.operation, door, code: code.to_owned() }).inc();
+            self.errors
+                .get_or_create(&ErrorLabels { operation: operation.operation, door, code: code.to_owned() })
+                .inc();
         }
     }
 
-    /// A search found so many.
+    /// Counts a search with this number of results.
     pub(crate) fn found(&self, results: usize) {
         self.results.observe(results as f64);
         self.asked.inc();
@@ -185,30 +187,30 @@ impl Metrics {
         self.hit_rate.set(self.found.get() as f64 / self.asked.get().max(1) as f64);
     }
 
-    /// A request was answered.
+    /// Counts an answered request.
     pub(crate) fn request(&self, method: &Method, route: &str, status: u16) {
-        // Only methods that we know: a caller must not be able to invent names without end.
+        // Only known methods, so that a caller cannot create any number of label values.
         let method = if matches!(method.as_str(), "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS") {
             method.as_str()
         } else {
             "OTHER"
         };
-        let requested = Requested { method: method.to_owned(), route: route.to_owned(), status };
+        let requested = RequestLabels { method: method.to_owned(), route: route.to_owned(), status };
         self.requests.get_or_create(&requested).inc();
     }
 
-    /// Someone was refused.
+    /// Counts a refused request.
     pub(crate) fn denied(&self, code: &str) {
-        self.denied.get_or_create(&Coded { code: code.to_owned() }).inc();
+        self.denied.get_or_create(&CodeLabels { code: code.to_owned() }).inc();
     }
 
-    /// Everything, as Prometheus reads it: what was done by the server, and what the caller holds.
-    pub(crate) fn text(&self, held: &Held) -> String {
+    /// All metrics in the text format of Prometheus: the counters of the server, and the size of the caller's tenant.
+    pub(crate) fn text(&self, sizes: &StoreSizes) -> String {
         let mut text = String::new();
-        let summarize = Operation { operation: "summarize".to_owned(), door: Protocol::Http.name() };
+        let summarize = OperationLabels { operation: "summarize".to_owned(), door: Protocol::Http.name() };
         let summarized = self.operations.get_or_create(&summarize).get();
-        // What is held is of one tenant, and made anew for each who asks.
-        let parts = [&self.registry, &held.registry(summarized)];
+        // The sizes belong to one tenant, so their registry is made for each request.
+        let parts = [&self.registry, &sizes.registry(summarized)];
         let written = parts.into_iter().try_for_each(|part| encode_registry(&mut text, part));
         match written.and_then(|()| encode_eof(&mut text)) {
             Ok(()) => text,
@@ -218,12 +220,12 @@ impl Metrics {
     }
 }
 
-impl Held {
+impl StoreSizes {
     fn registry(&self, summarized: u64) -> Registry {
         let mut registry = Registry::with_prefix("loci");
-        let size = Family::<Layered, Gauge>::default();
+        let size = Family::<LayerLabels, Gauge>::default();
         for (layer, count) in &self.by_layer {
-            size.get_or_create(&Layered { layer: layer.clone() }).set(signed(*count));
+            size.get_or_create(&LayerLabels { layer: layer.clone() }).set(signed(*count));
         }
         registry.register("memory_storage_size", "Memories by layer", size);
         for (name, about, value) in [
@@ -271,7 +273,7 @@ mod tests {
         metrics.operation(Protocol::Http, "addMemory", None, took);
         metrics.operation(Protocol::Mcp, "addMemory", Some("INVALID_INPUT"), took);
         metrics.operation(Protocol::OpenSpec, "recall", None, took);
-        let text = metrics.text(&Held::default());
+        let text = metrics.text(&StoreSizes::default());
         for line in [
             "loci_memory_operations_total{operation=\"addMemory\",door=\"http\"} 1",
             "loci_memory_operations_total{operation=\"addMemory\",door=\"mcp\"} 1",

@@ -1,7 +1,6 @@
-//! How is the door set?
+//! The settings of `loci.toml` under `[server]`, `[auth]` and `[mcp]`.
 //!
-//! What `loci.toml` says under `[server]`, `[auth]` and `[mcp]`. The defaults are safe on one
-//! machine: closed to other origins, bounded in every direction.
+//! The defaults are safe on one machine: other origins are refused, and every size and duration has a limit.
 
 use std::path::PathBuf;
 
@@ -10,49 +9,49 @@ use serde::{Deserialize, Serialize};
 
 use crate::mcp::Profile;
 
-/// Where and how the server listens.
+/// Address, limits and timeouts of the server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ServerOptions {
-    /// The address.
+    /// The address to listen on, as `host:port`.
     pub listen: String,
-    /// Names under which the server is reached beside its own address; on other addresses than the
-    /// machine's own, none means any.
+    /// Host names that requests may use besides the server's own address. If it is empty, a server on a loopback address
+    /// accepts its own names only, and a server on any other address accepts all.
     pub allowed_hosts: Vec<String>,
-    /// Web pages of these origins may call; none: no page may.
+    /// Origins whose web pages may call the server. Default: none.
     pub cors_origins: Vec<String>,
-    /// The largest body, in bytes.
+    /// Maximum size of a request body, in bytes.
     pub body_bytes: usize,
-    /// The largest body of an import of another system's file, in bytes. Lines of Loci have no bound.
+    /// Maximum size of an imported file of another system, in bytes. Imports in Loci's own format have no limit.
     pub import_bytes: u64,
-    /// The folder of the backups that are made over HTTP; none: `backups` in the data folder.
+    /// The folder for backups that are made over HTTP. Default: `backups` in the data folder.
     pub backup_folder: Option<PathBuf>,
-    /// Seconds that a request may take.
+    /// Maximum duration of a request, in seconds.
     pub request_seconds: u64,
-    /// Seconds in which the head of a request must have come.
+    /// Maximum time until the head of a request has arrived, in seconds.
     pub header_seconds: u64,
-    /// Seconds after which a reader that takes nothing is cut.
+    /// Time after which a connection is closed if the peer reads nothing, in seconds.
     pub stalled_seconds: u64,
-    /// Connections at once; further ones wait.
+    /// Maximum number of open connections. Further ones wait.
     pub connections: usize,
-    /// Seconds between two signs of life on a stream of events.
+    /// Interval of heartbeats on event streams, in seconds.
     pub heartbeat_seconds: u64,
-    /// Requests per second and credential once credentials count; 0: as many as come.
+    /// Maximum number of requests per second and credential. 0 means unlimited.
     pub requests_per_second: u32,
-    /// Requests that may come at once before the rate counts.
+    /// Number of requests of a credential that may arrive at once before the rate is enforced.
     pub burst: u32,
-    /// How the log is written: `text` or `json`.
+    /// Format of the log: `text` or `json`.
     pub log: LogFormat,
 }
 
-/// How the log is written.
+/// Format of the log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
-    /// For people.
+    /// Lines of text.
     #[default]
     Text,
-    /// For machines: one object per line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -77,15 +76,15 @@ impl Default for ServerOptions {
     }
 }
 
-/// Who is believed beside the keys that Loci makes itself.
+/// Credentials that are accepted besides the keys that Loci creates.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AuthOptions {
-    /// Tokens of someone else.
+    /// JSON Web Tokens of an external issuer.
     pub jwt: Option<JwtOptions>,
 }
 
-/// Tokens of someone else, and how they are proved.
+/// How JSON Web Tokens of an external issuer are verified.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct JwtOptions {
@@ -93,11 +92,11 @@ pub struct JwtOptions {
     pub secret_env: Option<String>,
     /// A file with the public keys of RS256 and EdDSA tokens, as a JSON Web Key Set.
     pub jwks_file: Option<PathBuf>,
-    /// Who must have issued them.
+    /// The required issuer (`iss`).
     pub issuer: Option<String>,
-    /// For whom they must be made.
+    /// The required audience (`aud`).
     pub audience: String,
-    /// The claim that holds what the token allows.
+    /// The claim that holds the grant. Default: `loci`.
     pub claim: Option<String>,
 }
 
@@ -107,9 +106,9 @@ pub struct JwtOptions {
 pub struct McpOptions {
     /// The tools at `/mcp`: `default`, `full` or `graph`.
     pub profile: Profile,
-    /// The most tokens of one answer.
+    /// Maximum number of tokens of an answer.
     pub budget_tokens: usize,
-    /// Whose memories are meant when neither credential nor address says; none: the user `me`.
+    /// The user whose memories are used if neither the credential nor the address names one. Default: `me`.
     pub user: Option<String>,
 }
 
@@ -120,18 +119,18 @@ impl Default for McpOptions {
 }
 
 impl McpOptions {
-    /// Refuses a budget in which nothing could be said.
+    /// Checks that the budget is within its limits.
     pub fn validate(&self) -> Result<(), Error> {
         if (256..=1_000_000).contains(&self.budget_tokens) {
             return Ok(());
         }
-        let message = format!("mcp.budget_tokens is {}, but must lie between 256 and 1000000", self.budget_tokens);
+        let message = format!("mcp.budget_tokens is {}, but must be between 256 and 1000000", self.budget_tokens);
         Err(Error::new(ErrorKind::Configuration, message).at("mcp.budget_tokens").hint("leave it out for the default"))
     }
 }
 
 impl ServerOptions {
-    /// Refuses bounds that would let nothing through.
+    /// Checks that all limits are within their ranges and all origins are well-formed.
     pub fn validate(&self) -> Result<(), Error> {
         let wrong = |field: &'static str, message: String| {
             Error::new(ErrorKind::Configuration, message).at(field).hint("leave it out for the default")
@@ -148,7 +147,7 @@ impl ServerOptions {
         ];
         for (field, value, least, most) in bounds {
             if !(least..=most).contains(&value) {
-                return Err(wrong(field, format!("{field} is {value}, but must lie between {least} and {most}")));
+                return Err(wrong(field, format!("{field} is {value}, but must be between {least} and {most}")));
             }
         }
         match self
@@ -156,7 +155,7 @@ impl ServerOptions {
             .iter()
             .find(|origin| !origin.contains("://") || origin.parse::<axum::http::HeaderValue>().is_err())
         {
-            Some(origin) => Err(wrong("server.cors_origins", format!("`{origin}` is no origin"))
+            Some(origin) => Err(wrong("server.cors_origins", format!("invalid origin `{origin}`"))
                 .hint("write scheme and host, such as https://app.example.com")),
             None => Ok(()),
         }

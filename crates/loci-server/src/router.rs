@@ -1,7 +1,8 @@
-//! Which roads lead into the house?
+//! The router: all routes with their OpenAPI description, and the middleware around them.
 //!
-//! Routes are collected together with their description, so that none is without one. Around them
-//! stand, from the outside in: panics caught, compression, other origins, the guard, time and size.
+//! Routes are collected together with their description, so that none lacks one. The middleware, from the outside in:
+//! version headers, OpenSpec failures, panics, compression, CORS, the guard, idempotency, body size, timeout, scope of
+//! short ids, time zone.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,14 +51,14 @@ pub(crate) fn described() -> OpenApiRouter<Arc<App>> {
 pub(crate) fn routes(app: &Arc<App>) -> Router {
     let (routes, _) = described().split_for_parts();
     let seconds = Duration::from_secs(app.options.server.request_seconds);
-    let timed = middleware::from_fn(move |request: Request, next: Next| in_time(seconds, request, next));
+    let timed = middleware::from_fn(move |request: Request, next: Next| with_timeout(seconds, request, next));
     routes
         .merge(mcp::routes())
-        .merge(openspec::again())
-        .fallback(unknown)
-        .method_not_allowed_fallback(other_method)
+        .merge(openspec::alias_routes())
+        .fallback(unknown_path)
+        .method_not_allowed_fallback(method_not_allowed)
         .with_state(app.clone())
-        // Innermost, in the task in which requests are read.
+        // Innermost, so that it is the task in which requests are parsed.
         .layer(middleware::from_fn_with_state(app.clone(), days))
         .layer(middleware::from_fn_with_state(app.clone(), short_ids::read_scope))
         .layer(timed)
@@ -67,12 +68,12 @@ pub(crate) fn routes(app: &Arc<App>) -> Router {
         .layer(cors(&app.options.server.cors_origins))
         .layer(CompressionLayer::new())
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(middleware::from_fn_with_state(app.clone(), openspec::in_its_words))
-        .layer(middleware::from_fn(provider))
+        .layer(middleware::from_fn_with_state(app.clone(), openspec::rewrite_failures))
+        .layer(middleware::from_fn(add_headers))
 }
 
-/// Says which version answers.
-async fn provider(request: Request, next: Next) -> Response {
+/// Adds the version and the security headers to every answer.
+async fn add_headers(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
     headers.insert(HeaderName::from_static("x-provider-version"), HeaderValue::from_static(env!("CARGO_PKG_VERSION")));
@@ -86,20 +87,20 @@ async fn days(State(app): State<Arc<App>>, request: Request, next: Next) -> Resp
     in_time_zone(app.engine.time_zone().clone(), next.run(request)).await
 }
 
-/// Ends what takes too long. A stream has answered as soon as it has begun.
-async fn in_time(limit: Duration, request: Request, next: Next) -> Response {
-    // An import goes on as long as its body comes; who sends nothing is cut off there.
+/// Ends a request that takes too long. For a stream, only the time until it begins counts.
+async fn with_timeout(limit: Duration, request: Request, next: Next) -> Response {
+    // An import may take as long as its body arrives; it has its own timeout for a sender that stalls.
     if request.uri().path() == "/v1/import" {
         return next.run(request).await;
     }
-    // Whoever may ask again with the same key is waited for elsewhere, and the work itself is not cut.
-    if idempotency::is_kept(&request) {
+    // A request with an idempotency key has its timeout in `idempotency`, which does not cancel the work.
+    if idempotency::stores_answer(&request) {
         return next.run(request).await;
     }
     match tokio::time::timeout(limit, next.run(request)).await {
         Ok(response) => response,
         Err(_) => Failure::new(ErrorKind::Provider, "the request took too long", "request")
-            .hint("ask for less at once, or raise server.request_seconds")
+            .hint("request less at once, or raise server.request_seconds in the settings of the server")
             .into_response(),
     }
 }
@@ -124,21 +125,21 @@ fn cors(origins: &[String]) -> CorsLayer {
         .max_age(Duration::from_secs(600))
 }
 
-async fn unknown() -> Failure {
-    Failure::new(ErrorKind::RouteNotFound, "there is nothing at this path", "request")
+async fn unknown_path() -> Failure {
+    Failure::new(ErrorKind::RouteNotFound, "unknown path", "request")
         .field("path")
-        .hint("GET /openapi.json tells what there is")
+        .hint("GET /openapi.json lists all paths")
 }
 
-async fn other_method() -> Failure {
-    Failure::new(ErrorKind::MethodNotAllowed, "this path has other methods", "request")
+async fn method_not_allowed() -> Failure {
+    Failure::new(ErrorKind::MethodNotAllowed, "method not allowed", "request")
         .field("method")
-        .hint("the Allow header names them")
+        .hint("the header Allow lists the methods of this path")
 }
 
-/// A defect of ours: told as such, without its insides.
+/// The answer to a request that panicked. The panic message goes to the log only.
 fn panicked(panic: Box<dyn std::any::Any + Send>) -> Response {
-    let said = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-    tracing::error!(panic = said.unwrap_or("?"), "a request panicked");
-    Failure::new(ErrorKind::Internal, "something in Loci broke", "request").into_response()
+    let message = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    tracing::error!(panic = message.unwrap_or("?"), "a request panicked");
+    Failure::new(ErrorKind::Internal, "internal error", "request").into_response()
 }

@@ -1,7 +1,7 @@
-//! When is the night?
+//! The cron schedule of maintenance.
 //!
-//! The usual five fields: minute, hour, day of month, month, day of week, in the time zone that is
-//! set. `croner` reads them.
+//! It has the usual five fields (minute, hour, day of month, month, day of week) in the configured time zone and is parsed
+//! by `croner`.
 
 use croner::Cron;
 use jiff::Timestamp;
@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 
 use crate::Error;
 
-/// The hours at which maintenance runs.
+/// When maintenance runs.
 #[derive(Debug, Clone)]
 pub struct Schedule {
     cron: Cron,
@@ -17,7 +17,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Reads a schedule; an empty one is none.
+    /// Parses a schedule. Returns `None` for an empty text.
     pub fn read(text: &str, zone: TimeZone) -> Result<Option<Self>, Error> {
         if text.trim().is_empty() {
             return Ok(None);
@@ -27,7 +27,7 @@ impl Schedule {
         Ok(Some(Self { cron, zone }))
     }
 
-    /// The next hour after an instant; none: never.
+    /// The next run after an instant, or `None` if there will be no further one.
     pub(crate) fn after(&self, now: Timestamp) -> Option<Timestamp> {
         let here = now.to_zoned(self.zone.clone());
         self.cron.find_next_occurrence(&here, false).ok().map(|next| next.timestamp())

@@ -1,45 +1,44 @@
-//! What do several servers share?
+//! The interface to a rate limiter that several servers share.
 //!
-//! As much of it as the door needs to know: a counter of requests, and how it is. Whoever starts the
-//! server brings it; without one, each server counts for itself.
+//! The program that starts the server provides it; without one, each server limits rates on its own.
 
 use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
 
-/// Something that several servers reach.
+/// A rate limiter that several servers share.
 #[async_trait]
-pub trait Shared: Send + Sync + fmt::Debug {
-    /// Counts a request of `key` for all servers; none if it cannot, so that the server counts alone.
-    async fn take(&self, key: &str, per_second: u32, burst: u32) -> Option<Counted>;
+pub trait SharedLimiter: Send + Sync + fmt::Debug {
+    /// Counts a request of `key` for all servers. Returns `None` if that is not possible; the server then counts alone.
+    async fn take(&self, key: &str, per_second: u32, burst: u32) -> Option<RateDecision>;
 
-    /// How it is.
-    async fn health(&self) -> Health;
+    /// The health of the limiter.
+    async fn health(&self) -> SharedHealth;
 }
 
-/// What came of counting a request.
+/// The decision about a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counted {
-    /// Whether it may go on.
+pub struct RateDecision {
+    /// Whether the request is allowed.
     pub allowed: bool,
-    /// How many more may follow at once.
+    /// Number of requests that may still follow at once.
     pub left: u32,
-    /// How long to wait, if it may not.
+    /// How long to wait if the request is not allowed.
     pub retry_after: Duration,
-    /// How long until a whole burst may come again.
+    /// Time until a whole burst is allowed again.
     pub full_after: Duration,
 }
 
-/// How it is.
+/// The health of a shared limiter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Health {
-    /// What it is called.
+pub struct SharedHealth {
+    /// The name of the implementation.
     pub name: String,
-    /// The version of what stands behind it.
+    /// The version of the service behind it.
     pub version: String,
-    /// How long it took to answer.
+    /// The time that it took to answer.
     pub latency: Duration,
-    /// What is wrong, if each server has to do without it.
+    /// The problem, if servers currently have to do without it.
     pub degraded: Option<String>,
 }

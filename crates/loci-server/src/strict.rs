@@ -1,7 +1,7 @@
-//! Is this JSON of the shape that was asked for?
+//! A strict deserializer of JSON values.
 //!
-//! Serde reads a struct from a list as well, by position. Nobody who sends `["ann"]` for identifiers
-//! means that, so here an object is an object and a list is a list.
+//! Serde also reads a struct from a list, by position. No client that sends `["ann"]` for identifiers intends that, so here
+//! a struct is read from an object only.
 
 use serde::de::value::{MapDeserializer, SeqDeserializer, StrDeserializer};
 use serde::de::{self, Deserializer, EnumAccess, IntoDeserializer, Unexpected, VariantAccess, Visitor};
@@ -74,8 +74,8 @@ impl<'de> Deserializer<'de> for Strict {
         visitor: V,
     ) -> Result<V::Value, Error> {
         match self.0 {
-            // Words alone; what carries a value is read as serde_json reads it.
-            Value::String(word) => visitor.visit_enum(Word(word)),
+            // Only variants without a value; serde_json reads the others.
+            Value::String(word) => visitor.visit_enum(VariantName(word)),
             other => other.deserialize_enum(name, variants, visitor),
         }
     }
@@ -86,21 +86,22 @@ impl<'de> Deserializer<'de> for Strict {
     }
 }
 
-struct Word(String);
+/// The name of a variant without a value.
+struct VariantName(String);
 
-impl<'de> EnumAccess<'de> for Word {
+impl<'de> EnumAccess<'de> for VariantName {
     type Error = Error;
-    type Variant = Alone;
+    type Variant = UnitVariant;
 
-    fn variant_seed<S: de::DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Alone), Error> {
+    fn variant_seed<S: de::DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, UnitVariant), Error> {
         let word: StrDeserializer<'_, Error> = self.0.as_str().into_deserializer();
-        seed.deserialize(word).map(|variant| (variant, Alone))
+        seed.deserialize(word).map(|variant| (variant, UnitVariant))
     }
 }
 
-struct Alone;
+struct UnitVariant;
 
-impl<'de> VariantAccess<'de> for Alone {
+impl<'de> VariantAccess<'de> for UnitVariant {
     type Error = Error;
 
     fn unit_variant(self) -> Result<(), Error> {

@@ -1,6 +1,6 @@
 //! Tasks: long work that goes on when its caller has left.
 //!
-//! Tasks live in this process and belong to the tenant that started them. The newest [`KEPT`] are kept; those of another
+//! Tasks live in this process and belong to the tenant that started them. The newest [`MAX_TASKS`] are kept; those of another
 //! tenant are not found. When the server closes, work that can stop is stopped and the rest is waited for.
 
 use std::collections::VecDeque;
@@ -24,9 +24,9 @@ use crate::failure::{Failure, ProblemBody};
 use crate::metrics::Protocol;
 
 /// Number of tasks that are kept; the oldest that have ended go first.
-const KEPT: usize = 1_000;
+const MAX_TASKS: usize = 1_000;
 /// Number of tasks that run at once.
-const RUNNING: usize = 16;
+const MAX_RUNNING: usize = 16;
 
 /// What a task does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
@@ -121,15 +121,15 @@ pub(crate) struct TaskPlan {
     pub(crate) stop: Stop,
 }
 
-/// A task as it is kept.
-struct Kept {
+/// A stored task.
+struct TaskRecord {
     tenant: Tenant,
     stop: Stop,
     view: watch::Sender<Task>,
     cancelled: watch::Sender<bool>,
 }
 
-impl Kept {
+impl TaskRecord {
     fn is_running(&self) -> bool {
         self.view.borrow().status == TaskStatus::Running
     }
@@ -138,29 +138,29 @@ impl Kept {
 /// The tasks of this process.
 #[derive(Default)]
 pub(crate) struct Tasks {
-    all: Mutex<VecDeque<Arc<Kept>>>,
+    all: Mutex<VecDeque<Arc<TaskRecord>>>,
     running: Mutex<JoinSet<()>>,
 }
 
-/// What the work of a task has at hand.
+/// The handle that the work of a task gets.
 #[derive(Clone)]
 pub(crate) struct TaskHandle {
     app: Arc<App>,
-    kept: Arc<Kept>,
+    record: Arc<TaskRecord>,
 }
 
 impl TaskHandle {
     /// Says how far the work is.
     pub(crate) fn progress(&self, done: u64, total: Option<u64>) {
         let now = self.app.engine.now();
-        self.kept.view.send_modify(|task| {
+        self.record.view.send_modify(|task| {
             (task.progress.done, task.progress.total, task.updated_at) = (done, total, now);
         });
     }
 
     /// Whether the work is to end.
     pub(crate) fn is_cancelled(&self) -> bool {
-        *self.kept.cancelled.borrow()
+        *self.record.cancelled.borrow()
     }
 }
 
@@ -168,60 +168,60 @@ impl Tasks {
     /// The tasks of a tenant, newest first.
     pub(crate) fn list(&self, tenant: &Tenant) -> Vec<Task> {
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = all.iter().rev().filter(|kept| kept.tenant == *tenant);
-        own.map(|kept| kept.view.borrow().clone()).collect()
+        let own = all.iter().rev().filter(|record| record.tenant == *tenant);
+        own.map(|record| record.view.borrow().clone()).collect()
     }
 
-    /// A task of a tenant, and what tells when it changes.
+    /// A task of a tenant, as a receiver of its changes.
     pub(crate) fn follow(&self, tenant: &Tenant, id: &str, operation: &str) -> Result<watch::Receiver<Task>, Failure> {
         Ok(self.find(tenant, id, operation)?.view.subscribe())
     }
 
     /// Asks a task to stop. One that has ended is left as it is.
     pub(crate) fn cancel(&self, tenant: &Tenant, id: &str, operation: &str) -> Result<(), Failure> {
-        let kept = self.find(tenant, id, operation)?;
-        if kept.is_running() && kept.stop == Stop::Never {
+        let record = self.find(tenant, id, operation)?;
+        if record.is_running() && record.stop == Stop::Never {
             return Err(Failure::new(ErrorKind::Conflict, "this task cannot be stopped half-way", operation)
                 .field("id")
                 .hint("wait until it has ended"));
         }
-        kept.cancelled.send_replace(true);
+        record.cancelled.send_replace(true);
         Ok(())
     }
 
     /// Stops what can be stopped, and waits for all.
     pub(crate) async fn close(&self) {
-        for kept in self.all.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-            kept.cancelled.send_replace(kept.stop != Stop::Never);
+        for record in self.all.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            record.cancelled.send_replace(record.stop != Stop::Never);
         }
         let running = std::mem::take(&mut *self.running.lock().unwrap_or_else(PoisonError::into_inner));
         running.join_all().await;
     }
 
-    fn find(&self, tenant: &Tenant, id: &str, operation: &str) -> Result<Arc<Kept>, Failure> {
+    fn find(&self, tenant: &Tenant, id: &str, operation: &str) -> Result<Arc<TaskRecord>, Failure> {
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = all.iter().find(|kept| kept.tenant == *tenant && kept.view.borrow().id == id);
+        let found = all.iter().find(|record| record.tenant == *tenant && record.view.borrow().id == id);
         found.cloned().ok_or_else(|| {
-            Failure::new(ErrorKind::NotFound, "there is no such task", operation)
+            Failure::new(ErrorKind::NotFound, "task not found", operation)
                 .field("id")
                 .hint("the server keeps the last 1,000 tasks until it restarts")
         })
     }
 
-    fn keep(&self, kept: Arc<Kept>, operation: &str) -> Result<(), Failure> {
+    fn insert(&self, record: Arc<TaskRecord>, operation: &str) -> Result<(), Failure> {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.iter().filter(|kept| kept.is_running()).count() >= RUNNING {
-            let message = format!("{RUNNING} tasks run already");
+        if all.iter().filter(|record| record.is_running()).count() >= MAX_RUNNING {
+            let message = format!("{MAX_RUNNING} tasks run already");
             return Err(Failure::new(ErrorKind::RateLimited, message, operation)
                 .hint("wait until one has ended")
                 .after(5));
         }
-        while all.len() >= KEPT
-            && let Some(oldest) = all.iter().position(|kept| !kept.is_running())
+        while all.len() >= MAX_TASKS
+            && let Some(oldest) = all.iter().position(|record| !record.is_running())
         {
             all.remove(oldest);
         }
-        all.push_back(kept);
+        all.push_back(record);
         Ok(())
     }
 }
@@ -247,14 +247,14 @@ where
         error: None,
     };
     let (view, cancelled) = (watch::Sender::new(task.clone()), watch::Sender::new(false));
-    let kept = Arc::new(Kept { tenant: caller.tenant.clone(), stop, view, cancelled });
-    app.tasks.keep(kept.clone(), operation)?;
-    let handle = TaskHandle { app: app.clone(), kept };
+    let record = Arc::new(TaskRecord { tenant: caller.tenant.clone(), stop, view, cancelled });
+    app.tasks.insert(record.clone(), operation)?;
+    let handle = TaskHandle { app: app.clone(), record };
     let work = AssertUnwindSafe(work(handle.clone())).catch_unwind();
     let mut running = app.tasks.running.lock().unwrap_or_else(PoisonError::into_inner);
     while running.try_join_next().is_some() {}
     running.spawn(async move {
-        let (started, mut asked) = (Instant::now(), handle.kept.cancelled.subscribe());
+        let (started, mut asked) = (Instant::now(), handle.record.cancelled.subscribe());
         let outcome = tokio::select! {
             outcome = work => outcome.unwrap_or_else(|_| Err(broken())),
             _ = asked.wait_for(|asked| *asked), if stop == Stop::Anywhere => Err(stopped()),
@@ -274,7 +274,7 @@ fn end<T: Serialize>(handle: &TaskHandle, operation: &str, outcome: loci_engine:
         Err(_) if handle.is_cancelled() => (TaskStatus::Cancelled, None, None),
         Err(error) => (TaskStatus::Failed, None, Some(Failure::of(error.problem(operation)).body())),
     };
-    handle.kept.view.send_modify(|task| {
+    handle.record.view.send_modify(|task| {
         (task.status, task.result, task.error) = (status, result, error);
         (task.updated_at, task.ended_at) = (now, Some(now));
     });

@@ -2,7 +2,7 @@
 //!
 //! The terms of all texts are stored as numbers in one array, text after text, and a query scans it. A term is four
 //! bytes, so that the texts of 10,000 memories take less than a megabyte and are scanned in a fraction of a
-//! millisecond. There is no index to build: an insert is an append, a removal a tombstone.
+//! millisecond. No index is built: an insert is an append, a removal a tombstone.
 //!
 //! Pure: no I/O. The number of a term is a 32-bit fingerprint. With 10,000 distinct terms in a scope the chance that a
 //! query term shares its fingerprint with another one is about 1 in 430,000; a collision only adds a false candidate.

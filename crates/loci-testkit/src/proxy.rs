@@ -34,7 +34,7 @@ impl Proxy {
     /// Starts a proxy to the server at `host:port` on a free port.
     ///
     /// # Panics
-    /// Panics if there is no free port.
+    /// Panics if no port is free.
     pub async fn to(target: impl Into<String>) -> Self {
         let target = target.into();
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port on loopback");

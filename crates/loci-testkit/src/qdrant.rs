@@ -24,7 +24,7 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
 
-use self::collection::Held;
+use self::collection::CollectionData;
 
 /// A running stand-in server.
 pub struct StandIn {
@@ -36,7 +36,7 @@ pub struct StandIn {
 /// The data and the settings of the server.
 #[derive(Default)]
 pub(crate) struct State {
-    collections: Mutex<BTreeMap<String, Held>>,
+    collections: Mutex<BTreeMap<String, CollectionData>>,
     /// The API key that every request must have.
     api_key: Option<String>,
     /// The delay of every answer in milliseconds.
@@ -106,7 +106,7 @@ impl StandIn {
 
     /// Removes the points of every collection and keeps the collections.
     pub fn empty(&self) {
-        self.held().values_mut().for_each(Held::empty);
+        self.held().values_mut().for_each(CollectionData::empty);
     }
 
     /// Delays every answer by this time.
@@ -160,7 +160,7 @@ impl StandIn {
         }
     }
 
-    fn held(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Held>> {
+    fn held(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, CollectionData>> {
         self.state.collections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -135,7 +135,7 @@ impl PrivateRedis {
     /// A server with a port that is not started yet.
     ///
     /// # Panics
-    /// If there is no free port.
+    /// If no port is free.
     pub fn stopped() -> Option<Self> {
         let program = given("LOCI_TEST_REDIS_SERVER")?;
         let free = TcpListener::bind(("127.0.0.1", 0)).expect("a free port on loopback");
@@ -205,7 +205,7 @@ fn given(name: &str) -> Option<String> {
     found
 }
 
-#[expect(clippy::disallowed_methods, reason = "where servers are is told to tests by the environment alone")]
+#[expect(clippy::disallowed_methods, reason = "tests get the addresses of servers from the environment")]
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }

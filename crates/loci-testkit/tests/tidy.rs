@@ -1,7 +1,6 @@
-//! Is the house in order?
+//! Checks of the repository that no compiler makes.
 //!
-//! Guards what no compiler sees: which room may use which, how long a file may grow, and that
-//! `docs/coverage.md` names tests that exist.
+//! They cover which crate may depend on which, the length of files, and that `docs/coverage.md` names tests that exist.
 
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
@@ -9,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Which rooms a room may use; the testkit stands outside.
+/// Which crates of the workspace a crate may depend on.
 const EDGES: &[(&str, &[&str])] = &[
     ("loci-types", &[]),
     ("loci-store", &["loci-types"]),
@@ -20,7 +19,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("loci-testkit", &["loci-types", "loci-store", "loci-models", "loci-engine"]),
 ];
 
-/// Crates that only these rooms may use.
+/// External crates that only these crates may use.
 const OUTSIDE: &[(&str, &[&str])] = &[
     ("rusqlite", &["loci-store", "loci-cli"]),
     ("redis", &["loci-store"]),
@@ -38,7 +37,7 @@ const OUTSIDE: &[(&str, &[&str])] = &[
     ("tracing-opentelemetry", &["loci-cli", "loci-server"]),
 ];
 
-/// A file longer than this is about more than one thing.
+/// Maximum number of lines of a file.
 const LONGEST: usize = 600;
 
 fn root() -> PathBuf {
@@ -63,9 +62,9 @@ fn sources() -> Vec<(PathBuf, String)> {
     found
 }
 
-/// The dependencies of a room, without those that only its tests use.
-fn dependencies(room: &str) -> Vec<String> {
-    let text = fs::read_to_string(root().join("crates").join(room).join("Cargo.toml")).unwrap();
+/// The dependencies of a crate, without those that only its tests use.
+fn dependencies(member: &str) -> Vec<String> {
+    let text = fs::read_to_string(root().join("crates").join(member).join("Cargo.toml")).unwrap();
     let mut inside = false;
     let mut names = Vec::new();
     for line in text.lines() {
@@ -80,13 +79,13 @@ fn dependencies(room: &str) -> Vec<String> {
 
 #[test]
 fn dependencies_point_down() {
-    for (room, allowed) in EDGES {
-        for name in dependencies(room) {
+    for (member, allowed) in EDGES {
+        for name in dependencies(member) {
             if name.starts_with("loci-") {
-                assert!(allowed.contains(&name.as_str()), "{room} must not use {name}");
+                assert!(allowed.contains(&name.as_str()), "{member} must not use {name}");
             }
-            if let Some((_, rooms)) = OUTSIDE.iter().find(|(outside, _)| *outside == name) {
-                assert!(rooms.contains(room), "{room} must not use {name}");
+            if let Some((_, members)) = OUTSIDE.iter().find(|(outside, _)| *outside == name) {
+                assert!(members.contains(member), "{member} must not use {name}");
             }
         }
     }
@@ -94,13 +93,13 @@ fn dependencies_point_down() {
 
 #[test]
 fn every_room_is_guarded() {
-    let rooms: Vec<String> = fs::read_dir(root().join("crates"))
+    let members: Vec<String> = fs::read_dir(root().join("crates"))
         .unwrap()
         .flatten()
         .map(|entry| entry.file_name().into_string().unwrap())
         .collect();
-    for room in rooms {
-        assert!(EDGES.iter().any(|(guarded, _)| *guarded == room), "{room} has no line in EDGES");
+    for member in members {
+        assert!(EDGES.iter().any(|(guarded, _)| *guarded == member), "{member} has no line in EDGES");
     }
 }
 
@@ -143,7 +142,7 @@ fn coverage_names_tests_that_exist() {
             continue;
         }
         for name in proof.split(',').map(|name| name.trim().trim_matches('`')) {
-            assert!(tests.contains_key(name), "docs/coverage.md names `{name}`, which is no test:\n{row}");
+            assert!(tests.contains_key(name), "docs/coverage.md names `{name}`, which does not exist:\n{row}");
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use clap::Args;
-use loci_server::{Door, Options, Schedule};
+use loci_server::{Options, Schedule, Server};
 use serde_json::json;
 
 use crate::context::Context;
@@ -48,23 +48,23 @@ pub(crate) async fn run(context: &Context, args: ServeArgs) -> Result<()> {
         jwt_secret: secret,
         mcp: settings.mcp_for_server(),
         config: settings.public(),
-        shared: context.tier()?.map(|tier| tier as Arc<dyn loci_server::Shared>),
+        shared: context.tier()?.map(|tier| tier as Arc<dyn loci_server::SharedLimiter>),
     };
     options.validate()?;
-    // The address first: a wrong one is told before a model is loaded.
-    let door = Door::open(&listen, guarded).await?;
+    // The address is bound first, so that a wrong one is reported before a model is loaded.
+    let server = Server::bind(&listen, guarded).await?;
     let engine = Arc::new(context.engine_with_model(false, &loci_engine::Caller::operator()).await?);
     let zone = jiff::tz::TimeZone::get(&engine.config().retrieval.time_zone).unwrap_or(jiff::tz::TimeZone::UTC);
     let schedule = Schedule::read(&context.settings.lifecycle.schedule, zone)?;
     // Before the address is printed: whoever has read it may ask for an end at once.
     let closing = asked_to_stop();
-    let address = format!("http://{}", door.address());
+    let address = format!("http://{}", server.address());
     if context.json {
         output::json(&json!({ "listening": address, "data": context.data()? }));
     } else {
         output::line(&format!("Listening on {address} (Ctrl-C ends it)"));
     }
-    door.serve(engine, options, schedule, closing).await?;
+    server.serve(engine, options, schedule, closing).await?;
     output::note("Closed; everything is kept.");
     Ok(())
 }

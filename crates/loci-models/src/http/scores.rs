@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_told_apart_and_never_quoted() {
+    fn malformed_answers_are_distinguished_and_never_quoted() {
         for json in ["{}", "null", "7", r#""a text""#, r#"{"results":"a text"}"#] {
             check(1, json, Err("it has no list of scores"));
         }

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_weights_are_told_by_their_hash() {
+    fn unknown_weights_are_recognised_by_their_hash() {
         let scratch = tempfile::tempdir().unwrap();
         model_at(scratch.path());
         let sha256 = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a".to_owned();

@@ -1,4 +1,4 @@
-//! Does the cache save work without changing an answer?
+//! The cache saves work without changing a result.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! Does the HTTP chat keep its promises over real HTTP?
+//! The HTTP chat client over real HTTP.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -173,7 +173,7 @@ async fn what_does_not_fit_twice_is_a_loud_failure() {
 }
 
 #[tokio::test]
-async fn no_answer_is_told_apart() {
+async fn kinds_of_missing_answers_are_distinguished() {
     let content = |text: &str, end: &str| choice(json!({ "message": { "content": text }, "finish_reason": end }));
     let body = |json: Value| ResponseTemplate::new(200).set_body_json(json);
     let refusal = choice(json!({ "message": { "content": null, "refusal": "No." }, "finish_reason": "stop" }));
@@ -230,16 +230,16 @@ async fn a_field_that_is_refused_is_never_sent_again() {
         for field in &fields {
             assert_eq!(last.get(field), None);
         }
-        // The shape is told in words instead, and the limit by its newer name.
-        let told = last["messages"][0]["content"].as_str().unwrap().contains(r#""enum":["red","green"]"#);
-        assert_eq!(told, fields.contains(&"response_format"));
+        // The schema is in the text instead, and the limit has its newer name.
+        let in_text = last["messages"][0]["content"].as_str().unwrap().contains(r#""enum":["red","green"]"#);
+        assert_eq!(in_text, fields.contains(&"response_format"));
         assert_eq!(last.get("max_completion_tokens").is_some(), fields.contains(&"max_tokens"));
     }
 }
 
 #[tokio::test]
 async fn a_refusal_for_another_reason_is_passed_on_and_not_remembered() {
-    // It complains of a field that it is no longer sent: the field was not the trouble.
+    // It complains about a field that was not sent any more, so the field was not the cause.
     let refusal = ResponseTemplate::new(422).set_body_json(json!({ "detail": format!("response_format? {INPUT}") }));
     let server = script(&[refusal.clone(), refusal, says(GOOD)]).await;
     let chat = RemoteChat::new(config(&server)).unwrap();

@@ -1,4 +1,4 @@
-//! Is a folder that cannot be used refused with a clear word?
+//! A model folder that cannot be used is refused with a clear error.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Does a fetched model come whole or not at all?
+//! A model is fetched completely or not at all.
 
 use std::sync::Mutex;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Do the outside minds keep their promises?
+//! Tests of embedders, rerankers and language models.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise, its helpers too")]
 

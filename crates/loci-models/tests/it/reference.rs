@@ -1,4 +1,4 @@
-//! Are the local model's vectors those of the reference implementation?
+//! The vectors of the local model equal those of the reference implementation.
 
 use std::path::PathBuf;
 

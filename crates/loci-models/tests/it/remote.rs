@@ -1,4 +1,4 @@
-//! Does the HTTP embedder keep its promises over real HTTP?
+//! The HTTP embedder over real HTTP.
 
 use std::time::{Duration, Instant};
 
@@ -159,7 +159,7 @@ async fn what_will_not_pass_is_not_tried_again() {
 }
 
 #[tokio::test]
-async fn nonsense_is_told_apart() {
+async fn malformed_answers_are_distinguished() {
     for (nonsense, expected) in [
         (answer(&[vec![1.0, 1.0]]), "1 vectors for 2 texts"),
         (answer(&[]), "0 vectors for 2 texts"),

@@ -1,4 +1,4 @@
-//! Does the HTTP reranker keep its promises over real HTTP, and its deadline?
+//! The HTTP reranker over real HTTP, with its deadline.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -206,7 +206,7 @@ async fn a_failed_batch_fails_all() {
 }
 
 #[tokio::test]
-async fn nonsense_is_told_apart() {
+async fn malformed_answers_are_distinguished() {
     let text = |body: &str| ResponseTemplate::new(200).set_body_string(body);
     for (nonsense, expected) in [
         (text("<html>"), "expected value at line 1"),

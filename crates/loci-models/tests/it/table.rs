@@ -1,4 +1,4 @@
-//! Does a static model embed as its table says?
+//! A static model embeds according to its table.
 
 use std::path::Path;
 

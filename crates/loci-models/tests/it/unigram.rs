@@ -1,4 +1,4 @@
-//! Does a BERT encoder run with a unigram tokenizer, as multilingual encoders have it?
+//! A BERT encoder with a unigram tokenizer, as multilingual encoders have it.
 //!
 //! multilingual-e5-small and paraphrase-multilingual-MiniLM-L12-v2 are BERT encoders whose tokenizer is that of XLM-R:
 //! unigram pieces with `▁` for a space, `<s>` and `</s>` as markers, and fewer pieces than the encoder has rows.

@@ -1,4 +1,4 @@
-//! Are the multilingual model's tokens and vectors those of the reference implementation?
+//! Tokens and vectors of the multilingual model equal those of the reference implementation.
 
 use std::path::{Path, PathBuf};
 

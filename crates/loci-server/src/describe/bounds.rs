@@ -107,7 +107,7 @@ fn narrow(description: &mut Value) {
         for property in properties.values_mut().filter_map(Value::as_object_mut) {
             property.remove("uniqueItems");
         }
-        // What is absent is absent: only defaults that say something are told.
+        // Only defaults that carry information are published.
         for property in properties.values_mut().filter_map(Value::as_object_mut) {
             if matches!(property.get("default"), Some(Value::Null)) || property.get("default") == Some(&json!("")) {
                 property.remove("default");

@@ -60,7 +60,7 @@ fn described() -> Map<String, Value> {
             "X-RateLimit-Limit",
             false,
             &seconds,
-            "Requests that the credential may send at once. Absent: there is no limit.",
+            "Requests that the credential may send at once. Absent if the credential has no limit.",
         ),
         ("X-RateLimit-Remaining", false, &seconds, "Requests that it may still send now."),
         ("X-RateLimit-Reset", false, &seconds, "Seconds until it may send the whole number again."),

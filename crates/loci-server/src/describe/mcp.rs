@@ -40,7 +40,7 @@ fn operation(id: &str, parameter: Option<Value>) -> Value {
             "description": "The response to the request",
             "content": { "application/json": { "schema": { "$ref": "#/components/schemas/JsonRpcResponse" } } }
         },
-        "202": { "description": "A notification was accepted; there is no response to it" },
+        "202": { "description": "A notification was accepted; it has no response" },
         "406": {
             "description": "The header `Accept` does not allow `application/json` and `text/event-stream`",
             "content": { "text/plain": { "schema": { "type": "string" } } }

@@ -1,18 +1,17 @@
-//! Which credential does a request carry?
+//! Reads the credential of a request from its headers.
 
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 
 use crate::failure::Failure;
 
-/// The longest credential that is looked at.
-const LONGEST: usize = 16 * 1024;
+/// Maximum length of a credential, in bytes.
+const MAX_BYTES: usize = 16 * 1024;
 
-/// The credential of `Authorization: Bearer`, `Authorization: Token` or `X-API-Key`; one that cannot
-/// be read is refused, not overlooked.
+/// The credential of `Authorization: Bearer`, `Authorization: Token` or `X-API-Key`. A malformed one is an error, never
+/// treated as absent.
 pub(super) fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Failure> {
-    let unreadable =
-        || Failure::unknown_caller("the credential cannot be read", "send exactly one `Authorization: Bearer KEY`");
+    let unreadable = || Failure::unknown_caller("malformed credential", "send exactly one `Authorization: Bearer KEY`");
     let named = headers.get_all(AUTHORIZATION).iter().chain(headers.get_all("x-api-key").iter());
     let mut found = None;
     for value in named {
@@ -24,7 +23,7 @@ pub(super) fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Failure> {
         };
         let shown = shown.trim();
         let again = found.is_some_and(|first| first != shown);
-        if shown.is_empty() || shown.len() > LONGEST || again {
+        if shown.is_empty() || shown.len() > MAX_BYTES || again {
             return Err(unreadable());
         }
         found = Some(shown);

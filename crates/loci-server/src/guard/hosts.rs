@@ -1,8 +1,7 @@
-//! Under which names may the server be called?
+//! Checks the headers `Host` and `Origin`, as a protection against DNS rebinding and foreign web pages.
 //!
-//! A page on the web can make a browser call a server on the reader's own machine by giving that
-//! machine a name of its own. So on the machine's own address only its own names count, and a page
-//! of another origin is refused unless it is allowed.
+//! A web page can resolve a name of its own to a loopback address and so make a browser call a local server. A server on a
+//! loopback address therefore accepts its own names only, and requests of other origins are refused unless they are allowed.
 
 use std::net::SocketAddr;
 
@@ -12,7 +11,7 @@ use loci_types::ErrorKind;
 
 use crate::failure::Failure;
 
-/// The names that count.
+/// The accepted hosts and origins.
 #[derive(Debug)]
 pub(crate) struct Hosts {
     any: bool,
@@ -21,7 +20,7 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    /// The names of a server at this address, and those that are allowed beside them.
+    /// The names of a server at this address, and those that the settings allow.
     pub(crate) fn new(address: SocketAddr, allowed: &[String], origins: &[String]) -> Self {
         let own = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned);
         let here = match address.ip() {
@@ -36,7 +35,7 @@ impl Hosts {
         }
     }
 
-    /// Refuses a request for a name that is not ours.
+    /// Refuses a request for an unknown host.
     pub(crate) fn admit(&self, host: Option<&str>) -> Result<(), Failure> {
         let known = host.is_some_and(|host| {
             let host = host.to_ascii_lowercase();
@@ -45,11 +44,11 @@ impl Hosts {
         if self.any || known {
             return Ok(());
         }
-        Err(refused("this server does not go by the name in `Host`", "Host")
-            .hint("call it by its address, or add the name to server.allowed_hosts"))
+        Err(refused("unknown host in the header `Host`", "Host")
+            .hint("use the address of the server, or add the name to server.allowed_hosts in its settings"))
     }
 
-    /// Refuses a call by a page of another origin.
+    /// Refuses a request of a web page of another origin.
     pub(crate) fn admit_origin(&self, headers: &HeaderMap) -> Result<(), Failure> {
         let Some(origin) = headers.get(ORIGIN) else { return Ok(()) };
         let origin = origin.to_str().unwrap_or_default().to_ascii_lowercase();
@@ -58,8 +57,8 @@ impl Hosts {
         if ours || self.origins.contains(&origin) {
             return Ok(());
         }
-        Err(refused("pages of this origin may not call the server", "Origin")
-            .hint("add the origin to server.cors_origins"))
+        Err(refused("origin not allowed", "Origin")
+            .hint("add the origin to server.cors_origins in the settings of the server"))
     }
 }
 

@@ -1,7 +1,7 @@
-//! Is this token someone's word that we believe?
+//! Verifies JSON Web Tokens of an external issuer.
 //!
-//! A token counts if it is signed by a key that is set for its own sort of signature, made for us,
-//! not expired, and says what it allows. Why one does not count goes to the log, not to the caller.
+//! A token is valid if it is signed by a configured key of its own algorithm, has the required audience and issuer, has not
+//! expired and contains a valid grant. The reason for a refusal goes to the log, never to the caller.
 
 use jsonwebtoken::jwk::JwkSet;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::options::JwtOptions;
 
-/// What tokens are proved with.
+/// The keys and requirements by which tokens are verified.
 pub(crate) struct Jwt {
     secret: Option<DecodingKey>,
     keys: Vec<(Option<String>, Algorithm, DecodingKey)>,
@@ -19,22 +19,22 @@ pub(crate) struct Jwt {
     claim: String,
 }
 
-/// Seconds by which two clocks may differ.
+/// Tolerance for differing clocks, in seconds.
 const LEEWAY: u64 = 30;
 
-/// The longest subject, in bytes.
+/// Maximum length of a subject, in bytes.
 const SUBJECT_BYTES: usize = 128;
 
-/// The shortest shared secret, in bytes.
+/// Minimum length of a shared secret, in bytes.
 const SECRET_BYTES: usize = 32;
 
 impl Jwt {
-    /// Reads the keys that are set. `secret` is the value of the variable that the options name.
+    /// Reads the configured keys. `secret` is the value of the variable that the options name.
     pub(crate) fn read(options: &JwtOptions, secret: Option<&str>) -> Result<Self, Error> {
         let wrong = |field: &'static str, message: String| Error::new(ErrorKind::Configuration, message).at(field);
         if options.audience.is_empty() {
             return Err(wrong("auth.jwt.audience", "auth.jwt.audience is empty".to_owned())
-                .hint("say for whom tokens must be made, such as `loci`"));
+                .hint("set it to the audience of the tokens, such as `loci`"));
         }
         if options.secret_env.is_some() && secret.is_none_or(|secret| secret.len() < SECRET_BYTES) {
             let message = format!("the variable that auth.jwt.secret_env names must hold {SECRET_BYTES} bytes or more");
@@ -63,10 +63,10 @@ impl Jwt {
         })
     }
 
-    /// The subject of a token and what it allows, if it counts.
-    pub(crate) fn prove(&self, token: &str) -> Option<(String, Grant)> {
-        let proved = self.claims(token).and_then(|claims| self.grant(&claims));
-        proved.inspect_err(|problem| tracing::info!(target: "loci::audit", problem, "a token does not count")).ok()
+    /// The subject and the grant of a valid token.
+    pub(crate) fn verify(&self, token: &str) -> Option<(String, Grant)> {
+        let verified = self.claims(token).and_then(|claims| self.grant(&claims));
+        verified.inspect_err(|problem| tracing::info!(target: "loci::audit", problem, "invalid token")).ok()
     }
 
     fn claims(&self, token: &str) -> Result<Map<String, Value>, String> {
@@ -76,7 +76,7 @@ impl Jwt {
             Algorithm::RS256 | Algorithm::EdDSA => self.public_key(header.alg, header.kid.as_deref()),
             _ => None,
         };
-        let key = key.ok_or("no key is set for its signature")?;
+        let key = key.ok_or("no key is configured for its signature")?;
         let mut validation = Validation::new(header.alg);
         validation.leeway = LEEWAY;
         validation.validate_nbf = true;
@@ -101,14 +101,14 @@ impl Jwt {
     }
 
     fn grant(&self, claims: &Map<String, Value>) -> Result<(String, Grant), String> {
-        let allows = claims.get(&self.claim).ok_or("it does not say what it allows")?;
+        let allows = claims.get(&self.claim).ok_or("it has no grant")?;
         let grant: Grant = serde_json::from_value(allows.clone()).map_err(|error| error.to_string())?;
         grant.validate().map_err(|error| error.to_string())?;
         let subject = claims.get("sub").and_then(Value::as_str).unwrap_or_default();
         if subject.is_empty() || subject.len() > SUBJECT_BYTES || subject.chars().any(char::is_control) {
             return Err("its subject is missing, too long, or unprintable".to_owned());
         }
-        // Subjects of different tenants are different people.
+        // The same subject in different tenants is a different person.
         Ok((format!("{}/{subject}", grant.tenant.name()), grant))
     }
 }
@@ -121,7 +121,7 @@ fn public_keys(text: &str) -> Result<Vec<(Option<String>, Algorithm, DecodingKey
         let algorithm = match &jwk.algorithm {
             AlgorithmParameters::RSA(_) => Algorithm::RS256,
             AlgorithmParameters::OctetKeyPair(_) => Algorithm::EdDSA,
-            // Shared secrets do not belong into a file of public keys, and other curves are not ours.
+            // Shared secrets do not belong in a file of public keys, and other curves are not supported.
             _ => continue,
         };
         let key = DecodingKey::from_jwk(jwk).map_err(|error| error.to_string())?;
@@ -164,12 +164,12 @@ mod tests {
     #[test]
     fn a_token_counts_only_if_everything_is_right() {
         let jwt = Jwt::read(&options(), Some(SECRET)).unwrap();
-        let (subject, grant) = jwt.prove(&signed(&claims())).unwrap();
+        let (subject, grant) = jwt.verify(&signed(&claims())).unwrap();
         assert_eq!((subject.as_str(), grant.tenant.name()), ("acme/ann", "acme"));
         let check = |change: fn(&mut Value)| {
             let mut wrong = claims();
             change(&mut wrong);
-            assert!(jwt.prove(&signed(&wrong)).is_none(), "{wrong}");
+            assert!(jwt.verify(&signed(&wrong)).is_none(), "{wrong}");
         };
         check(|claims| claims["exp"] = (soon() - 3_600).into());
         check(|claims| drop(claims.as_object_mut().unwrap().remove("exp")));
@@ -196,7 +196,7 @@ mod tests {
         let cut = good[..good.len() - 4].to_owned();
         let changed = good.replacen('.', ".A", 1);
         for wrong in [none, other, longer.unwrap(), cut, changed, String::new(), "a.b.c".to_owned(), "..".to_owned()] {
-            assert!(jwt.prove(&wrong).is_none(), "{wrong}");
+            assert!(jwt.verify(&wrong).is_none(), "{wrong}");
         }
     }
 
@@ -238,14 +238,14 @@ mod tests {
             (header(Algorithm::EdDSA, None), &ed_key),
             (header(Algorithm::RS256, Some("two")), &rsa_key),
         ] {
-            assert!(jwt.prove(&sign(&header, key, &claims)).is_some(), "{header:?}");
+            assert!(jwt.verify(&sign(&header, key, &claims)).is_some(), "{header:?}");
         }
-        assert!(jwt.prove(&sign(&header(Algorithm::EdDSA, Some("two")), &ed_key, &claims)).is_none());
+        assert!(jwt.verify(&sign(&header(Algorithm::EdDSA, Some("two")), &ed_key, &claims)).is_none());
         // The public key must not pass for a shared secret.
         let forged = EncodingKey::from_secret(modulus.as_bytes());
-        assert!(jwt.prove(&sign(&header(Algorithm::HS256, Some("two")), &forged, &claims)).is_none());
+        assert!(jwt.verify(&sign(&header(Algorithm::HS256, Some("two")), &forged, &claims)).is_none());
         claims["iss"] = "https://evil.example".into();
-        assert!(jwt.prove(&sign(&header(Algorithm::EdDSA, Some("one")), &ed_key, &claims)).is_none());
+        assert!(jwt.verify(&sign(&header(Algorithm::EdDSA, Some("one")), &ed_key, &claims)).is_none());
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! Who is at the door, and may they come in?
+//! Authentication and authorization of every request.
 //!
-//! Every request passes here first: its host, its credential, the role that its route asks for and
-//! the rate of its caller. What a handler is given is a [`Who`], and a caller is made of it and of
-//! nothing else. It fails closed: a route without a role lets nobody in.
+//! The guard checks the host, the origin, the credential, the rate and the role that the route requires, in this order. A
+//! handler gets a [`Principal`], from which alone a
+//! `Caller` is made. The guard fails closed: a route that declares no role is for admins only.
 
 mod access;
 mod bearer;
@@ -31,26 +31,26 @@ pub(crate) use self::span::RequestSpan;
 use crate::App;
 use crate::failure::{self, Failure};
 
-/// The header that names a request.
+/// The header with the id of a request.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The tenant of whoever is not asked for a credential.
+/// The tenant of requests without a credential.
 const OPERATOR_TENANT: &str = "default";
 
-/// Who asks, as far as the door knows.
+/// The authenticated sender of a request.
 #[derive(Debug, Clone)]
-pub(crate) struct Who {
+pub(crate) struct Principal {
     credential: Credential,
     request: String,
 }
 
-/// What they came with.
+/// A verified credential.
 #[derive(Debug, Clone)]
 pub(crate) enum Credential {
-    /// Nothing, and nothing is asked for: the door is open to its own machine.
+    /// None, because none is required.
     Open,
-    /// Something that was proved.
-    Proved {
+    /// A key or a token that was verified.
+    Verified {
         /// Its name, for the ledger and the log.
         id: Arc<str>,
         /// What it allows.
@@ -58,8 +58,8 @@ pub(crate) enum Credential {
     },
 }
 
-impl Who {
-    /// The one who may do anything: whoever has the machine itself.
+impl Principal {
+    /// The operator, who may do everything.
     pub(crate) fn operator() -> Self {
         Self { credential: Credential::Open, request: new_request_id() }
     }
@@ -69,30 +69,30 @@ impl Who {
         let caller = match &self.credential {
             Credential::Open if asked.is_empty() => Ok(Caller::operator()),
             Credential::Open => Ok(Caller::new(asked)),
-            Credential::Proved { id, grant } => Caller::admitted(grant, id, asked),
+            Credential::Verified { id, grant } => Caller::admitted(grant, id, asked),
         };
-        let caller = caller.map_err(|error| failure::word(&error, operation))?;
+        let caller = caller.map_err(|error| failure::to_failure(&error, operation))?;
         Ok(Caller { request: Some(self.request.clone()), ..caller })
     }
 
-    /// The caller whom the credential means by itself.
-    pub(crate) fn alone(&self, operation: &str) -> Result<Caller, Failure> {
+    /// The caller without identifiers of the request.
+    pub(crate) fn own_caller(&self, operation: &str) -> Result<Caller, Failure> {
         self.caller(Identifiers::default(), operation)
     }
 
-    /// What they may do.
+    /// The role of the credential.
     pub(crate) fn role(&self) -> Role {
         match &self.credential {
             Credential::Open => Role::Admin,
-            Credential::Proved { grant, .. } => grant.role,
+            Credential::Verified { grant, .. } => grant.role,
         }
     }
 
-    /// What the credential allows; none: the door is open.
+    /// The grant of the credential, or `None` if no credential is required.
     pub(crate) fn grant(&self) -> Option<&Grant> {
         match &self.credential {
             Credential::Open => None,
-            Credential::Proved { grant, .. } => Some(grant),
+            Credential::Verified { grant, .. } => Some(grant),
         }
     }
 
@@ -101,44 +101,45 @@ impl Who {
         self.grant().map_or(OPERATOR_TENANT, |grant| grant.tenant.name())
     }
 
-    /// The credential's name.
+    /// The name of the credential, for the ledger and the log.
     pub(crate) fn name(&self) -> &str {
         match &self.credential {
             Credential::Open => "open",
-            Credential::Proved { id, .. } => id,
+            Credential::Verified { id, .. } => id,
         }
     }
 
-    /// Whether nobody was asked who they are.
+    /// Whether the request needed no credential.
     pub(crate) fn is_open(&self) -> bool {
         matches!(self.credential, Credential::Open)
     }
 
-    /// The request's name.
+    /// The id of the request.
     pub(crate) fn request(&self) -> &str {
         &self.request
     }
 
-    /// Whether their role is enough for this.
-    pub(crate) fn may(&self, needed: Role, operation: &str) -> Result<(), Failure> {
+    /// Checks that the credential has at least this role.
+    pub(crate) fn require_role(&self, needed: Role, operation: &str) -> Result<(), Failure> {
         if self.role() >= needed {
             return Ok(());
         }
-        let message = format!("this needs the role {needed}, and the credential has the role {}", self.role());
+        let message =
+            format!("this operation requires the role {needed}, but the credential has the role {}", self.role());
         Err(Failure::new(ErrorKind::Unauthorized, message, operation).hint("use a credential with that role"))
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Who {
+impl<S: Send + Sync> FromRequestParts<S> for Principal {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
         let missing = || Failure::new(ErrorKind::Internal, "the request did not pass the guard", "authenticate");
-        parts.extensions.get::<Who>().cloned().ok_or_else(missing)
+        parts.extensions.get::<Principal>().cloned().ok_or_else(missing)
     }
 }
 
-/// Lets a request in or refuses it, and writes down what became of it.
+/// The middleware: admits or refuses a request, and records the outcome in the log, the metrics and the span.
 pub(crate) async fn pass(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
     let started = std::time::Instant::now();
     let named = request_id(request.headers());
@@ -149,18 +150,18 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, mut request: Request, next
     let answer = async {
         let admitted = admit(&app, request.headers(), &method, route.as_deref(), &named, host(&request)).await;
         match admitted {
-            Ok((who, rated)) => {
-                let name = Some(who.name().to_owned());
-                app.requests.add(who.tenant());
-                request.extensions_mut().insert(who);
+            Ok((principal, rated)) => {
+                let name = Some(principal.name().to_owned());
+                app.requests.add(principal.tenant());
+                request.extensions_mut().insert(principal);
                 request.extensions_mut().insert(span.clone());
                 let mut response = next.run(request).await;
-                rated.tell(response.headers_mut());
+                rated.write_to(response.headers_mut());
                 (response, name)
             }
             Err(refused) => {
                 let mut response = refused.failure.into_response();
-                refused.rated.tell(response.headers_mut());
+                refused.rated.write_to(response.headers_mut());
                 (response, refused.name)
             }
         }
@@ -184,22 +185,22 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, mut request: Request, next
     response
 }
 
-/// Writes down that someone was refused.
+/// Records a refusal in the metrics and the audit log.
 pub(crate) fn denied(app: &App, credential: &str, request: &str, operation: &str, code: &str) {
     app.metrics.denied(code);
     tracing::warn!(target: "loci::audit", request, credential, operation, code, "denied");
 }
 
-/// Why someone is not let in, with who they are as far as that is known.
-struct Refused {
+/// A refusal, with the name of the credential as far as it is known.
+struct Denial {
     failure: Failure,
     name: Option<String>,
-    rated: rate::Rated,
+    rated: rate::RateStatus,
 }
 
-impl From<Failure> for Refused {
+impl From<Failure> for Denial {
     fn from(failure: Failure) -> Self {
-        Self { failure, name: None, rated: rate::Rated::default() }
+        Self { failure, name: None, rated: rate::RateStatus::default() }
     }
 }
 
@@ -210,64 +211,67 @@ async fn admit(
     route: Option<&str>,
     named: &str,
     host: Option<String>,
-) -> Result<(Who, rate::Rated), Refused> {
+) -> Result<(Principal, rate::RateStatus), Denial> {
     app.hosts.admit(host.as_deref())?;
     app.hosts.admit_origin(headers)?;
     let needed = app.access.of(method, route);
     let credential = match needed {
-        access::Needed::Nothing => Credential::Open,
+        access::Requirement::Nothing => Credential::Open,
         _ => identify(app, headers).await?,
     };
-    let who = Who { credential, request: named.to_owned() };
-    let name = Some(who.name().to_owned());
-    let rated = match app.rate.count(&who).await {
+    let principal = Principal { credential, request: named.to_owned() };
+    let name = Some(principal.name().to_owned());
+    let rated = match app.rate.count(&principal).await {
         Ok(rated) => rated,
-        Err((failure, rated)) => return Err(Refused { failure, name, rated }),
+        Err((failure, rated)) => return Err(Denial { failure, name, rated }),
     };
-    if let access::Needed::Role(role) = needed
-        && let Err(failure) = who.may(role, &app.access.operation(method, route))
+    if let access::Requirement::Role(role) = needed
+        && let Err(failure) = principal.require_role(role, &app.access.operation(method, route))
     {
-        return Err(Refused { failure, name, rated });
+        return Err(Denial { failure, name, rated });
     }
-    Ok((who, rated))
+    Ok((principal, rated))
 }
 
-/// The credential that the request carries, proved.
+/// Verifies the credential of the request.
 async fn identify(app: &App, headers: &HeaderMap) -> Result<Credential, Failure> {
     let unknown = || {
-        Failure::unknown_caller("the credential does not count", "check that it is whole, not revoked and not expired")
+        Failure::unknown_caller(
+            "invalid credential",
+            "check that the credential is complete, not revoked and not expired",
+        )
     };
     let Some(shown) = bearer(headers)? else {
         if app.is_open().await? {
             return Ok(Credential::Open);
         }
         return Err(Failure::unknown_caller(
-            "this store asks for a credential",
-            "send `Authorization: Bearer KEY`; `loci key create` makes one",
+            "credential required",
+            "send `Authorization: Bearer KEY`; an admin creates keys with POST /v1/keys or `loci key create`",
         ));
     };
     if let Some(key) = authenticate(&app.engine, shown).await? {
-        return Ok(Credential::Proved { id: format!("key:{}", key.id).into(), grant: Arc::new(key.grant) });
+        return Ok(Credential::Verified { id: format!("key:{}", key.id).into(), grant: Arc::new(key.grant) });
     }
-    match app.jwt.as_ref().and_then(|jwt| jwt.prove(shown)) {
+    match app.jwt.as_ref().and_then(|jwt| jwt.verify(shown)) {
         Some((subject, grant)) => {
-            Ok(Credential::Proved { id: format!("jwt:{subject}").into(), grant: Arc::new(grant) })
+            Ok(Credential::Verified { id: format!("jwt:{subject}").into(), grant: Arc::new(grant) })
         }
         None => Err(unknown()),
     }
 }
 
-/// Whether what someone came with still lets them in.
-pub(crate) async fn holds(app: &App, headers: &HeaderMap, who: &Who) -> bool {
+/// Whether the credential of an open stream is still valid.
+pub(crate) async fn is_still_valid(app: &App, headers: &HeaderMap, principal: &Principal) -> bool {
     let shown = identify(app, headers).await;
-    shown.is_ok_and(|credential| Who { credential, request: String::new() }.name() == who.name())
+    shown.is_ok_and(|credential| Principal { credential, request: String::new() }.name() == principal.name())
 }
 
 async fn authenticate(engine: &Engine, shown: &str) -> Result<Option<loci_types::Key>, Failure> {
     engine.authenticate(shown).await.map_err(|error| Failure::of(error.problem("authenticate")))
 }
 
-/// The name that the caller gave the request, if it is a plain one; else a new one.
+/// The id that the caller gave the request if it is well-formed, otherwise a new one.
 fn request_id(headers: &HeaderMap) -> String {
     let plain = |text: &&str| {
         let short = (1..=128).contains(&text.len());
@@ -277,8 +281,8 @@ fn request_id(headers: &HeaderMap) -> String {
     given.map_or_else(new_request_id, str::to_owned)
 }
 
-/// A new name for a request, in the order they come.
-#[expect(clippy::disallowed_methods, reason = "a name for the log, not a time that anything hangs on")]
+/// A new id for a request. Ids sort by time.
+#[expect(clippy::disallowed_methods, reason = "an id for the log; nothing depends on its time")]
 fn new_request_id() -> String {
     uuid::Uuid::now_v7().to_string()
 }

@@ -1,6 +1,6 @@
-//! How fast may one caller ask?
+//! The rate limit of each credential.
 //!
-//! Counted for all servers together where they share something that counts, else by this one alone.
+//! Requests are counted by the limiter that servers share, or by this server alone if there is none or it fails.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -13,32 +13,32 @@ use governor::state::keyed::DashMapStateStore;
 use governor::{Quota, RateLimiter};
 use loci_types::ErrorKind;
 
-use super::{Credential, Who};
+use super::{Credential, Principal};
 use crate::failure::Failure;
-use crate::shared::{Counted, Shared};
+use crate::shared::{RateDecision, SharedLimiter};
 
 type Limiter = RateLimiter<String, DashMapStateStore<String>, DefaultClock, StateInformationMiddleware>;
 
-/// The rate of each credential. Without credentials there is none.
+/// The rate limiter. Requests without a credential are not limited.
 pub(crate) struct Rate {
     limiter: Option<Limiter>,
-    shared: Option<Arc<dyn Shared>>,
+    shared: Option<Arc<dyn SharedLimiter>>,
     clock: DefaultClock,
     per_second: u32,
     burst: u32,
-    /// How long a whole burst takes to come back.
+    /// The time in which a whole burst is replenished.
     refill: Duration,
 }
 
-/// What is left to a caller.
+/// What a credential may still send: the burst, the rest of it and the seconds until it is full again.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Rated {
+pub(crate) struct RateStatus {
     left: Option<(u32, u32, u64)>,
 }
 
 impl Rate {
-    /// So many requests a second, and so many at once; 0: as many as come.
-    pub(crate) fn new(per_second: u32, burst: u32, shared: Option<Arc<dyn Shared>>) -> Self {
+    /// A limiter with this rate per second and this burst. A rate of 0 means no limit.
+    pub(crate) fn new(per_second: u32, burst: u32, shared: Option<Arc<dyn SharedLimiter>>) -> Self {
         let quota = NonZeroU32::new(per_second)
             .map(|rate| Quota::per_second(rate).allow_burst(NonZeroU32::new(burst).unwrap_or(NonZeroU32::MIN)));
         let limiter = quota.map(|quota| RateLimiter::dashmap(quota).with_middleware());
@@ -46,44 +46,44 @@ impl Rate {
         Self { limiter, shared, clock: DefaultClock::default(), per_second, burst, refill }
     }
 
-    /// Counts a request, or refuses it until later.
-    pub(crate) async fn count(&self, who: &Who) -> Result<Rated, (Failure, Rated)> {
-        let (Some(limiter), Credential::Proved { id, .. }) = (&self.limiter, &who.credential) else {
-            return Ok(Rated::default());
+    /// Counts a request, or refuses it if the rate is exceeded.
+    pub(crate) async fn count(&self, principal: &Principal) -> Result<RateStatus, (Failure, RateStatus)> {
+        let (Some(limiter), Credential::Verified { id, .. }) = (&self.limiter, &principal.credential) else {
+            return Ok(RateStatus::default());
         };
         if let Some(shared) = &self.shared
             && let Some(counted) = shared.take(id, self.per_second, self.burst).await
         {
-            return self.judge(counted);
+            return self.apply_decision(counted);
         }
         match limiter.check_key(&id.to_string()) {
             Ok(left) => {
                 let left = left.remaining_burst_capacity();
                 let used = f64::from(self.burst.saturating_sub(left)) / f64::from(self.burst);
                 let reset = (self.refill.as_secs_f64() * used).ceil() as u64;
-                Ok(Rated { left: Some((self.burst, left, reset)) })
+                Ok(RateStatus { left: Some((self.burst, left, reset)) })
             }
             Err(not_until) => Err(self.refuse(not_until.wait_time_from(self.clock.now()))),
         }
     }
 
-    /// What the count for all servers means for this request.
-    fn judge(&self, counted: Counted) -> Result<Rated, (Failure, Rated)> {
+    /// Applies the decision of the shared limiter.
+    fn apply_decision(&self, counted: RateDecision) -> Result<RateStatus, (Failure, RateStatus)> {
         if !counted.allowed {
             return Err(self.refuse(counted.retry_after));
         }
-        Ok(Rated { left: Some((self.burst, counted.left, seconds(counted.full_after))) })
+        Ok(RateStatus { left: Some((self.burst, counted.left, seconds(counted.full_after))) })
     }
 
-    fn refuse(&self, wait: Duration) -> (Failure, Rated) {
+    fn refuse(&self, wait: Duration) -> (Failure, RateStatus) {
         let wait = seconds(wait).max(1);
         let failure = Failure::new(ErrorKind::RateLimited, "too many requests with this credential", "request")
-            .hint("wait as long as Retry-After says, and ask more slowly")
+            .hint("wait for the seconds in Retry-After, and send requests more slowly")
             .after(wait);
-        (failure, Rated { left: Some((self.burst, 0, wait)) })
+        (failure, RateStatus { left: Some((self.burst, 0, wait)) })
     }
 
-    /// Forgets callers that have been quiet.
+    /// Removes the states of inactive callers.
     pub(crate) fn sweep(&self) {
         if let Some(limiter) = &self.limiter {
             limiter.retain_recent();
@@ -91,23 +91,23 @@ impl Rate {
     }
 }
 
-/// Whole seconds, rather too many than too few.
+/// Whole seconds, rounded up.
 fn seconds(time: Duration) -> u64 {
     time.as_secs_f64().ceil() as u64
 }
 
-impl Rated {
-    /// Says in the headers what is left.
-    pub(crate) fn tell(self, headers: &mut HeaderMap) {
+impl RateStatus {
+    /// Writes the rate headers.
+    pub(crate) fn write_to(self, headers: &mut HeaderMap) {
         let Some((burst, left, reset)) = self.left else { return };
-        let mut say = |name: &'static str, value: u64| {
+        let mut set = |name: &'static str, value: u64| {
             headers.insert(HeaderName::from_static(name), HeaderValue::from(value));
         };
-        say("x-ratelimit-limit", u64::from(burst));
-        say("x-ratelimit-remaining", u64::from(left));
-        say("x-ratelimit-reset", reset);
-        // The same under the names that knowledge providers use.
-        say("x-rate-limit-remaining", u64::from(left));
-        say("x-rate-limit-reset", reset);
+        set("x-ratelimit-limit", u64::from(burst));
+        set("x-ratelimit-remaining", u64::from(left));
+        set("x-ratelimit-reset", reset);
+        // The same under the names that OpenSpec uses.
+        set("x-rate-limit-remaining", u64::from(left));
+        set("x-rate-limit-reset", reset);
     }
 }

@@ -19,7 +19,7 @@ const LEAST: usize = 40;
 const INNER: usize = 32;
 
 /// The answer of a tool before it is measured.
-pub(super) struct Answer {
+pub(super) struct ToolAnswer {
     value: Value,
     write: fn(&Value) -> String,
     /// How to ask for less.
@@ -39,7 +39,7 @@ pub(super) struct ToolOutput {
     pub(super) failed: bool,
 }
 
-impl Answer {
+impl ToolAnswer {
     /// Makes an answer from a value and the function that writes it as text.
     pub(super) fn new(value: Value, write: fn(&Value) -> String) -> Self {
         Self { value, write, less: "ask for fewer with `limit`", texts: None }
@@ -215,11 +215,11 @@ mod tests {
         lines.map(|memory| format!("- {}\n", memory["content"].as_str().unwrap())).collect()
     }
 
-    fn answer(count: usize, words: usize) -> Answer {
+    fn answer(count: usize, words: usize) -> ToolAnswer {
         let memory =
             |n: usize| json!({ "id": uuid::Uuid::from_u128(n as u128), "content": "tea and cake. ".repeat(words) });
         let memories: Vec<Value> = (0..count).map(memory).collect();
-        Answer::new(json!({ "data": memories, "total": count }), write)
+        ToolAnswer::new(json!({ "data": memories, "total": count }), write)
     }
 
     #[test]
@@ -256,13 +256,13 @@ mod tests {
     #[test]
     fn nothing_at_all_still_says_so() {
         let wide: Map<String, Value> = (0..2_000).map(|n| (format!("field{n}"), n.into())).collect();
-        let output = Answer::new(wide.into(), |_| String::new()).within(256);
+        let output = ToolAnswer::new(wide.into(), |_| String::new()).within(256);
         assert!(cost(&output) <= 256);
         assert_eq!(output.value["left_out"]["answer"], 1);
     }
 
     #[test]
-    fn failures_are_told_in_full() {
+    fn failures_are_reported_in_full() {
         let problem = loci_types::Error::invalid("limit", "limit is 0").hint("use 5").problem("search");
         let output = ToolOutput::failed(&problem, false, 4_000);
         assert_eq!(output.texts, ["INVALID_INPUT: limit is 0\nHint: use 5"]);

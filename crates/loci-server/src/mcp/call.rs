@@ -17,7 +17,7 @@ use tracing::{Instrument, Span};
 use super::CALL;
 use crate::App;
 use crate::failure::Failure;
-use crate::guard::Who;
+use crate::guard::Principal;
 use crate::metrics::Protocol;
 
 /// The user whose memories are used if none is configured.
@@ -58,7 +58,7 @@ impl PendingApp {
 /// One call.
 pub(super) struct Call {
     pub(super) app: Arc<App>,
-    pub(super) who: Who,
+    pub(super) principal: Principal,
     /// The configured scope.
     pub(super) scope: Identifiers,
     /// The `operationId` of the HTTP operation that does the same, for metrics and errors.
@@ -74,15 +74,17 @@ impl Call {
     }
 
     fn caller_in(&self, scope: Identifiers) -> Result<Caller, Failure> {
-        let caller = self.who.caller(scope, self.operation)?;
+        let caller = self.principal.caller(scope, self.operation)?;
         if !caller.identifiers.is_empty() {
             return Ok(caller);
         }
         if caller.operator {
             let user = self.app.options.mcp.user.clone().unwrap_or_else(|| DEFAULT_USER.to_owned());
-            return self.who.caller(Identifiers { user_id: Some(user), ..Identifiers::default() }, self.operation);
+            return self
+                .principal
+                .caller(Identifiers { user_id: Some(user), ..Identifiers::default() }, self.operation);
         }
-        let message = "neither the credential nor the address says whose memories are meant";
+        let message = "no scope: neither the credential nor the address names a user, agent or project";
         Err(Failure::new(ErrorKind::MissingIdentifier, message, self.operation)
             .field("userId")
             .hint("end the server's address with ?userId=NAME, or use a key that is made for one user"))
@@ -109,7 +111,7 @@ impl Call {
     /// Returns the id of the memory that an argument names.
     pub(super) async fn resolve(&self, caller: &Caller, field: &str, given: &MemoryRef) -> Result<MemoryId, Failure> {
         let hint = "search_memory shows the id of each memory";
-        self.verb(self.app.engine.resolve_id(caller, given)).await.map_err(|failure| {
+        self.run_operation(self.app.engine.resolve_id(caller, given)).await.map_err(|failure| {
             let failure = failure.field(field);
             // The candidates of an ambiguous id come with a better hint.
             if failure.problem().code == ErrorKind::NotFound.code() { failure.hint(hint) } else { failure }
@@ -117,7 +119,10 @@ impl Call {
     }
 
     /// Runs engine work. It is not counted by itself: [`Call::counted`] counts the whole call.
-    pub(super) async fn verb<T>(&self, work: impl Future<Output = loci_engine::Result<T>>) -> Result<T, Failure> {
+    pub(super) async fn run_operation<T>(
+        &self,
+        work: impl Future<Output = loci_engine::Result<T>>,
+    ) -> Result<T, Failure> {
         work.await.map_err(|error| Failure::of(error.problem(self.operation)))
     }
 

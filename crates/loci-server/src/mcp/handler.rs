@@ -28,7 +28,7 @@ use super::tool::Effect;
 use super::{CALL, prompts, resources, schema, tool};
 use crate::extract::params;
 use crate::failure::Failure;
-use crate::guard::{RequestSpan, Who};
+use crate::guard::{Principal, RequestSpan};
 use crate::metrics::Protocol;
 use crate::{App, Options};
 
@@ -37,13 +37,13 @@ use crate::{App, Options};
 pub(super) struct Handler {
     app: PendingApp,
     profile: Profile,
-    over: Over,
+    over: Transport,
     budget: usize,
 }
 
 /// Where requests come from.
 #[derive(Clone)]
-enum Over {
+enum Transport {
     /// Over HTTP: each brings who it is from.
     Http,
     /// On the streams of this process, which was started for these.
@@ -52,23 +52,23 @@ enum Over {
 
 impl Handler {
     pub(super) fn over_http(app: Arc<App>, profile: Profile) -> Self {
-        Self { budget: app.options.mcp.budget_tokens, app: PendingApp::ready(app), profile, over: Over::Http }
+        Self { budget: app.options.mcp.budget_tokens, app: PendingApp::ready(app), profile, over: Transport::Http }
     }
 
     pub(super) fn on_streams(app: PendingApp, profile: Profile, scope: Identifiers, options: &Options) -> Self {
-        Self { app, profile, over: Over::Streams(scope), budget: options.mcp.budget_tokens }
+        Self { app, profile, over: Transport::Streams(scope), budget: options.mcp.budget_tokens }
     }
 
     /// Returns the credential and the scope of a request.
-    fn who(&self, context: &RequestContext<RoleServer>) -> Result<(Who, Identifiers), Failure> {
+    fn principal(&self, context: &RequestContext<RoleServer>) -> Result<(Principal, Identifiers), Failure> {
         match &self.over {
-            Over::Streams(scope) => Ok((Who::operator(), scope.clone())),
-            Over::Http => {
+            Transport::Streams(scope) => Ok((Principal::operator(), scope.clone())),
+            Transport::Http => {
                 let missing = || Failure::unknown_caller("the request did not pass the guard", "send it over HTTP");
                 let parts = context.extensions.get::<Parts>().ok_or_else(missing)?;
-                let who = parts.extensions.get::<Who>().cloned().ok_or_else(missing)?;
+                let principal = parts.extensions.get::<Principal>().cloned().ok_or_else(missing)?;
                 let whose: Identifiers = params(&parts.uri)?;
-                Ok((who, whose))
+                Ok((principal, whose))
             }
         }
     }
@@ -82,10 +82,10 @@ impl Handler {
         tool: Option<&'static str>,
     ) -> Result<Call, Failure> {
         let app = self.app.app().await.map_err(|failure| failure.operation(operation))?;
-        match self.who(context) {
-            Ok((who, scope)) => {
-                let span = span(context, who.request(), method, operation, tool);
-                Ok(Call { app, who, scope, operation, span })
+        match self.principal(context) {
+            Ok((principal, scope)) => {
+                let span = span(context, principal.request(), method, operation, tool);
+                Ok(Call { app, principal, scope, operation, span })
             }
             Err(failure) => {
                 let failure = failure.operation(operation);
@@ -129,8 +129,8 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let (who, _) = self.who(&context).map_err(|failure| fault(&failure))?;
-        let allowed = self.profile.tools().filter(|tool| who.role() >= tool.role);
+        let (principal, _) = self.principal(&context).map_err(|failure| fault(&failure))?;
+        let allowed = self.profile.tools().filter(|tool| principal.role() >= tool.role);
         Ok(ListToolsResult::with_all_items(allowed.map(|tool| self.described(tool)).collect()))
     }
 
@@ -215,7 +215,7 @@ impl ServerHandler for Handler {
         let prompt = prompts::PROMPTS.iter().filter(|_| self.is_memory()).find(|one| one.name == request.name);
         let Some(prompt) = prompt else {
             let name: String = request.name.chars().take(64).collect();
-            return Err(ErrorData::invalid_params(format!("there is no prompt `{name}`"), None));
+            return Err(ErrorData::invalid_params(format!("unknown prompt `{name}`"), None));
         };
         let call = self.call(&context, "prompts/get", prompt.operation, None).await;
         let call = call.map_err(|failure| fault(&failure))?;

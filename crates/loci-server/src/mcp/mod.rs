@@ -52,7 +52,7 @@ const CALL: &str = OPERATIONS[0];
 pub(crate) fn admit(access: &mut Access) {
     for (path, operation) in PATHS.into_iter().zip(OPERATIONS) {
         for method in [Method::GET, Method::POST, Method::DELETE] {
-            access.someone(method, path, operation);
+            access.require_credential(method, path, operation);
         }
     }
 }
@@ -74,7 +74,7 @@ async fn named(State(app): State<Arc<App>>, Path(name): Path<String>, request: R
         Ok(profile) => serve(app, profile, request).await,
         Err(_) => {
             let names = Profile::ALL.map(Profile::name).join(", ");
-            Failure::new(ErrorKind::NotFound, format!("there is no profile `{name}`"), "mcp")
+            Failure::new(ErrorKind::NotFound, format!("unknown profile `{name}`"), "mcp")
                 .field("profile")
                 .hint(format!("the profiles are {names}"))
                 .into_response()
@@ -101,7 +101,7 @@ async fn serve(app: Arc<App>, profile: Profile, request: Request) -> Response {
 pub struct Stdio {
     /// Which tools.
     pub profile: Profile,
-    /// Whose memories are meant.
+    /// The identifiers of the scope.
     pub identifiers: Identifiers,
     /// The settings.
     pub options: Options,
@@ -157,7 +157,7 @@ impl Stdio {
 }
 
 async fn on_streams(handler: Handler) {
-    // A client that hangs up before it has said anything is no failure.
+    // A client that disconnects before it has sent anything is not an error.
     match handler.serve(rmcp::transport::io::stdio_pipes()).await {
         Ok(running) => drop(running.waiting().await),
         Err(error) => tracing::info!(%error, "the client left before it began"),

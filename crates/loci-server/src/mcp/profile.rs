@@ -45,7 +45,7 @@ impl Profile {
         parts.iter().flat_map(|part| part.iter())
     }
 
-    /// What a model is told before it begins.
+    /// The instructions for the model.
     pub(super) fn instructions(self) -> &'static str {
         match self {
             Profile::Graph => {
@@ -149,7 +149,7 @@ mod tests {
             description["paths"].as_object().unwrap().values().flat_map(|path| path.as_object().unwrap().values());
         let known: HashSet<&str> = methods.filter_map(|method| method["operationId"].as_str()).collect();
         for tool in Profile::Full.tools().chain(Profile::Graph.tools()) {
-            assert!(known.contains(tool.operation), "{}: there is no operation `{}`", tool.name, tool.operation);
+            assert!(known.contains(tool.operation), "{}: unknown operation `{}`", tool.name, tool.operation);
         }
     }
 }

@@ -70,7 +70,7 @@ async fn recalled(call: &Call, topic: &str) -> Result<String, Failure> {
         summarize: true,
         ..QueryRequest::default()
     };
-    let answer = call.verb(call.app.engine.query(&caller, request)).await?;
+    let answer = call.run_operation(call.app.engine.query(&caller, request)).await?;
     let topic = shorten(topic, budget / 4).unwrap_or_default();
     if answer.cited.is_empty() {
         return Ok(format!("Let us talk about {topic}. Nothing is known about it yet."));

@@ -6,7 +6,7 @@ use loci_types::{ErrorKind, Layer};
 use serde_json::json;
 
 use super::CALL;
-use super::answer::Answer;
+use super::answer::ToolAnswer;
 use super::call::Call;
 use super::profile::Profile;
 use super::tools::{changes, graph, stats};
@@ -109,7 +109,7 @@ pub(super) async fn read(call: &Call, profile: Profile, uri: &str) -> Result<(&'
             Ok((JSON, counts.within(call.budget()).value.to_string()))
         }
         (.., Some(layer)) => {
-            let layer = layer.parse::<Layer>().map_err(|error| failure::word(&error, call.operation))?;
+            let layer = layer.parse::<Layer>().map_err(|error| failure::to_failure(&error, call.operation))?;
             Ok((JSON, latest(call, Some(layer)).await?))
         }
         _ => Err(unknown(uri)),
@@ -118,7 +118,7 @@ pub(super) async fn read(call: &Call, profile: Profile, uri: &str) -> Result<(&'
 
 fn unknown(uri: &str) -> Failure {
     let uri: String = uri.chars().take(200).collect();
-    Failure::new(ErrorKind::NotFound, format!("there is no resource `{uri}`"), CALL).field("uri")
+    Failure::new(ErrorKind::NotFound, format!("unknown resource `{uri}`"), CALL).field("uri")
 }
 
 /// The most important memories, within the budget.
@@ -136,7 +136,7 @@ async fn context(call: &Call) -> Result<String, Failure> {
         budget_tokens: Some(call.budget()),
         ..QueryRequest::default()
     };
-    let answer = call.verb(call.app.engine.query(&caller, request)).await?;
+    let answer = call.run_operation(call.app.engine.query(&caller, request)).await?;
     match answer.text.trim().is_empty() {
         true => Ok("Nothing is stored yet.".to_owned()),
         false => Ok(answer.text),
@@ -146,6 +146,6 @@ async fn context(call: &Call) -> Result<String, Failure> {
 async fn latest(call: &Call, layer: Option<Layer>) -> Result<String, Failure> {
     let latest = changes::latest(call, layer, CHANGES).await?;
     // Only the value is returned here, so it alone is measured.
-    let bare = Answer::new(json!({ "data": latest }), |_| String::new());
+    let bare = ToolAnswer::new(json!({ "data": latest }), |_| String::new());
     Ok(bare.within(call.budget()).value.to_string())
 }

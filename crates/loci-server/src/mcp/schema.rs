@@ -124,7 +124,7 @@ mod tests {
     struct Sample {
         /// The text.
         text: String,
-        /// So many.
+        /// A number.
         #[schemars(range(min = 1, max = 9))]
         count: Option<u32>,
         /// Which.
@@ -143,7 +143,7 @@ mod tests {
         let expect = json!({
             "type": "object",
             "properties": { "text": { "type": "string", "description": "The text." },
-                            "count": { "type": "integer", "description": "So many." } },
+                            "count": { "type": "integer", "description": "A number." } },
             "required": ["text"],
         });
         assert_eq!(brief(of::<Sample>(), &["which"]), expect);
@@ -158,7 +158,7 @@ mod tests {
             "type": "object",
             "properties": {
                 "text": { "type": "string", "description": "The text." },
-                "count": { "type": "integer", "description": "So many.", "minimum": 1, "maximum": 9 },
+                "count": { "type": "integer", "description": "A number.", "minimum": 1, "maximum": 9 },
                 "which": { "type": "string", "description": "Which.", "enum": ["one", "other"] },
             },
             "required": ["text"],

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::CALL;
-use super::answer::{Answer, ToolOutput};
+use super::answer::{ToolAnswer, ToolOutput};
 use super::call::Call;
 use super::profile::Profile;
 use crate::extract;
@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::guard;
 
 /// The future of an answer.
-pub(super) type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answer, Failure>> + Send + 'a>>;
+pub(super) type AnswerFuture<'a> = Pin<Box<dyn Future<Output = Result<ToolAnswer, Failure>> + Send + 'a>>;
 
 /// One tool.
 pub(super) struct Tool {
@@ -43,7 +43,7 @@ pub(super) struct Tool {
     /// The `operationId` of the HTTP operation that does the same.
     pub(super) operation: &'static str,
     /// Runs it.
-    pub(super) run: for<'a> fn(&'a Call, Value) -> Answering<'a>,
+    pub(super) run: for<'a> fn(&'a Call, Value) -> AnswerFuture<'a>,
 }
 
 /// What a tool does to memories, for the annotations that clients read.
@@ -122,7 +122,7 @@ pub(super) fn find(profile: Profile, name: &str) -> Option<&'static Tool> {
 pub(super) async fn run(call: &Call, profile: Profile, name: &str, arguments: Value) -> ToolOutput {
     let attempt = async {
         let tool = find(profile, name).ok_or_else(|| unknown(profile, name))?;
-        call.who.may(tool.role, tool.operation)?;
+        call.principal.require_role(tool.role, tool.operation)?;
         (tool.run)(call, arguments).await
     };
     // A defect must not leave the client without an answer.
@@ -141,14 +141,14 @@ pub(super) async fn run(call: &Call, profile: Profile, name: &str, arguments: Va
 pub(super) fn audit(call: &Call, failure: &Failure) {
     let code = &failure.problem().code;
     if *code == ErrorKind::Unauthorized.code() {
-        guard::denied(&call.app, call.who.name(), call.who.request(), call.operation, code);
+        guard::denied(&call.app, call.principal.name(), call.principal.request(), call.operation, code);
     }
 }
 
 fn unknown(profile: Profile, name: &str) -> Failure {
     let names: Vec<&str> = profile.tools().map(|tool| tool.name).collect();
     let name: String = name.chars().take(64).collect();
-    Failure::new(ErrorKind::InvalidInput, format!("there is no tool `{name}`"), CALL)
+    Failure::new(ErrorKind::InvalidInput, format!("unknown tool `{name}`"), CALL)
         .field("name")
         .hint(format!("the tools are {}", names.join(", ")))
 }

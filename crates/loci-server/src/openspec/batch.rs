@@ -1,7 +1,7 @@
-//! How are many entries written at once?
+//! `POST /batch`: writes many entries.
 //!
-//! One after the other, each whole or not at all. What fails is told by its place; unless it is to go
-//! on, the first failure ends the batch, and what was done before stays done and is told.
+//! Entries are written one after the other, each completely or not at all. A failure is reported with the index of its
+//! entry. Without `continue_on_error` the first failure ends the batch; entries before it stay written.
 
 use std::sync::Arc;
 
@@ -12,245 +12,249 @@ use loci_types::{AccessPolicy, Error, ErrorKind, MemoryId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::entries::{Status, changed, made};
-use super::place::Where;
-use super::shape::{EntrySource, Given, GivenMetadata};
-use super::told::ToldFailures;
-use super::{BATCH, verb};
+use super::entries::{EntryStatus, create_entry, update_entry};
+use super::entry::{EntryInput, EntrySource, MetadataInput};
+use super::failure::FailureResponses;
+use super::layer_view::LayerSelector;
+use super::{BATCH, run_operation};
 use crate::App;
 use crate::extract::Body;
-use crate::failure::{Failure, word};
-use crate::guard::Who;
+use crate::failure::{Failure, to_failure};
+use crate::guard::Principal;
 
-/// Many entries.
+/// A batch of entries.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = OpenSpecBatch)]
 pub(super) struct Batch {
-    /// What is done with them.
-    operation: Operation,
+    /// What to do with the entries.
+    operation: BatchOperation,
     /// The entries.
     #[schema(min_items = 1, max_items = 500)]
-    entries: Vec<Item>,
-    /// How.
+    entries: Vec<BatchItem>,
+    /// Options for all entries.
     #[serde(default)]
-    options: Options,
+    options: BatchOptions,
 }
 
-/// What is done with entries.
+/// What to do with the entries of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = OpenSpecBatchOperation)]
-enum Operation {
-    /// They are new.
+enum BatchOperation {
+    /// Create new entries.
     Create,
-    /// They are there, and change.
+    /// Change existing entries.
     Update,
-    /// They are removed.
+    /// Delete entries.
     Delete,
-    /// Those with the id of one that is there change; the others are new.
+    /// Change entries whose id exists, and create the others.
     Upsert,
 }
 
-/// One of many entries.
+/// One entry of a batch.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schema(as = OpenSpecBatchEntry)]
-struct Item {
-    /// Which, unless it is new.
+struct BatchItem {
+    /// The id of an existing entry.
     #[schema(value_type = Option<uuid::Uuid>)]
     id: Option<MemoryId>,
-    /// The version that the caller saw.
+    /// The expected version. A different version in the store is a conflict.
     version: Option<u64>,
     /// The text.
     content: Option<String>,
-    /// What is told about it.
-    metadata: GivenMetadata,
-    /// Where it came from.
+    /// The metadata of the entry.
+    metadata: MetadataInput,
+    /// The source of the entry.
     source: Option<EntrySource>,
-    /// Who, within its layer, may see it.
+    /// Which callers within its layer may see the entry.
     access_policy: Option<AccessPolicy>,
-    /// Where it lies, if not where the batch says.
-    layer: Option<Where>,
+    /// The layer of this entry. Default: the layer of the batch.
+    layer: Option<LayerSelector>,
 }
 
-/// How many entries are written.
+/// Options of a batch.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schema(as = OpenSpecBatchOptions)]
-struct Options {
-    /// Whether it goes on after a failure.
+struct BatchOptions {
+    /// Whether to continue after a failure.
     continue_on_error: bool,
-    /// Whether vectors are made while the caller waits; if not, they follow soon after.
+    /// Whether vectors are computed before the answer. Otherwise they are computed soon after.
     generate_embedding: bool,
-    /// Whether what is deleted is gone at once and for good.
+    /// Whether deleted entries are erased at once and for good.
     hard_delete: bool,
-    /// Where entries lie, and whose they are.
-    layer: Where,
+    /// The layer and the identifiers of the entries.
+    layer: LayerSelector,
 }
 
-impl Default for Options {
+impl Default for BatchOptions {
     fn default() -> Self {
-        Self { continue_on_error: false, generate_embedding: true, hard_delete: false, layer: Where::default() }
+        Self { continue_on_error: false, generate_embedding: true, hard_delete: false, layer: LayerSelector::default() }
     }
 }
 
-/// What became of a batch.
+/// The result of a batch.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OpenSpecBatchAnswer)]
-pub(super) struct Answer {
-    /// The name of this batch.
+pub(super) struct BatchAnswer {
+    /// The id of the request.
     operation_id: String,
-    /// Whether all of it was done.
-    status: Done,
-    /// What became of the entries.
-    results: Results,
+    /// Whether all entries were written.
+    status: BatchStatus,
+    /// The results of the entries.
+    results: BatchResults,
 }
 
-/// How much of a batch was done.
+/// How many entries of a batch were written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = OpenSpecBatchStatus)]
-enum Done {
-    /// All of it.
+enum BatchStatus {
+    /// All entries.
     Completed,
-    /// Some of it.
+    /// Some entries.
     Partial,
-    /// Nothing.
+    /// No entry.
     Failed,
 }
 
-/// What became of the entries of a batch.
+/// The results of the entries of a batch.
 #[derive(Debug, Default, Serialize, ToSchema)]
 #[schema(as = OpenSpecBatchResults)]
-struct Results {
-    /// How many were done.
+struct BatchResults {
+    /// Number of entries that were written.
     succeeded: usize,
-    /// How many failed.
+    /// Number of entries that failed.
     failed: usize,
-    /// How many were not tried, because one before them failed.
+    /// Number of entries that were not tried because an earlier one failed.
     skipped: usize,
-    /// What was done.
-    entries: Vec<One>,
-    /// What failed.
-    errors: Vec<Wrong>,
+    /// The entries that were written.
+    entries: Vec<BatchItemResult>,
+    /// The entries that failed.
+    errors: Vec<BatchItemError>,
 }
 
-/// What became of one entry.
+/// The result of one entry.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OpenSpecBatchDone)]
-struct One {
-    /// Its place in the batch, from 0.
+struct BatchItemResult {
+    /// The index of the entry in the batch, from 0.
     index: usize,
-    /// Its id.
+    /// The id of the entry.
     entry_id: MemoryId,
-    /// Its version now; none: it is gone.
+    /// The present version of the entry; null if it was erased.
     #[schema(required)]
     version: Option<u64>,
-    /// What happened to it.
-    status: Status,
+    /// What happened to the entry.
+    status: EntryStatus,
 }
 
-/// Why one entry failed.
+/// The error of one entry.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OpenSpecBatchError)]
-struct Wrong {
-    /// Its place in the batch, from 0.
+struct BatchItemError {
+    /// The index of the entry in the batch, from 0.
     index: usize,
-    /// The public code.
+    /// The error code.
     code: String,
-    /// A sentence for people.
+    /// What went wrong, as a sentence.
     message: String,
 }
 
-/// Writes many entries.
+/// Writes a batch of entries.
 #[utoipa::path(
     post, path = "/openspec/v1/knowledge/batch", operation_id = "openspecBatch", tag = "openspec",
     request_body = Batch,
-    responses((status = 200, description = "What became of them", body = Answer), ToldFailures),
+    responses((status = 200, description = "The results", body = BatchAnswer), FailureResponses),
     security(("key" = ["writer"]))
 )]
 pub(super) async fn batch(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Body(batch): Body<Batch>,
-) -> Result<Json<Answer>, Failure> {
+) -> Result<Json<BatchAnswer>, Failure> {
     let many = batch.entries.len();
     if many == 0 || many > BATCH {
-        let error = Error::invalid("entries", format!("there are {many} entries, but there must be 1 to {BATCH}"));
-        return Err(word(&error.hint("send several batches"), "batch"));
+        let error = Error::invalid("entries", format!("the batch has {many} entries, but must have 1 to {BATCH}"));
+        return Err(to_failure(&error.hint("send several batches"), "batch"));
     }
-    let mut results = Results::default();
+    let mut results = BatchResults::default();
     for (index, item) in batch.entries.into_iter().enumerate() {
         if results.failed > 0 && !batch.options.continue_on_error {
             results.skipped += 1;
             continue;
         }
-        match one(&app, &who, batch.operation, item, &batch.options).await {
+        match write_item(&app, &principal, batch.operation, item, &batch.options).await {
             Ok((entry_id, version, status)) => {
                 results.succeeded += 1;
-                results.entries.push(One { index, entry_id, version, status });
+                results.entries.push(BatchItemResult { index, entry_id, version, status });
             }
             Err(failure) => {
                 let problem = failure.problem();
                 results.failed += 1;
                 let (code, message) = (problem.code.clone(), problem.message.clone());
-                results.errors.push(Wrong { index, code, message });
+                results.errors.push(BatchItemError { index, code, message });
             }
         }
     }
     let status = match (results.succeeded, results.failed) {
-        (_, 0) => Done::Completed,
-        (0, _) => Done::Failed,
-        _ => Done::Partial,
+        (_, 0) => BatchStatus::Completed,
+        (0, _) => BatchStatus::Failed,
+        _ => BatchStatus::Partial,
     };
-    Ok(Json(Answer { operation_id: who.request().to_owned(), status, results }))
+    Ok(Json(BatchAnswer { operation_id: principal.request().to_owned(), status, results }))
 }
 
-async fn one(
+async fn write_item(
     app: &App,
-    who: &Who,
-    operation: Operation,
-    item: Item,
-    options: &Options,
-) -> Result<(MemoryId, Option<u64>, Status), Failure> {
-    let Item { id, version, content, metadata, source, access_policy, layer } = item;
-    let entry = Given { content, metadata, source, access_policy };
+    principal: &Principal,
+    operation: BatchOperation,
+    item: BatchItem,
+    options: &BatchOptions,
+) -> Result<(MemoryId, Option<u64>, EntryStatus), Failure> {
+    let BatchItem { id, version, content, metadata, source, access_policy, layer } = item;
+    let entry = EntryInput { content, metadata, source, access_policy };
     let place = layer.as_ref().unwrap_or(&options.layer);
-    let caller = who.caller(place.identifiers(), "batch")?;
-    let missing = || word(&Error::invalid("id", "the entry has no id"), "batch");
+    let caller = principal.caller(place.identifiers(), "batch")?;
+    let missing = || to_failure(&Error::invalid("id", "the entry has no id"), "batch");
     let written = match operation {
-        Operation::Create if id.is_some() => {
-            let error = Error::invalid("id", "a new entry is given its id").hint("leave it out, or use upsert");
-            return Err(word(&error, "batch"));
+        BatchOperation::Create if id.is_some() => {
+            let error = Error::invalid("id", "a new entry must not have an id").hint("leave it out, or use upsert");
+            return Err(to_failure(&error, "batch"));
         }
-        Operation::Create => made(app, &caller, entry, place, options.generate_embedding).await?,
-        Operation::Update => changed(app, &caller, id.ok_or_else(missing)?, entry, place, version).await?,
-        Operation::Delete => return removed(app, &caller, id.ok_or_else(missing)?, version, options.hard_delete).await,
-        Operation::Upsert => match id {
-            Some(id) if is_there(app, &caller, id).await? => changed(app, &caller, id, entry, place, version).await?,
-            _ => made(app, &caller, entry, place, options.generate_embedding).await?,
+        BatchOperation::Create => create_entry(app, &caller, entry, place, options.generate_embedding).await?,
+        BatchOperation::Update => update_entry(app, &caller, id.ok_or_else(missing)?, entry, place, version).await?,
+        BatchOperation::Delete => {
+            return delete_entry(app, &caller, id.ok_or_else(missing)?, version, options.hard_delete).await;
+        }
+        BatchOperation::Upsert => match id {
+            Some(id) if entry_exists(app, &caller, id).await? => {
+                update_entry(app, &caller, id, entry, place, version).await?
+            }
+            _ => create_entry(app, &caller, entry, place, options.generate_embedding).await?,
         },
     };
     Ok((written.entry.id, Some(written.entry.version), written.status))
 }
 
-async fn removed(
+async fn delete_entry(
     app: &App,
     caller: &Caller,
     id: MemoryId,
     version: Option<u64>,
     hard: bool,
-) -> Result<(MemoryId, Option<u64>, Status), Failure> {
+) -> Result<(MemoryId, Option<u64>, EntryStatus), Failure> {
     if hard {
-        verb(app, "deleteMemory", app.engine.erase(caller, id, version, None)).await?;
-        return Ok((id, None, Status::Deleted));
+        run_operation(app, "deleteMemory", app.engine.erase(caller, id, version, None)).await?;
+        return Ok((id, None, EntryStatus::Deleted));
     }
-    let receipt = verb(app, "deleteMemory", app.engine.forget(caller, id, version, None)).await?;
-    Ok((id, Some(receipt.version), Status::Deleted))
+    let receipt = run_operation(app, "deleteMemory", app.engine.forget(caller, id, version, None)).await?;
+    Ok((id, Some(receipt.version), EntryStatus::Deleted))
 }
 
-async fn is_there(app: &App, caller: &Caller, id: MemoryId) -> Result<bool, Failure> {
+async fn entry_exists(app: &App, caller: &Caller, id: MemoryId) -> Result<bool, Failure> {
     match app.engine.get(caller, id).await {
         Ok(_) => Ok(true),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),

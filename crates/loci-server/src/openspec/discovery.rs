@@ -1,4 +1,4 @@
-//! What can this provider do?
+//! `GET /`: the capabilities and limits of this provider.
 
 use std::sync::Arc;
 
@@ -7,88 +7,88 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::told::ToldFailures;
+use super::failure::FailureResponses;
 use super::{BATCH, PROVIDER};
 use crate::App;
 
-/// What this provider can do.
+/// The description of this provider.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OpenSpecDiscovery)]
 pub(super) struct Discovery {
     /// The provider.
-    provider: About,
+    provider: ProviderInfo,
 }
 
-/// The provider, described.
+/// Name, capabilities and limits of the provider.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OpenSpecAbout)]
-struct About {
-    /// Its name.
+struct ProviderInfo {
+    /// The name of the provider.
     name: &'static str,
-    /// Its version.
+    /// The version of the provider.
     version: &'static str,
-    /// What it is.
+    /// A description in one sentence.
     description: &'static str,
-    /// What it offers.
+    /// What the provider offers.
     capabilities: Capabilities,
-    /// Types of sources that it makes itself; others are taken as they are given.
+    /// Types of sources that the provider creates itself. Any other type is accepted.
     supported_sources: Vec<&'static str>,
-    /// How much it takes.
+    /// The limits of requests.
     limits: Limits,
-    /// How it does it.
+    /// The features of search and storage.
     features: Features,
 }
 
-/// What is offered.
+/// What the provider offers.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OpenSpecCapabilities)]
 struct Capabilities {
-    /// Entries are found.
+    /// Search of entries.
     query: bool,
-    /// Entries are kept.
+    /// Storage of entries.
     storage: bool,
-    /// What is told about an entry can be read, with its history.
+    /// Metadata and history of entries.
     metadata: bool,
-    /// Changes and results come as streams.
+    /// Streams of changes and of results.
     streaming: bool,
 }
 
-/// How much is taken.
+/// The limits of requests.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OpenSpecLimits)]
 struct Limits {
-    /// Characters of the content of one entry.
+    /// Maximum number of characters of the content of an entry.
     max_entry_size: usize,
-    /// Entries of one batch.
+    /// Maximum number of entries of a batch.
     max_batch_size: usize,
-    /// Dimensions of the vectors; 0: there is no model.
+    /// Number of dimensions of the vectors; 0 without an embedding model.
     max_embeddings_dim: usize,
-    /// Requests per second and credential; 0: as many as come.
+    /// Maximum number of requests per second and credential; 0 means unlimited.
     query_rate_limit: u32,
 }
 
-/// How it is done.
+/// The features of search and storage.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OpenSpecFeatures)]
 struct Features {
-    /// By meaning: there is an embedding model.
+    /// Whether vectors are searched, which requires an embedding model.
     semantic_search: bool,
-    /// By meaning, words, links and time together.
+    /// Whether vectors, keywords, links and time are combined.
     hybrid_search: bool,
-    /// The best are read once more.
+    /// Whether the best candidates are scored again by a reranker.
     reranking: bool,
-    /// Several layers are asked at once.
+    /// Whether several layers can be searched at once.
     cross_layer_query: bool,
-    /// Entries have versions.
+    /// Whether entries have versions.
     versioning: bool,
-    /// What proves important is promoted to a wider layer.
+    /// Whether important memories are promoted to a wider layer.
     promotion: bool,
 }
 
-/// Says what this provider can do.
+/// Returns the capabilities and limits of this provider.
 #[utoipa::path(
     get, path = "/openspec/v1/knowledge", operation_id = "openspecDiscover", tag = "openspec",
-    responses((status = 200, description = "What the provider can do", body = Discovery), ToldFailures),
+    responses((status = 200, description = "The provider", body = Discovery), FailureResponses),
     security(("key" = ["reader"]))
 )]
 pub(super) async fn discover(State(app): State<Arc<App>>) -> Json<Discovery> {
@@ -107,7 +107,7 @@ pub(super) async fn discover(State(app): State<Arc<App>>) -> Json<Discovery> {
         max_embeddings_dim: model.map_or(0, |model| model.dimensions),
         query_rate_limit: app.options.server.requests_per_second,
     };
-    let provider = About {
+    let provider = ProviderInfo {
         name: PROVIDER.name,
         version: PROVIDER.version,
         description: "Long-term memory for AI agents",

@@ -1,4 +1,4 @@
-//! How is one entry made, changed, removed and told of?
+//! Creating, changing, deleting and describing one entry.
 
 use std::sync::Arc;
 
@@ -8,225 +8,225 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use loci_engine::Caller;
-use loci_types::{Error, ErrorKind, LedgerEntry, Memory, MemoryId, Outcome, Receipt, State as Stands};
+use loci_types::{Error, ErrorKind, LedgerEntry, Memory, MemoryId, Outcome, Receipt, State as MemoryState};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::place::{Where, Whose, target, with_identifiers};
-use super::shape::{Entry, EntryMetadata, EntrySource, Given};
-use super::told::ToldFailures;
-use super::verb;
+use super::entry::{Entry, EntryInput, EntryMetadata, EntrySource};
+use super::failure::FailureResponses;
+use super::layer_view::{LayerSelector, ScopeParams, target, with_identifiers};
+use super::run_operation;
 use crate::App;
 use crate::extract::{Body, Id, Params};
-use crate::failure::{Failure, word};
-use crate::guard::Who;
+use crate::failure::{Failure, to_failure};
+use crate::guard::Principal;
 use crate::v1::expected;
 
-/// So many lines of an entry's history are told.
-const HISTORY: usize = 1_000;
+/// Maximum number of history events of an entry that are returned.
+const MAX_HISTORY: usize = 1_000;
 
-/// An entry to make or to change.
+/// An entry to create or to change.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = OpenSpecWrite)]
-pub(super) struct Write {
+pub(super) struct EntryWrite {
     /// The entry.
-    entry: Given,
-    /// How it is kept.
+    entry: EntryInput,
+    /// Options of the write.
     #[serde(default)]
-    options: Options,
-    /// The version that the caller saw, for a change; another one in the store is a conflict.
+    options: WriteOptions,
+    /// The expected version, for a change. A different version in the store is a conflict.
     #[serde(default)]
     version: Option<u64>,
 }
 
-/// How an entry is kept.
+/// Options of a write.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schema(as = OpenSpecWriteOptions)]
-struct Options {
-    /// Whether the vector is made while the caller waits; if not, it follows soon after.
+struct WriteOptions {
+    /// Whether the vector is computed before the answer. Otherwise it is computed soon after.
     generate_embedding: bool,
-    /// Where it lies, and whose it is.
-    layer: Where,
+    /// The layer and the identifiers of the entry.
+    layer: LayerSelector,
 }
 
-impl Default for Options {
+impl Default for WriteOptions {
     fn default() -> Self {
-        Self { generate_embedding: true, layer: Where::default() }
+        Self { generate_embedding: true, layer: LayerSelector::default() }
     }
 }
 
-/// What became of an entry.
+/// The result of a write.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OpenSpecWritten)]
-pub(super) struct Written {
-    /// The entry as it is now.
+pub(super) struct WriteResult {
+    /// The present entry.
     pub(super) entry: Entry,
-    /// What happened to it.
-    pub(super) status: Status,
+    /// What happened to the entry.
+    pub(super) status: EntryStatus,
 }
 
 /// What happened to an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = OpenSpecStatus)]
-pub(super) enum Status {
-    /// It is new.
+pub(super) enum EntryStatus {
+    /// The entry is new.
     Created,
-    /// It was known, or has new values, or took the place of another.
+    /// The entry existed already, was changed, or replaced another.
     Updated,
-    /// It waits for consent.
+    /// The entry waits for consent.
     PendingApproval,
-    /// It is removed.
+    /// The entry is deleted.
     Deleted,
 }
 
 with_identifiers!(
-    /// How an entry is removed, and whose it is.
+    /// How an entry is deleted, and its identifiers.
     #[derive(utoipa::IntoParams)]
     #[into_params(parameter_in = Query)]
-    Removal {
-        /// Whether it is gone at once and for good, with every trace of what it said.
+    EntryRemovalParams {
+        /// Whether the entry is erased at once and for good, with every trace of its content.
         hard_delete: bool,
-        /// Why, for the people who read the history.
+        /// The reason, for the history.
         reason: Option<String>,
     }
 );
 
-/// That an entry is removed.
+/// The result of a deletion.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OpenSpecRemoved)]
-pub(super) struct Removed {
+pub(super) struct RemovalResult {
     /// Always true.
     deleted: bool,
-    /// Which.
+    /// The id of the entry.
     entry_id: MemoryId,
 }
 
-/// What is told about an entry.
+/// Metadata, source and history of an entry.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OpenSpecEntryMetadata)]
-pub(super) struct About {
-    /// Which.
+pub(super) struct EntryDetails {
+    /// The id of the entry.
     entry_id: MemoryId,
-    /// What is told about it.
+    /// The metadata of the entry.
     metadata: EntryMetadata,
-    /// Where it came from.
+    /// The source of the entry.
     #[schema(required)]
     source: Option<EntrySource>,
-    /// What happened to it, oldest first.
-    version_history: Vec<Past>,
+    /// The history of the entry, oldest event first.
+    version_history: Vec<HistoryEvent>,
 }
 
-/// One thing that happened to an entry.
+/// One event in the history of an entry.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OpenSpecPast)]
-struct Past {
-    /// The version after it.
+struct HistoryEvent {
+    /// The version after the event.
     #[schema(required)]
     version: Option<u64>,
-    /// What: `add, update, delete, merge, supersede, restore, …`
+    /// The event: `add, update, delete, merge, supersede, restore, …`
     event: String,
-    /// When.
+    /// The time of the event.
     timestamp: Timestamp,
-    /// Who.
+    /// The actor.
     #[serde(skip_serializing_if = "Option::is_none")]
     author: Option<String>,
-    /// Why.
+    /// The reason.
     reason: String,
 }
 
-/// Makes an entry.
+/// Creates an entry.
 #[utoipa::path(
     post, path = "/openspec/v1/knowledge/create", operation_id = "openspecCreate", tag = "openspec",
-    request_body = Write,
-    responses((status = 201, description = "It is kept", body = Written), ToldFailures),
+    request_body = EntryWrite,
+    responses((status = 201, description = "The entry is stored", body = WriteResult), FailureResponses),
     security(("key" = ["writer"]))
 )]
 pub(super) async fn create(
     State(app): State<Arc<App>>,
-    who: Who,
-    Body(write): Body<Write>,
+    principal: Principal,
+    Body(write): Body<EntryWrite>,
 ) -> Result<Response, Failure> {
     let place = write.options.layer;
     if write.version.is_some() {
-        let error = Error::invalid("version", "a new entry has no version yet").hint("PUT changes an entry");
-        return Err(word(&error, "create"));
+        let error = Error::invalid("version", "a new entry has no version yet").hint("use PUT to change an entry");
+        return Err(to_failure(&error, "create"));
     }
-    let caller = who.caller(place.identifiers(), "create")?;
-    let written = made(&app, &caller, write.entry, &place, write.options.generate_embedding).await?;
+    let caller = principal.caller(place.identifiers(), "create")?;
+    let written = create_entry(&app, &caller, write.entry, &place, write.options.generate_embedding).await?;
     Ok((StatusCode::CREATED, Json(written)).into_response())
 }
 
-/// Changes an entry; what is absent stays.
+/// Changes an entry. Fields that are absent stay unchanged.
 #[utoipa::path(
     put, path = "/openspec/v1/knowledge/{id}", operation_id = "openspecUpdate", tag = "openspec",
     params(
         ("id" = uuid::Uuid, Path, description = "The entry"),
-        ("If-Match" = Option<String>, Header, description = "The version that the caller saw")
+        ("If-Match" = Option<String>, Header, description = "The expected version")
     ),
-    request_body = Write,
-    responses((status = 200, description = "It is changed", body = Written), ToldFailures),
+    request_body = EntryWrite,
+    responses((status = 200, description = "The entry is changed", body = WriteResult), FailureResponses),
     security(("key" = ["writer"]))
 )]
 pub(super) async fn update(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Id(id): Id,
     headers: HeaderMap,
-    Body(write): Body<Write>,
-) -> Result<Json<Written>, Failure> {
+    Body(write): Body<EntryWrite>,
+) -> Result<Json<WriteResult>, Failure> {
     let version = match (expected(&headers)?, write.version) {
         (Some(one), Some(other)) if one != other => {
             let error = Error::invalid("version", format!("If-Match names version {one}, the body {other}"));
-            return Err(word(&error.hint("give one of them"), "update"));
+            return Err(to_failure(&error.hint("give one of them"), "update"));
         }
         (one, other) => one.or(other),
     };
     let place = write.options.layer;
-    let caller = who.caller(place.identifiers(), "update")?;
-    changed(&app, &caller, id, write.entry, &place, version).await.map(Json)
+    let caller = principal.caller(place.identifiers(), "update")?;
+    update_entry(&app, &caller, id, write.entry, &place, version).await.map(Json)
 }
 
-/// Removes an entry.
+/// Deletes an entry.
 #[utoipa::path(
     delete, path = "/openspec/v1/knowledge/{id}", operation_id = "openspecDelete", tag = "openspec",
     params(
         ("id" = uuid::Uuid, Path, description = "The entry"),
-        ("If-Match" = Option<String>, Header, description = "The version that the caller saw"),
-        Removal
+        ("If-Match" = Option<String>, Header, description = "The expected version"),
+        EntryRemovalParams
     ),
-    responses((status = 200, description = "It is removed", body = Removed), ToldFailures),
+    responses((status = 200, description = "The entry is deleted", body = RemovalResult), FailureResponses),
     security(("key" = ["writer"]))
 )]
 pub(super) async fn delete(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Id(id): Id,
     headers: HeaderMap,
-    Params(removal): Params<Removal>,
-) -> Result<Json<Removed>, Failure> {
-    let (caller, version) = (who.caller(removal.identifiers(), "delete")?, expected(&headers)?);
+    Params(removal): Params<EntryRemovalParams>,
+) -> Result<Json<RemovalResult>, Failure> {
+    let (caller, version) = (principal.caller(removal.identifiers(), "delete")?, expected(&headers)?);
     let reason = removal.reason.as_deref();
     if removal.hard_delete {
-        verb(&app, "deleteMemory", app.engine.erase(&caller, id, version, reason)).await?;
+        run_operation(&app, "deleteMemory", app.engine.erase(&caller, id, version, reason)).await?;
     } else {
-        verb(&app, "deleteMemory", app.engine.forget(&caller, id, version, reason)).await?;
+        run_operation(&app, "deleteMemory", app.engine.forget(&caller, id, version, reason)).await?;
     }
-    Ok(Json(Removed { deleted: true, entry_id: id }))
+    Ok(Json(RemovalResult { deleted: true, entry_id: id }))
 }
 
-/// Tells about an entry, with what happened to it.
+/// Returns metadata, source and history of an entry.
 #[utoipa::path(
     get, path = "/openspec/v1/knowledge/{id}/metadata", operation_id = "openspecMetadata", tag = "openspec",
-    params(("id" = uuid::Uuid, Path, description = "The entry"), Whose),
-    responses((status = 200, description = "What is told about it", body = About), ToldFailures),
+    params(("id" = uuid::Uuid, Path, description = "The entry"), ScopeParams),
+    responses((status = 200, description = "Metadata, source and history", body = EntryDetails), FailureResponses),
     security(("key" = ["reader"]))
 )]
 pub(super) async fn metadata(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Id(id): Id,
     Params(whose): Params<Whose>,
 ) -> Result<Json<About>, Failure> {
@@ -237,8 +237,8 @@ pub(super) async fn metadata(
     Ok(Json(About { entry_id: id, metadata: entry.metadata, source: entry.source, version_history }))
 }
 
-fn past(line: LedgerEntry) -> Past {
-    Past {
+fn history_event(line: LedgerEntry) -> HistoryEvent {
+    HistoryEvent {
         version: line.version,
         event: line.event.to_lowercase(),
         timestamp: line.at,
@@ -247,62 +247,64 @@ fn past(line: LedgerEntry) -> Past {
     }
 }
 
-/// Makes an entry in its place.
-pub(super) async fn made(
+/// Creates an entry in its layer.
+pub(super) async fn create_entry(
     app: &App,
     caller: &Caller,
-    entry: Given,
-    place: &Where,
+    entry: EntryInput,
+    place: &LayerSelector,
     embed: bool,
-) -> Result<Written, Failure> {
+) -> Result<WriteResult, Failure> {
     let sees_all = app.engine.sees_all_categories(caller).await;
     if !sees_all.map_err(|error| Failure::of(error.problem("create")))? {
-        let message = "entries have no category here, and this caller sees only some categories";
+        let message = "OpenSpec entries have no category, and this credential is limited to some categories";
         let error = Error::new(ErrorKind::Unauthorized, message).at("categories");
-        return Err(word(&error.hint("add it with POST /v1/memories and its category"), "create"));
+        return Err(to_failure(&error.hint("add the memory with POST /v1/memories and a category"), "create"));
     }
-    let new = entry.into_new(place, embed).map_err(|error| word(&error, "create"))?;
-    let receipt = verb(app, "addMemory", app.engine.remember(caller, new)).await?;
+    let new = entry.into_new(place, embed).map_err(|error| to_failure(&error, "create"))?;
+    let receipt = run_operation(app, "addMemory", app.engine.remember(caller, new)).await?;
     written(app, caller, receipt).await
 }
 
-/// Changes an entry. It stays where it lies.
-pub(super) async fn changed(
+/// Changes an entry. Its layer cannot change.
+pub(super) async fn update_entry(
     app: &App,
     caller: &Caller,
     id: MemoryId,
-    entry: Given,
-    place: &Where,
+    entry: EntryInput,
+    place: &LayerSelector,
     version: Option<u64>,
-) -> Result<Written, Failure> {
-    let (layer, _) = target(place).map_err(|error| word(&error, "update"))?;
+) -> Result<WriteResult, Failure> {
+    let (layer, _) = target(place).map_err(|error| to_failure(&error, "update"))?;
     if let Some(layer) = layer {
         let memory = app.engine.get(caller, id).await;
         let memory = memory.map_err(|error| Failure::of(error.problem("changeMemory")))?;
         if memory.layer != layer {
-            let message = format!("the entry lies in the layer {}, and an entry stays where it lies", memory.layer);
-            return Err(word(&Error::invalid("options.layer.type", message), "update"));
+            let message = format!("the layer of an entry cannot change; this entry is in the layer {}", memory.layer);
+            return Err(to_failure(&Error::invalid("options.layer.type", message), "update"));
         }
     }
-    let update = entry.into_update(version).map_err(|error| word(&error, "update"))?;
-    let receipt = verb(app, "changeMemory", app.engine.update(caller, id, update)).await?;
+    let update = entry.into_update(version).map_err(|error| to_failure(&error, "update"))?;
+    let receipt = run_operation(app, "changeMemory", app.engine.update(caller, id, update)).await?;
     written(app, caller, receipt).await
 }
 
-async fn written(app: &App, caller: &Caller, receipt: Receipt) -> Result<Written, Failure> {
+async fn written(app: &App, caller: &Caller, receipt: Receipt) -> Result<WriteResult, Failure> {
     let memory = app.engine.get(caller, receipt.id).await.map_err(|error| {
-        Failure::of(error.problem("getMemory"))
-            .hint(format!("it is kept as {}, but is private and the caller names no user who could see it", receipt.id))
+        Failure::of(error.problem("getMemory")).hint(format!(
+            "the entry is stored as {}, but it is private and the request has no user_id that could see it",
+            receipt.id
+        ))
     })?;
     let status = status(&memory, receipt.event);
-    Ok(Written { entry: memory.into(), status })
+    Ok(WriteResult { entry: memory.into(), status })
 }
 
-fn status(memory: &Memory, outcome: Outcome) -> Status {
+fn status(memory: &Memory, outcome: Outcome) -> EntryStatus {
     match (memory.state, outcome) {
-        (Stands::Proposed, _) => Status::PendingApproval,
-        (_, Outcome::Created) => Status::Created,
-        (_, Outcome::Deleted | Outcome::Erased) => Status::Deleted,
-        _ => Status::Updated,
+        (MemoryState::Proposed, _) => EntryStatus::PendingApproval,
+        (_, Outcome::Created) => EntryStatus::Created,
+        (_, Outcome::Deleted | Outcome::Erased) => EntryStatus::Deleted,
+        _ => EntryStatus::Updated,
     }
 }

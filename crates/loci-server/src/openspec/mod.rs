@@ -1,17 +1,17 @@
-//! How does Loci speak as an OpenSpec Knowledge Provider?
+//! The API of an OpenSpec Knowledge Provider.
 //!
-//! Eight endpoints in snake_case at `/openspec/v1/knowledge`, and the same once more at
-//! `/api/v1/knowledge`. They translate and nothing else: an entry is a memory, a layer type is a view
-//! of memories, and what fails is told in the shape that knowledge providers share.
+//! It has eight endpoints in snake_case under `/openspec/v1/knowledge`, which are also available under
+//! `/api/v1/knowledge`. They only translate: an entry is a memory, a layer type is a view of memories, and failures have
+//! the form that OpenSpec defines.
 
 mod batch;
 mod discovery;
 mod entries;
-mod place;
+mod entry;
+mod failure;
+mod layer_view;
 mod query;
-mod shape;
 mod stream;
-mod told;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -22,34 +22,34 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-pub(crate) use self::told::{in_its_words, is_here};
+pub(crate) use self::failure::{is_openspec_path, rewrite_failures};
 use crate::App;
 use crate::failure::Failure;
 use crate::metrics::Protocol;
 
-/// Where the endpoints are.
+/// The path of the endpoints.
 pub(crate) const ROOT: &str = "/openspec/v1/knowledge";
-/// Where they are once more.
+/// The second path of the endpoints.
 pub(crate) const ALIAS: &str = "/api/v1/knowledge";
 
-/// The most entries of one batch.
+/// Maximum number of entries of a batch.
 const BATCH: usize = 500;
 
 /// Runs engine work and counts it under the `operationId` of the same operation in `/v1`.
-async fn verb<T>(
+async fn run_operation<T>(
     app: &App,
     operation: &'static str,
     work: impl Future<Output = loci_engine::Result<T>>,
 ) -> Result<T, Failure> {
-    app.verb_through(Protocol::OpenSpec, operation, work).await
+    app.run_operation_through(Protocol::OpenSpec, operation, work).await
 }
 
 /// The routes, with their description.
 pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
     #[derive(OpenApi)]
-    #[openapi(components(schemas(told::Told)))]
-    struct Failures;
-    OpenApiRouter::with_openapi(Failures::openapi())
+    #[openapi(components(schemas(failure::FailureBody)))]
+    struct Schemas;
+    OpenApiRouter::with_openapi(Schemas::openapi())
         .routes(routes!(discovery::discover))
         .routes(routes!(query::query))
         .routes(routes!(entries::create))
@@ -60,8 +60,8 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(stream::stream))
 }
 
-/// The same routes under their other name, which are described there.
-pub(crate) fn again() -> Router<Arc<App>> {
+/// The same routes under [`ALIAS`]. They are not in the description.
+pub(crate) fn alias_routes() -> Router<Arc<App>> {
     let at = |rest: &str| format!("{ALIAS}{rest}");
     Router::new()
         .route(ALIAS, get(discovery::discover))
@@ -73,13 +73,13 @@ pub(crate) fn again() -> Router<Arc<App>> {
         .route(&at("/stream"), get(stream::stream))
 }
 
-/// Who answers.
+/// The provider that answers.
 #[derive(Debug, serde::Serialize, utoipa::ToSchema)]
 #[schema(as = OpenSpecProvider)]
 struct Provider {
-    /// Its name.
+    /// The name of the provider.
     name: &'static str,
-    /// Its version.
+    /// The version of the provider.
     version: &'static str,
 }
 

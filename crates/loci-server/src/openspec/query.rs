@@ -1,7 +1,7 @@
-//! How is an entry found?
+//! `POST /query`: search of entries.
 //!
-//! `semantic` asks the vectors, `keyword` the words, `hybrid` everything that recall knows. Without a
-//! model the words answer for the vectors, and the answer says so.
+//! `semantic` searches vectors, `keyword` searches keywords, `hybrid` uses all lanes of recall. Without an embedding model
+//! `semantic` searches keywords, and `degraded` says so.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,101 +16,101 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::place::{Meant, Where};
-use super::shape::Entry;
-use super::told::ToldFailures;
-use super::{PROVIDER, Provider, verb};
+use super::entry::Entry;
+use super::failure::FailureResponses;
+use super::layer_view::{LayerSelector, LayerView};
+use super::{PROVIDER, Provider, run_operation};
 use crate::App;
 use crate::extract::Body;
-use crate::failure::{Failure, word};
-use crate::guard::Who;
+use crate::failure::{Failure, to_failure};
+use crate::guard::Principal;
 
 const OPERATION: &str = "query";
 
-/// A question.
+/// A query.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = OpenSpecQuery)]
-pub(super) struct Query {
-    /// The question.
+pub(super) struct EntryQuery {
+    /// The text of the query.
     #[schema(min_length = 1)]
     pub(super) query: String,
-    /// What it is looked up by.
+    /// How entries are searched.
     #[serde(default)]
-    pub(super) mode: Mode,
-    /// Only entries that match.
+    pub(super) mode: QueryMode,
+    /// Conditions that entries must meet.
     #[serde(default)]
-    pub(super) filters: Filters,
-    /// How much is returned.
+    pub(super) filters: EntryFilters,
+    /// Paging and content of the results.
     #[serde(default)]
-    pub(super) options: Options,
-    /// Where to look, and whose entries.
+    pub(super) options: QueryOptions,
+    /// The layers to search, and the identifiers of the scope.
     #[serde(default)]
-    pub(super) layer: Where,
+    pub(super) layer: LayerSelector,
 }
 
-/// What entries are looked up by.
+/// How entries are searched.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = OpenSpecMode)]
-pub(super) enum Mode {
-    /// Their vectors.
+pub(super) enum QueryMode {
+    /// By vectors.
     Semantic,
-    /// Their words.
+    /// By keywords.
     Keyword,
-    /// Everything that is known.
+    /// By all lanes of recall.
     #[default]
     Hybrid,
 }
 
-/// Only entries that match.
+/// Conditions that entries must meet.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schema(as = OpenSpecFilters)]
-pub(super) struct Filters {
-    /// Of this type of source.
+pub(super) struct EntryFilters {
+    /// Only entries with this type of source.
     source_type: Option<String>,
-    /// With this access policy.
+    /// Only entries with this access policy.
     access_policy: Option<AccessPolicy>,
-    /// Created at this instant or later.
+    /// Only entries created at this time or later.
     created_after: Option<Timestamp>,
-    /// Created before this instant.
+    /// Only entries created before this time.
     created_before: Option<Timestamp>,
-    /// With any of these tags.
+    /// Only entries with any of these tags.
     tags: Vec<String>,
-    /// By this author.
+    /// Only entries of this author.
     author: Option<String>,
-    /// With these values of custom metadata.
+    /// Only entries with these values of custom metadata.
     #[schema(value_type = Object)]
     custom_filters: Map<String, Value>,
 }
 
-/// How much is returned.
+/// Paging and content of the results.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schema(as = OpenSpecQueryOptions)]
-pub(super) struct Options {
-    /// So many results.
+pub(super) struct QueryOptions {
+    /// Maximum number of results. Default: 10.
     #[schema(minimum = 1, maximum = 100)]
     pub(super) limit: usize,
-    /// After so many.
+    /// Number of results to skip. Default: 0.
     #[schema(maximum = 100)]
     offset: usize,
-    /// The greatest distance at which the vector of an entry counts: 1 less its similarity.
+    /// Maximum distance between the vectors of an entry and the query, which is 1 minus their similarity.
     #[schema(minimum = 0.0, maximum = 2.0)]
     distance_threshold: Option<f64>,
-    /// How distances are measured: `cosine`.
+    /// The distance metric. Only `cosine` is supported.
     distance_metric: Option<String>,
-    /// Whether results carry their text.
+    /// Whether results include their content. Default: true.
     include_content: bool,
-    /// Whether results carry their vectors.
+    /// Whether results include their vectors. Default: false.
     include_embeddings: bool,
-    /// The most results on all pages.
+    /// Maximum number of results on all pages.
     #[schema(minimum = 1, maximum = 100)]
     top_k: Option<usize>,
 }
 
-impl Default for Options {
+impl Default for QueryOptions {
     fn default() -> Self {
         Self {
             limit: 10,
@@ -124,84 +124,85 @@ impl Default for Options {
     }
 }
 
-/// What was found.
+/// The results of a query.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OpenSpecAnswer)]
-pub(super) struct Answer {
-    /// The name of this question.
+pub(super) struct QueryAnswer {
+    /// The id of the request.
     query_id: String,
     /// The results, best first.
-    pub(super) results: Vec<Found>,
-    /// About the search.
-    pub(super) metadata: About,
+    pub(super) results: Vec<EntryResult>,
+    /// Counts and timing of the search.
+    pub(super) metadata: QueryMetadata,
 }
 
 /// One result.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OpenSpecResult)]
-pub(super) struct Found {
+pub(super) struct EntryResult {
     /// The entry.
     entry: Entry,
-    /// How well it fits.
+    /// The score of the entry.
     score: f64,
-    /// How far its vector lies from the question's; null: it was not found by its vector.
+    /// The distance of its vector from the vector of the query; null if the entry was not found by its vector.
     #[schema(required)]
     distance: Option<f64>,
-    /// Where it speaks of the question.
+    /// The parts of the entry that match the query.
     highlight: Highlight,
 }
 
-/// Where an entry speaks of the question.
+/// The parts of an entry that match the query.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OpenSpecHighlight)]
 struct Highlight {
-    /// Sentences that share words with it.
+    /// Sentences that share words with the query.
     content: Vec<String>,
 }
 
-/// About a search.
+/// Counts and timing of a search.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OpenSpecAnswerMetadata)]
-pub(super) struct About {
-    /// How many there are on all pages.
+pub(super) struct QueryMetadata {
+    /// Number of results on all pages.
     total_results: usize,
-    /// How long it took.
+    /// Duration of the search, in milliseconds.
     execution_time_ms: f64,
-    /// The layers that were asked.
+    /// The layers that were searched.
     layers_queried: Vec<&'static str>,
-    /// Who answers.
+    /// The provider.
     provider: Provider,
-    /// Parts that could not be asked.
+    /// Parts of the search that could not be used.
     degraded: Vec<String>,
 }
 
-/// Finds entries.
+/// Searches entries.
 #[utoipa::path(
     post, path = "/openspec/v1/knowledge/query", operation_id = "openspecQuery", tag = "openspec",
-    request_body = Query,
-    responses((status = 200, description = "What was found", body = Answer), ToldFailures),
+    request_body = EntryQuery,
+    responses((status = 200, description = "The results", body = QueryAnswer), FailureResponses),
     security(("key" = ["reader"]))
 )]
 pub(super) async fn query(
     State(app): State<Arc<App>>,
-    who: Who,
-    Body(query): Body<Query>,
-) -> Result<Json<Answer>, Failure> {
-    answer(&app, &who, query).await.map(Json)
+    principal: Principal,
+    Body(query): Body<EntryQuery>,
+) -> Result<Json<QueryAnswer>, Failure> {
+    answer(&app, &principal, query).await.map(Json)
 }
 
-/// Answers a question.
-pub(super) async fn answer(app: &App, who: &Who, query: Query) -> Result<Answer, Failure> {
+/// Answers a query.
+pub(super) async fn answer(app: &App, principal: &Principal, query: EntryQuery) -> Result<QueryAnswer, Failure> {
     let started = Instant::now();
-    let caller = who.caller(query.layer.identifiers(), OPERATION)?;
+    let caller = principal.caller(query.layer.identifiers(), OPERATION)?;
     let most = app.engine.config().retrieval.max_limit;
-    query.options.check(most).map_err(|error| word(&error, OPERATION))?;
-    let (request, layers) = read(app, &caller, &query, most).map_err(|error| word(&error, OPERATION))?;
-    let mut found = verb(app, "recall", app.engine.recall(&caller, request.clone())).await?;
-    if query.mode == Mode::Semantic && !found.degraded.is_empty() {
-        // There is no model to ask: the words answer, and it is said.
+    query.options.check(most).map_err(|error| to_failure(&error, OPERATION))?;
+    let (request, layers) =
+        recall_request(app, &caller, &query, most).map_err(|error| to_failure(&error, OPERATION))?;
+    let mut found = run_operation(app, "recall", app.engine.recall(&caller, request.clone())).await?;
+    if query.mode == QueryMode::Semantic && !found.degraded.is_empty() {
+        // Without a model, keywords are searched instead; `degraded` already says so.
         let words = RecallRequest { strategy: Strategy::Lexical, ..request };
-        found.hits = verb(app, "recall", app.engine.recall(&caller, words)).await?.hits;
+        found.hits = run_operation(app, "recall", app.engine.recall(&caller, words)).await?.hits;
     }
     let total_results = found.hits.len();
     let hits: Vec<RecallHit> = found.hits.into_iter().skip(query.options.offset).take(query.options.limit).collect();
@@ -219,24 +220,29 @@ pub(super) async fn answer(app: &App, who: &Who, query: Query) -> Result<Answer,
         let mut entry = Entry::from(hit.memory);
         entry.embedding = vectors.remove(&entry.id);
         entry.content = entry.content.filter(|_| query.options.include_content);
-        Found { entry, score, distance, highlight }
+        EntryResult { entry, score, distance, highlight }
     };
     let results = hits.into_iter().map(result).collect();
-    let metadata = About {
+    let metadata = QueryMetadata {
         total_results,
         execution_time_ms: started.elapsed().as_secs_f64() * 1e3,
         layers_queried: layers.into_iter().map(Layer::name).collect(),
         provider: PROVIDER,
         degraded: found.degraded,
     };
-    Ok(Answer { query_id: who.request().to_owned(), results, metadata })
+    Ok(QueryAnswer { query_id: principal.request().to_owned(), results, metadata })
 }
 
-/// The question as recall is asked, and the layers that it is asked in.
-fn read(app: &App, caller: &Caller, query: &Query, most: usize) -> Result<(RecallRequest, Vec<Layer>), Error> {
+/// The query as a recall request, and the layers that it searches.
+fn recall_request(
+    app: &App,
+    caller: &Caller,
+    query: &EntryQuery,
+    most: usize,
+) -> Result<(RecallRequest, Vec<Layer>), Error> {
     let types = query.layer.sort.iter().chain(&query.layer.types).map(String::as_str);
     let mut filter = query.filters.filter(app.engine.now());
-    let layers = Meant::of(types)?.narrow(&mut filter, app.engine.kinds(), caller);
+    let layers = LayerView::of(types)?.narrow(&mut filter, app.engine.kinds(), caller);
     let asked = match &layers {
         Some(layers) => layers.clone(),
         None if !filter.layers.is_empty() => filter.layers.clone(),
@@ -250,9 +256,9 @@ fn read(app: &App, caller: &Caller, query: &Query, most: usize) -> Result<(Recal
         threshold: query.options.distance_threshold.map(|distance| (1.0 - distance).max(0.0)),
         filter: Some(filter),
         strategy: match query.mode {
-            Mode::Semantic => Strategy::Semantic,
-            Mode::Keyword => Strategy::Lexical,
-            Mode::Hybrid => Strategy::Hybrid,
+            QueryMode::Semantic => Strategy::Semantic,
+            QueryMode::Keyword => Strategy::Lexical,
+            QueryMode::Hybrid => Strategy::Hybrid,
         },
         uncounted: true,
         ..RecallRequest::default()
@@ -260,7 +266,7 @@ fn read(app: &App, caller: &Caller, query: &Query, most: usize) -> Result<(Recal
     Ok((request, asked))
 }
 
-impl Filters {
+impl EntryFilters {
     fn filter(&self, now: Timestamp) -> Filter {
         let mut metadata: std::collections::BTreeMap<_, _> = self.custom_filters.clone().into_iter().collect();
         if let Some(author) = &self.author {
@@ -277,7 +283,7 @@ impl Filters {
     }
 }
 
-impl Options {
+impl QueryOptions {
     fn check(&self, most: usize) -> Result<(), Error> {
         let bounds = [
             ("options.limit", 1, Some(self.limit)),
@@ -288,20 +294,20 @@ impl Options {
             if let Some(value) = value.filter(|value| !(least..=most).contains(value)) {
                 return Err(Error::invalid(
                     field,
-                    format!("{field} is {value}, but must lie between {least} and {most}"),
+                    format!("{field} is {value}, but must be between {least} and {most}"),
                 ));
             }
         }
         if let Some(distance) = self.distance_threshold.filter(|distance| !(0.0..=2.0).contains(distance)) {
-            let message = format!("options.distance_threshold is {distance}, but must lie between 0 and 2");
-            return Err(Error::invalid("options.distance_threshold", message).hint("it is 1 less the similarity"));
+            let message = format!("options.distance_threshold is {distance}, but must be between 0 and 2");
+            return Err(
+                Error::invalid("options.distance_threshold", message).hint("the distance is 1 minus the similarity")
+            );
         }
         match self.distance_metric.as_deref() {
             None | Some("cosine") => Ok(()),
-            Some(other) => {
-                Err(Error::invalid("options.distance_metric", format!("distances are not measured by `{other}`"))
-                    .hint("use cosine, or leave it out"))
-            }
+            Some(other) => Err(Error::invalid("options.distance_metric", format!("unknown distance metric `{other}`"))
+                .hint("use cosine, or leave the field out")),
         }
     }
 }

@@ -1,7 +1,7 @@
-//! How is knowledge followed?
+//! `GET /stream`: server-sent events.
 //!
-//! `updates` tells what is created, updated and deleted, from now on or from where it was left;
-//! `query` tells the results of a question one by one.
+//! `updates` sends entries that are created, updated and deleted, from now on or from a cursor; `query` sends the results
+//! of a query one by one.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -12,24 +12,24 @@ use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use loci_engine::{Caller, FeedEntry, FeedRequest};
-use loci_types::{Error, Event as Line, MemoryId, State as Stands};
+use loci_types::{Error, Event as Line, MemoryId, State as MemoryState};
 use serde::{Deserialize, Serialize};
 
-use super::place::{Meant, Where, with_identifiers};
-use super::query::{Answer, Filters, Mode, Options, Query, answer};
-use super::shape::Entry;
-use super::told::ToldFailures;
+use super::entry::Entry;
+use super::failure::FailureResponses;
+use super::layer_view::{LayerSelector, LayerView, with_identifiers};
+use super::query::{EntryFilters, EntryQuery, QueryAnswer, QueryMode, QueryOptions, answer};
 use crate::App;
+use crate::event_stream::{EventStream, StreamRequest};
 use crate::extract::Params;
-use crate::failure::{Failure, word};
-use crate::follow::{Follow, Wish};
-use crate::guard::Who;
+use crate::failure::{Failure, to_failure};
+use crate::guard::Principal;
 use crate::metrics::Protocol;
 
 const OPERATION: &str = "stream";
 
-/// The lines of the ledger that change what an entry is.
-const TOLD: [Line; 10] = [
+/// The ledger events that change an entry.
+const EVENTS: [Line; 10] = [
     Line::Add,
     Line::Update,
     Line::Delete,
@@ -43,125 +43,132 @@ const TOLD: [Line; 10] = [
 ];
 
 with_identifiers!(
-    /// What is followed, and whose it is.
+    /// What to stream, and the identifiers of the scope.
     #[derive(utoipa::IntoParams)]
     #[into_params(parameter_in = Query)]
-    Following {
+    StreamParams {
         /// `updates` or `query`.
         #[serde(rename = "type")]
         #[param(rename = "type")]
         #[param(inline)]
-        sort: Option<Sort>,
-        /// For `updates`: go on from here; the header `Last-Event-ID` says the same.
+        sort: Option<StreamType>,
+        /// For `updates`: the cursor to resume from. The header `Last-Event-ID` takes precedence.
         after: Option<String>,
-        /// For `query`: the question.
+        /// For `query`: the text of the query.
         query: Option<String>,
-        /// For `query`: what it is looked up by.
-        mode: Option<Mode>,
-        /// For `query`: so many results.
+        /// For `query`: how entries are searched.
+        mode: Option<QueryMode>,
+        /// For `query`: maximum number of results. Default: 10.
         #[param(minimum = 1, maximum = 100)]
         limit: Option<usize>,
-        /// The layer types that are meant, divided by commas.
+        /// The layer types, separated by commas.
         types: Option<String>,
     }
 );
 
-/// What is followed.
+/// What to stream.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = OpenSpecStream)]
-pub(super) enum Sort {
-    /// What changes.
+pub(super) enum StreamType {
+    /// Changes of entries.
     #[default]
     Updates,
-    /// The results of a question.
+    /// The results of a query.
     Query,
 }
 
-/// What happened to an entry.
+/// A change of an entry.
 #[derive(Debug, Serialize)]
-struct Update {
+struct EntryUpdate {
     event: &'static str,
-    entry: Told,
+    entry: EntryOrId,
     timestamp: Timestamp,
 }
 
-/// The entry as it is now, or only its name if it is no longer there.
+/// The present entry, or only its id if it is deleted.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-enum Told {
-    Whole(Box<Entry>),
-    Name { id: MemoryId },
+enum EntryOrId {
+    Entry(Box<Entry>),
+    Id { id: MemoryId },
 }
 
-/// Follows what changes, or the results of a question.
+/// Streams changes of entries, or the results of a query.
 #[utoipa::path(
     get, path = "/openspec/v1/knowledge/stream", operation_id = "openspecStream", tag = "openspec",
     params(
-        Following,
-        ("Last-Event-ID" = Option<String>, Header, description = "Go on after this event")
+        StreamParams,
+        ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event that was received")
     ),
     responses(
         (status = 200, description = "Server-sent events", body = String, content_type = "text/event-stream"),
-        ToldFailures
+        FailureResponses
     ),
     security(("key" = ["reader"]))
 )]
 pub(super) async fn stream(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     headers: HeaderMap,
-    Params(following): Params<Following>,
+    Params(following): Params<StreamParams>,
 ) -> Result<Response, Failure> {
     match following.sort.unwrap_or_default() {
-        Sort::Updates => updates(app, who, headers, following).await,
-        Sort::Query => results(&app, &who, following).await,
+        StreamType::Updates => updates(app, principal, headers, following).await,
+        StreamType::Query => results(&app, &principal, following).await,
     }
 }
 
-async fn updates(app: Arc<App>, who: Who, headers: HeaderMap, following: Following) -> Result<Response, Failure> {
+async fn updates(
+    app: Arc<App>,
+    principal: Principal,
+    headers: HeaderMap,
+    following: StreamParams,
+) -> Result<Response, Failure> {
     let unfit = [
         ("query", following.query.is_some()),
         ("mode", following.mode.is_some()),
         ("limit", following.limit.is_some()),
     ];
     if let Some((field, _)) = unfit.into_iter().find(|(_, given)| *given) {
-        let error = Error::invalid(field, format!("{field} belongs to type=query"));
-        return Err(word(&error.hint("leave it out, or ask with type=query"), OPERATION));
+        let error = Error::invalid(field, format!("{field} is only allowed with type=query"));
+        return Err(to_failure(&error.hint("leave the field out, or use type=query"), OPERATION));
     }
-    let caller = who.caller(following.identifiers(), OPERATION)?;
+    let caller = principal.caller(following.identifiers(), OPERATION)?;
     let mut filter = loci_types::Filter::at(app.engine.now());
-    let meant = Meant::of(types(following.types.as_deref())).map_err(|error| word(&error, OPERATION))?;
-    let layers = meant.narrow(&mut filter, app.engine.kinds(), &caller);
-    if filter.states == [Stands::Archived] {
-        let error = Error::invalid("types", "the archive is not followed").hint("ask for it with type=query");
-        return Err(word(&error, OPERATION));
+    let view = LayerView::of(types(following.types.as_deref())).map_err(|error| to_failure(&error, OPERATION))?;
+    let layers = view.narrow(&mut filter, app.engine.kinds(), &caller);
+    if filter.states == [MemoryState::Archived] {
+        let error = Error::invalid("types", "changes of archived entries are not streamed")
+            .hint("search the archive with type=query");
+        return Err(to_failure(&error, OPERATION));
     }
     let layers = layers.or_else(|| (!filter.layers.is_empty()).then_some(filter.layers));
-    let request = FeedRequest { layers, kinds: filter.kinds, events: TOLD.to_vec(), ..FeedRequest::default() };
-    let wish = Wish { caller: caller.clone(), request, after: following.after, door: Protocol::OpenSpec };
-    let follow = Follow::open(app.clone(), who, headers, wish, "followEvents").await?;
-    Ok(follow.told(move |line| tell(app.clone(), caller.clone(), line)))
+    let request = FeedRequest { layers, kinds: filter.kinds, events: EVENTS.to_vec(), ..FeedRequest::default() };
+    let wanted =
+        StreamRequest { caller: caller.clone(), request, after: following.after, protocol: Protocol::OpenSpec };
+    let stream = EventStream::open(app.clone(), principal, headers, wanted, "followEvents").await?;
+    Ok(stream.into_response(move |line| to_event(app.clone(), caller.clone(), line)))
 }
 
-async fn tell(app: Arc<App>, caller: Caller, line: FeedEntry) -> Option<Event> {
+async fn to_event(app: Arc<App>, caller: Caller, line: FeedEntry) -> Option<Event> {
     let id = line.memory_id?;
-    let event = happened(&line)?;
+    let event = event_name(&line)?;
     let entry = match app.engine.get(&caller, id).await {
-        Ok(memory) if event != "deleted" && memory.state != Stands::SoftDeleted => {
-            Told::Whole(Box::new(Entry::from(memory)))
+        Ok(memory) if event != "deleted" && memory.state != MemoryState::SoftDeleted => {
+            EntryOrId::Entry(Box::new(Entry::from(memory)))
         }
-        _ => Told::Name { id },
+        _ => EntryOrId::Id { id },
     };
-    Event::default().event(event).json_data(Update { event, entry, timestamp: line.at }).ok()
+    Event::default().event(event).json_data(EntryUpdate { event, entry, timestamp: line.at }).ok()
 }
 
-/// What a line of the ledger means to who follows entries; none: nothing.
-fn happened(line: &FeedEntry) -> Option<&'static str> {
-    if line.state == Some(Stands::Proposed) {
+/// The event that a ledger entry means for an entry, or `None` if it is not sent.
+fn event_name(line: &FeedEntry) -> Option<&'static str> {
+    if line.state == Some(MemoryState::Proposed) {
         return None;
     }
-    let gone = line.state.is_none_or(|state| state == Stands::SoftDeleted);
+    let gone = line.state.is_none_or(|state| state == MemoryState::SoftDeleted);
     match line.event.as_str() {
         "ADD" => Some("created"),
         "DELETE" | "ERASE" => Some("deleted"),
@@ -171,17 +178,17 @@ fn happened(line: &FeedEntry) -> Option<&'static str> {
     }
 }
 
-async fn results(app: &App, who: &Who, following: Following) -> Result<Response, Failure> {
+async fn results(app: &App, principal: &Principal, following: StreamParams) -> Result<Response, Failure> {
     let whose = following.identifiers();
     let Some(query) = following.query else {
-        return Err(word(&Error::invalid("query", "type=query needs a query"), OPERATION));
+        return Err(to_failure(&Error::invalid("query", "type=query requires query"), OPERATION));
     };
     if following.after.is_some() {
-        return Err(word(&Error::invalid("after", "after belongs to type=updates"), OPERATION));
+        return Err(to_failure(&Error::invalid("after", "after is only allowed with type=updates"), OPERATION));
     }
-    let mut options = Options::default();
+    let mut options = QueryOptions::default();
     options.limit = following.limit.unwrap_or(options.limit);
-    let layer = Where {
+    let layer = LayerSelector {
         types: types(following.types.as_deref()).map(str::to_owned).collect(),
         agent_id: whose.agent_id,
         user_id: whose.user_id,
@@ -191,11 +198,11 @@ async fn results(app: &App, who: &Who, following: Following) -> Result<Response,
         org_id: whose.org_id,
         company_id: whose.company_id,
         pool_id: whose.pool_id,
-        ..Where::default()
+        ..LayerSelector::default()
     };
     let mode = following.mode.unwrap_or_default();
-    let asked = Query { query, mode, filters: Filters::default(), options, layer };
-    let Answer { results, metadata, .. } = answer(app, who, asked).await?;
+    let asked = EntryQuery { query, mode, filters: EntryFilters::default(), options, layer };
+    let QueryAnswer { results, metadata, .. } = answer(app, principal, asked).await?;
     let each = results.into_iter().map(|found| Event::default().event("result").json_data(found));
     let end = Event::default().event("end").json_data(metadata);
     let events: Vec<Result<Event, Infallible>> = each.chain([end]).filter_map(Result::ok).map(Ok).collect();
@@ -211,8 +218,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_told_as_what_they_mean_to_an_entry() {
-        let check = |event: &str, state: Option<Stands>, expect: Option<&str>| {
+    fn ledger_entries_become_events_of_entries() {
+        let check = |event: &str, state: Option<MemoryState>, expect: Option<&str>| {
             let line = FeedEntry {
                 space: "shared".into(),
                 sequence: 1,
@@ -232,17 +239,17 @@ mod tests {
                 state,
                 content: None,
             };
-            assert_eq!(happened(&line), expect, "{event} {state:?}");
+            assert_eq!(event_name(&line), expect, "{event} {state:?}");
         };
-        check("ADD", Some(Stands::Active), Some("created"));
-        check("ADD", Some(Stands::Proposed), None);
-        check("CONSENT", Some(Stands::Active), Some("created"));
-        check("CONSENT", Some(Stands::SoftDeleted), Some("deleted"));
-        check("TTL", Some(Stands::Archived), Some("updated"));
-        check("TTL", Some(Stands::SoftDeleted), Some("deleted"));
+        check("ADD", Some(MemoryState::Active), Some("created"));
+        check("ADD", Some(MemoryState::Proposed), None);
+        check("CONSENT", Some(MemoryState::Active), Some("created"));
+        check("CONSENT", Some(MemoryState::SoftDeleted), Some("deleted"));
+        check("TTL", Some(MemoryState::Archived), Some("updated"));
+        check("TTL", Some(MemoryState::SoftDeleted), Some("deleted"));
         check("TTL", None, Some("deleted"));
         check("ERASE", None, Some("deleted"));
-        check("RESTORE", Some(Stands::Active), Some("updated"));
-        check("SUPERSEDE", Some(Stands::Active), Some("updated"));
+        check("RESTORE", Some(MemoryState::Active), Some("updated"));
+        check("SUPERSEDE", Some(MemoryState::Active), Some("updated"));
     }
 }

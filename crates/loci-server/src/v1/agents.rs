@@ -19,7 +19,7 @@ use super::write::{Prefer, PreferHeader, Write, segment};
 use crate::App;
 use crate::extract::{Body, Params, PathName};
 use crate::failure::{Failure, Failures};
-use crate::guard::Who;
+use crate::guard::Principal;
 
 /// The routes of agents.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -35,12 +35,12 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 )]
 async fn list(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Params(params): Params<PageParams>,
 ) -> Result<Json<Page<Agent>>, Failure> {
     let page = PageRequest::new(params)?;
-    let caller = who.alone("listAgents")?;
-    page.slice(app.verb("listAgents", app.engine.agents(&caller)).await?).map(Json)
+    let caller = principal.own_caller("listAgents")?;
+    page.slice(app.run_operation("listAgents", app.engine.agents(&caller)).await?).map(Json)
 }
 
 /// An agent to register.
@@ -87,13 +87,13 @@ struct AgentSettings {
 )]
 async fn create(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     prefer: Prefer,
     Body(body): Body<NewAgent>,
 ) -> Result<Response, Failure> {
-    let caller = who.alone("createAgent")?;
+    let caller = principal.own_caller("createAgent")?;
     let settings = Value::Object(body.settings);
-    let created = app.verb("createAgent", app.engine.create_agent(&caller, &body.agent_id, settings)).await?;
+    let created = app.run_operation("createAgent", app.engine.create_agent(&caller, &body.agent_id, settings)).await?;
     let event = if created { Outcome::Created } else { Outcome::Updated };
     let data = if prefer.minimal { None } else { app.engine.agent(&caller, &body.agent_id).await.ok() };
     let place = format!("/v1/agents/{}", segment(&body.agent_id));
@@ -107,9 +107,13 @@ async fn create(
     responses((status = 200, description = "The agent", body = Agent), Failures),
     security(("key" = ["admin"]))
 )]
-async fn get(State(app): State<Arc<App>>, who: Who, PathName(agent_id): PathName) -> Result<Json<Agent>, Failure> {
-    let caller = who.alone("getAgent")?;
-    app.verb("getAgent", app.engine.agent(&caller, &agent_id)).await.map(Json)
+async fn get(
+    State(app): State<Arc<App>>,
+    principal: Principal,
+    PathName(agent_id): PathName,
+) -> Result<Json<Agent>, Failure> {
+    let caller = principal.own_caller("getAgent")?;
+    app.run_operation("getAgent", app.engine.agent(&caller, &agent_id)).await.map(Json)
 }
 
 /// Removes an agent with everything in its memory.
@@ -119,8 +123,12 @@ async fn get(State(app): State<Arc<App>>, who: Who, PathName(agent_id): PathName
     responses((status = 204, description = "The agent is removed"), Failures),
     security(("key" = ["admin"]))
 )]
-async fn remove(State(app): State<Arc<App>>, who: Who, PathName(agent_id): PathName) -> Result<StatusCode, Failure> {
-    let caller = who.alone("deleteAgent")?;
-    app.verb("deleteAgent", app.engine.drop_agent(&caller, &agent_id)).await?;
+async fn remove(
+    State(app): State<Arc<App>>,
+    principal: Principal,
+    PathName(agent_id): PathName,
+) -> Result<StatusCode, Failure> {
+    let caller = principal.own_caller("deleteAgent")?;
+    app.run_operation("deleteAgent", app.engine.drop_agent(&caller, &agent_id)).await?;
     Ok(StatusCode::NO_CONTENT)
 }

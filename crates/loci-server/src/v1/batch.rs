@@ -18,7 +18,7 @@ use super::memories::degraded;
 use crate::App;
 use crate::extract::Scoped;
 use crate::failure::{Failure, Failures, ProblemBody};
-use crate::guard::Who;
+use crate::guard::Principal;
 
 /// Maximum number of entries of a batch.
 pub(super) const MOST: usize = 500;
@@ -93,15 +93,15 @@ struct BatchEntry {
 )]
 async fn add(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Scoped { identifiers, body: batch }: Scoped<MemoryBatch>,
 ) -> Result<Json<BatchResult>, Failure> {
     within("memories", batch.memories.len(), "addMemories")?;
     // A credential that does not admit the batch itself is refused as a whole.
-    who.caller(identifiers.clone(), "addMemories")?;
+    principal.caller(identifiers.clone(), "addMemories")?;
     let (mut accepted, mut refused) = (Vec::new(), Vec::new());
     for (index, item) in batch.memories.into_iter().enumerate() {
-        match admit(&who, &identifiers, item) {
+        match admit(&principal, &identifiers, item) {
             Ok(item) => accepted.push((index, item)),
             Err(failure) => {
                 refused.push((index, failure));
@@ -113,7 +113,7 @@ async fn add(
     }
     let (places, items): (Vec<usize>, Vec<_>) = accepted.into_iter().unzip();
     let work = async { Ok(app.engine.remember_many(items, batch.continue_on_error).await) };
-    let results = app.verb("addMemories", work).await?;
+    let results = app.run_operation("addMemories", work).await?;
     let stopped = results.len() < places.len();
     let mut data: Vec<BatchEntry> = Vec::with_capacity(places.len() + refused.len());
     for (index, result) in places.into_iter().zip(results) {
@@ -144,7 +144,7 @@ async fn add(
 }
 
 /// The caller and the memory of one entry.
-fn admit(who: &Who, common: &Identifiers, item: Scoped<NewMemory>) -> Result<(Caller, NewMemory), Failure> {
+fn admit(principal: &Principal, common: &Identifiers, item: Scoped<NewMemory>) -> Result<(Caller, NewMemory), Failure> {
     let Scoped { identifiers: own, body } = item;
     if body.durability == Some(Durability::Batched) {
         let message = "a batch is written before it is answered; durability must be left out or `durable`";
@@ -156,7 +156,7 @@ fn admit(who: &Who, common: &Identifiers, item: Scoped<NewMemory>) -> Result<(Ca
             identifiers.set(which, Some(value.to_owned()));
         }
     }
-    Ok((who.caller(identifiers, "addMemories")?, body))
+    Ok((principal.caller(identifiers, "addMemories")?, body))
 }
 
 fn failed(index: usize, failure: Failure) -> BatchEntry {

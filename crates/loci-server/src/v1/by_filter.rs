@@ -15,7 +15,7 @@ use super::filter::{MemoryFilter, in_body};
 use crate::App;
 use crate::extract::Scoped;
 use crate::failure::{Failure, Failures, ProblemBody};
-use crate::guard::Who;
+use crate::guard::Principal;
 
 /// The routes that act on all matches of a filter.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -37,7 +37,7 @@ struct FilterDeletion {
     dry_run: bool,
     /// The number of matches that the caller expects. If there are more or fewer, nothing is deleted.
     expected: Option<u64>,
-    /// Whether a filter without conditions is meant: all memories of the scope.
+    /// Whether a filter without conditions is allowed, which selects all memories of the scope. Default: false.
     #[serde(default)]
     #[schema(default = false)]
     all: bool,
@@ -57,7 +57,7 @@ struct FilterUpdate {
     dry_run: bool,
     /// The number of matches that the caller expects. If there are more or fewer, nothing is changed.
     expected: Option<u64>,
-    /// Whether a filter without conditions is meant: all memories of the scope.
+    /// Whether a filter without conditions is allowed, which selects all memories of the scope. Default: false.
     #[serde(default)]
     #[schema(default = false)]
     all: bool,
@@ -115,7 +115,7 @@ struct FailedMemory {
 )]
 async fn delete(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Scoped { identifiers, body }: Scoped<FilterDeletion>,
 ) -> Result<Json<FilterResult>, Failure> {
     const OPERATION: &str = "deleteMemories";
@@ -125,7 +125,7 @@ async fn delete(
     let filter = filter.resolve(&app.engine, &caller, app.engine.now(), OPERATION).await.map_err(in_body)?;
     let selection = Selection { filter, dry_run, expected };
     let work = app.engine.forget_selection(&caller, &selection, reason.as_deref());
-    let outcome = app.verb(OPERATION, work).await.map_err(in_body)?;
+    let outcome = app.run_operation(OPERATION, work).await.map_err(in_body)?;
     Ok(Json(FilterResult::of(outcome, dry_run, OPERATION)))
 }
 
@@ -141,7 +141,7 @@ async fn delete(
 )]
 async fn update(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Scoped { identifiers, body }: Scoped<FilterUpdate>,
 ) -> Result<Json<FilterResult>, Failure> {
     const OPERATION: &str = "updateMemories";
@@ -168,7 +168,7 @@ async fn update(
     })?;
     let selection = Selection { filter, dry_run, expected };
     let work = app.engine.update_selection(&caller, &selection, &changes);
-    let outcome = app.verb(OPERATION, work).await.map_err(in_body)?;
+    let outcome = app.run_operation(OPERATION, work).await.map_err(in_body)?;
     Ok(Json(FilterResult::of(outcome, dry_run, OPERATION)))
 }
 

@@ -18,7 +18,7 @@ use super::{IdentifierParams, NoParams};
 use crate::App;
 use crate::extract::{Id, ListParams, MaybeScoped, NoFields, Scoped, ScopedParams};
 use crate::failure::{Failure, Failures};
-use crate::guard::Who;
+use crate::guard::Principal;
 
 /// The routes of proposals.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -34,11 +34,11 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 )]
 async fn list(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<Proposal>>, Failure> {
-    let caller = who.caller(identifiers, "listConsents")?;
-    page.slice(app.verb("listConsents", app.engine.proposals(&caller)).await?).map(Json)
+    let caller = principal.caller(identifiers, "listConsents")?;
+    page.slice(app.run_operation("listConsents", app.engine.proposals(&caller)).await?).map(Json)
 }
 
 /// Reads a proposal that waits for a decision.
@@ -50,12 +50,12 @@ async fn list(
 )]
 async fn get(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Id(id): Id,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<Proposal>, Failure> {
-    let caller = who.caller(identifiers, "getConsent")?;
-    app.verb("getConsent", app.engine.proposal(&caller, id)).await.map(Json)
+    let caller = principal.caller(identifiers, "getConsent")?;
+    app.run_operation("getConsent", app.engine.proposal(&caller, id)).await.map(Json)
 }
 
 /// Accepts a proposal: its memory becomes active.
@@ -72,13 +72,13 @@ async fn get(
 )]
 async fn accept(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     prefer: Prefer,
     Id(id): Id,
     MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "acceptConsent")?;
-    let receipt = app.verb("acceptConsent", app.engine.accept(&caller, id)).await?;
+    let caller = principal.caller(identifiers, "acceptConsent")?;
+    let receipt = app.run_operation("acceptConsent", app.engine.accept(&caller, id)).await?;
     Ok(decided(&app, &caller, receipt, prefer).await)
 }
 
@@ -100,13 +100,13 @@ struct RejectConsent {
 )]
 async fn reject(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     prefer: Prefer,
     Id(id): Id,
     MaybeScoped(Scoped { identifiers, body }): MaybeScoped<RejectConsent>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "rejectConsent")?;
-    let receipt = app.verb("rejectConsent", app.engine.reject(&caller, id, body.reason.as_deref())).await?;
+    let caller = principal.caller(identifiers, "rejectConsent")?;
+    let receipt = app.run_operation("rejectConsent", app.engine.reject(&caller, id, body.reason.as_deref())).await?;
     Ok(decided(&app, &caller, receipt, prefer).await)
 }
 

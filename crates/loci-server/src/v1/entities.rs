@@ -18,7 +18,7 @@ use super::{IdentifierParams, NoParams};
 use crate::App;
 use crate::extract::{Id, ListParams, PathName, Scoped, ScopedParams, words};
 use crate::failure::{Failure, Failures};
-use crate::guard::Who;
+use crate::guard::Principal;
 
 /// The routes of entities and the graph.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -39,12 +39,12 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 )]
 async fn list(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<Entity>>, Failure> {
-    let caller = who.caller(identifiers, "listEntities")?;
+    let caller = principal.caller(identifiers, "listEntities")?;
     let work = app.engine.entities(&caller, page.offset()?, page.limit + 1);
-    page.read(app.verb("listEntities", work).await?).map(Json)
+    page.read(app.run_operation("listEntities", work).await?).map(Json)
 }
 
 /// Reads an entity and the newest memories that mention it, at most 20.
@@ -56,12 +56,12 @@ async fn list(
 )]
 async fn profile(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     PathName(entity): PathName,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<EntityProfile>, Failure> {
-    let caller = who.caller(identifiers, "getEntity")?;
-    app.verb("getEntity", app.engine.entity(&caller, &entity)).await.map(Json)
+    let caller = principal.caller(identifiers, "getEntity")?;
+    app.run_operation("getEntity", app.engine.entity(&caller, &entity)).await.map(Json)
 }
 
 /// An entity that is the same as the one in the path.
@@ -84,13 +84,13 @@ struct EntityMerge {
 )]
 async fn merge(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     prefer: Prefer,
     PathName(entity): PathName,
     Scoped { identifiers, body }: Scoped<EntityMerge>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "mergeEntities")?;
-    let kept = app.verb("mergeEntities", app.engine.merge_entities(&caller, &entity, &body.from)).await?;
+    let caller = principal.caller(identifiers, "mergeEntities")?;
+    let kept = app.run_operation("mergeEntities", app.engine.merge_entities(&caller, &entity, &body.from)).await?;
     Ok(changed(kept, Outcome::Merged, prefer))
 }
 
@@ -115,13 +115,13 @@ struct EntitySplit {
 )]
 async fn split(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     prefer: Prefer,
     PathName(entity): PathName,
     Scoped { identifiers, body }: Scoped<EntitySplit>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "splitEntity")?;
-    let root = app.verb("splitEntity", app.engine.split_entity(&caller, body.id, &entity)).await?;
+    let caller = principal.caller(identifiers, "splitEntity")?;
+    let root = app.run_operation("splitEntity", app.engine.split_entity(&caller, body.id, &entity)).await?;
     Ok(changed(root, Outcome::Updated, prefer))
 }
 
@@ -160,11 +160,11 @@ impl Default for GraphParams {
 )]
 async fn graph(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Id(id): Id,
     ScopedParams(identifiers, params): ScopedParams<GraphParams>,
 ) -> Result<Json<Neighbourhood>, Failure> {
-    let caller = who.caller(identifiers, "getMemoryGraph")?;
+    let caller = principal.caller(identifiers, "getMemoryGraph")?;
     let work = app.engine.neighbourhood(&caller, id, params.depth, &params.relation);
-    app.verb("getMemoryGraph", work).await.map(Json)
+    app.run_operation("getMemoryGraph", work).await.map(Json)
 }

@@ -18,7 +18,7 @@ use super::{IdentifierParams, NoParams};
 use crate::App;
 use crate::extract::{ListParams, PathName, PathPair, Scoped, ScopedParams};
 use crate::failure::{Failure, Failures};
-use crate::guard::Who;
+use crate::guard::Principal;
 
 /// The routes of entries.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -45,14 +45,14 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 )]
 async fn put(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     prefer: Prefer,
     PathName(session_id): PathName,
     Scoped { identifiers, body }: Scoped<NewEntry>,
 ) -> Result<Response, Failure> {
     same_session(&identifiers, &session_id, "putEntry")?;
-    let caller = who.caller(identifiers, "putEntry")?;
-    let put = app.verb("putEntry", app.engine.put_entry(&caller, &session_id, body)).await?;
+    let caller = principal.caller(identifiers, "putEntry")?;
+    let put = app.run_operation("putEntry", app.engine.put_entry(&caller, &session_id, body)).await?;
     let (id, event) = (put.entry.id.clone(), put.event);
     let place = format!("/v1/sessions/{}/entries/{}", segment(&session_id), segment(&id));
     Ok(Write::new(id, event, prefer.data(put.entry))
@@ -107,21 +107,21 @@ impl From<EntryHit> for FoundEntry {
 )]
 async fn list(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     PathName(session_id): PathName,
     ListParams { identifiers, page, params }: ListParams<EntryParams>,
 ) -> Result<Json<Page<FoundEntry>>, Failure> {
     same_session(&identifiers, &session_id, "listEntries")?;
-    let caller = who.caller(identifiers, "listEntries")?;
+    let caller = principal.caller(identifiers, "listEntries")?;
     let (offset, limit) = (page.offset()?, Some(page.limit + 1));
     let found: Vec<FoundEntry> = match &params.query {
         None => {
             let work = app.engine.entries(&caller, &session_id, offset, limit);
-            app.verb("listEntries", work).await?.into_iter().map(FoundEntry::from).collect()
+            app.run_operation("listEntries", work).await?.into_iter().map(FoundEntry::from).collect()
         }
         Some(query) => {
             let work = app.engine.query_entries(&caller, &session_id, query, offset, limit);
-            app.verb("listEntries", work).await?.into_iter().map(FoundEntry::from).collect()
+            app.run_operation("listEntries", work).await?.into_iter().map(FoundEntry::from).collect()
         }
     };
     page.read(found).map(Json)
@@ -139,11 +139,11 @@ async fn list(
 )]
 async fn get(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     PathPair(session_id, id): PathPair,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<Entry>, Failure> {
     same_session(&identifiers, &session_id, "getEntry")?;
-    let caller = who.caller(identifiers, "getEntry")?;
-    app.verb("getEntry", app.engine.session_entry(&caller, &session_id, &id)).await.map(Json)
+    let caller = principal.caller(identifiers, "getEntry")?;
+    app.run_operation("getEntry", app.engine.session_entry(&caller, &session_id, &id)).await.map(Json)
 }

@@ -23,10 +23,10 @@ use utoipa_axum::routes;
 
 use super::IdentifierParams;
 use crate::App;
+use crate::event_stream::{EventStream, StreamRequest};
 use crate::extract::{ScopedParams, words};
-use crate::failure::{Failure, Failures, word};
-use crate::follow::{Follow, Wish};
-use crate::guard::Who;
+use crate::failure::{Failure, Failures, to_failure};
+use crate::guard::Principal;
 use crate::metrics::Protocol;
 
 /// The routes of events.
@@ -136,7 +136,7 @@ struct OperationParams {
 )]
 async fn events(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     headers: HeaderMap,
     ScopedParams(identifiers, params): ScopedParams<EventParams>,
 ) -> Result<Response, Failure> {
@@ -150,11 +150,17 @@ async fn events(
         ..FeedRequest::default()
     };
     for kind in &request.kinds {
-        app.engine.kinds().parse(kind).map_err(|error| word(&error, OPERATION).field("kind"))?;
+        app.engine.kinds().parse(kind).map_err(|error| to_failure(&error, OPERATION).field("kind"))?;
     }
-    let wish = Wish { caller: who.caller(identifiers, OPERATION)?, request, after: params.after, door: Protocol::Http };
-    let follow = Follow::open(app, who, headers, wish, OPERATION).await?;
-    Ok(follow.told(async |entry: FeedEntry| SseEvent::default().event(entry.event.clone()).json_data(entry).ok()))
+    let wanted = StreamRequest {
+        caller: principal.caller(identifiers, OPERATION)?,
+        request,
+        after: params.after,
+        protocol: Protocol::Http,
+    };
+    let stream = EventStream::open(app, principal, headers, wanted, OPERATION).await?;
+    Ok(stream
+        .into_response(async |entry: FeedEntry| SseEvent::default().event(entry.event.clone()).json_data(entry).ok()))
 }
 
 /// Counts changes over time, by event and by the part of Loci that made them.
@@ -166,7 +172,7 @@ async fn events(
 )]
 async fn operations(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     ScopedParams(identifiers, params): ScopedParams<OperationParams>,
 ) -> Result<Json<Operations>, Failure> {
     const OPERATION: &str = "countOperations";
@@ -174,12 +180,12 @@ async fn operations(
     let request = OperationsRequest {
         after: params.after,
         before: params.before,
-        bucket: bucket.map_err(|error| word(&error, OPERATION))?.unwrap_or_default(),
+        bucket: bucket.map_err(|error| to_failure(&error, OPERATION))?.unwrap_or_default(),
         nodes: params.node,
         events: params.event.iter().map(|name| name.0).collect(),
     };
-    let caller = who.caller(identifiers, OPERATION)?;
-    app.verb(OPERATION, app.engine.operations(&caller, request)).await.map(Json)
+    let caller = principal.caller(identifiers, OPERATION)?;
+    app.run_operation(OPERATION, app.engine.operations(&caller, request)).await.map(Json)
 }
 
 #[cfg(test)]

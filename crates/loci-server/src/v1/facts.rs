@@ -19,7 +19,7 @@ use super::{IdentifierParams, NoParams};
 use crate::App;
 use crate::extract::{Id, ListParams, Scoped, ScopedParams};
 use crate::failure::{Failure, Failures};
-use crate::guard::Who;
+use crate::guard::Principal;
 
 /// The routes of facts.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -45,12 +45,12 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 )]
 async fn state(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     prefer: Prefer,
     Scoped { identifiers, body }: Scoped<NewFact>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "stateFact")?;
-    let stated = app.verb("stateFact", app.engine.state_fact(&caller, body)).await?;
+    let caller = principal.caller(identifiers, "stateFact")?;
+    let stated = app.run_operation("stateFact", app.engine.state_fact(&caller, body)).await?;
     let (id, place) = (stated.fact.id.to_string(), format!("/v1/facts/{}", stated.fact.id));
     Ok(Write::new(id, stated.event, prefer.data(stated.fact))
         .redacted(stated.redacted)
@@ -88,10 +88,10 @@ struct FactParams {
 )]
 async fn list(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     ListParams { identifiers, page, params }: ListParams<FactParams>,
 ) -> Result<Json<Page<Fact>>, Failure> {
-    let caller = who.caller(identifiers, "listFacts")?;
+    let caller = principal.caller(identifiers, "listFacts")?;
     let request = FactRequest {
         fact_type: params.fact_type,
         subject: params.subject,
@@ -101,7 +101,7 @@ async fn list(
         offset: page.offset()?,
         limit: Some(page.limit + 1),
     };
-    let facts = app.verb("listFacts", app.engine.facts(&caller, request)).await?;
+    let facts = app.run_operation("listFacts", app.engine.facts(&caller, request)).await?;
     page.read(facts).map(Json)
 }
 
@@ -114,12 +114,12 @@ async fn list(
 )]
 async fn get(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Id(id): Id,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<Fact>, Failure> {
-    let caller = who.caller(identifiers, "getFact")?;
-    app.verb("getFact", app.engine.fact(&caller, FactId(id.0))).await.map(Json)
+    let caller = principal.caller(identifiers, "getFact")?;
+    app.run_operation("getFact", app.engine.fact(&caller, FactId(id.0))).await.map(Json)
 }
 
 /// Retracts a fact. The memories that it was learned from stay.
@@ -131,11 +131,11 @@ async fn get(
 )]
 async fn retract(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Id(id): Id,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<StatusCode, Failure> {
-    let caller = who.caller(identifiers, "retractFact")?;
-    app.verb("retractFact", app.engine.retract_fact(&caller, FactId(id.0), None)).await?;
+    let caller = principal.caller(identifiers, "retractFact")?;
+    app.run_operation("retractFact", app.engine.retract_fact(&caller, FactId(id.0), None)).await?;
     Ok(StatusCode::NO_CONTENT)
 }

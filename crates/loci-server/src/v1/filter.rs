@@ -279,7 +279,7 @@ impl Form {
     fn value(self, text: &str) -> Value {
         match self {
             Self::List => text.split(',').map(str::trim).collect(),
-            // A text that is no JSON stays a text, which is then refused by the name of its field.
+            // A text that is not JSON stays a text; reading the filter then refuses it by the name of its field.
             // What is absent is left out, not called null.
             Self::Json => {
                 serde_json::from_str(text).ok().filter(|value: &Value| !value.is_null()).unwrap_or_else(|| text.into())

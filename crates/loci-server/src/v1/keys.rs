@@ -22,7 +22,7 @@ use super::write::{Write, segment};
 use crate::App;
 use crate::extract::{Body, MaybeBody, Params, PathName};
 use crate::failure::{Failure, Failures};
-use crate::guard::Who;
+use crate::guard::Principal;
 
 /// The longest time for which an old key is accepted beside the new one, in seconds.
 const GRACE: u32 = 30 * 24 * 3_600;
@@ -45,12 +45,12 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 )]
 async fn list(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Params(params): Params<PageParams>,
 ) -> Result<Json<Page<ApiKey>>, Failure> {
     let page = PageRequest::new(params)?;
-    let caller = who.alone("listKeys")?;
-    let keys = app.verb("listKeys", app.engine.keys(&caller)).await?;
+    let caller = principal.own_caller("listKeys")?;
+    let keys = app.run_operation("listKeys", app.engine.keys(&caller)).await?;
     let now = app.engine.now();
     Ok(Json(page.slice(keys)?.map(|key| ApiKey::new(key, now))))
 }
@@ -62,9 +62,13 @@ async fn list(
     responses((status = 200, description = "The key", body = ApiKey), Failures),
     security(("key" = ["admin"]))
 )]
-async fn get(State(app): State<Arc<App>>, who: Who, PathName(id): PathName) -> Result<Json<ApiKey>, Failure> {
-    let caller = who.alone("getKey")?;
-    let key = app.verb("getKey", app.engine.key(&caller, &id)).await?;
+async fn get(
+    State(app): State<Arc<App>>,
+    principal: Principal,
+    PathName(id): PathName,
+) -> Result<Json<ApiKey>, Failure> {
+    let caller = principal.own_caller("getKey")?;
+    let key = app.run_operation("getKey", app.engine.key(&caller, &id)).await?;
     Ok(Json(ApiKey::new(key, app.engine.now())))
 }
 
@@ -98,12 +102,16 @@ struct CreateKey {
     responses((status = 201, description = "The key and its secret", body = Write<ApiKeyWithSecret>), Failures),
     security(("key" = ["admin"]))
 )]
-async fn create(State(app): State<Arc<App>>, who: Who, Body(body): Body<CreateKey>) -> Result<Response, Failure> {
-    let caller = who.alone("createKey")?;
+async fn create(
+    State(app): State<Arc<App>>,
+    principal: Principal,
+    Body(body): Body<CreateKey>,
+) -> Result<Response, Failure> {
+    let caller = principal.own_caller("createKey")?;
     let grant =
         Grant { tenant: caller.tenant.clone(), role: body.role, bounds: body.bounds, categories: body.categories };
     let new = NewKey { name: body.name, grant, expires_at: body.expires_at };
-    Ok(made(app.verb("createKey", app.engine.create_key(&caller, new)).await?))
+    Ok(made(app.run_operation("createKey", app.engine.create_key(&caller, new)).await?))
 }
 
 /// The answer with a new key. It has its secret whatever the caller prefers: it would be lost otherwise.
@@ -133,7 +141,7 @@ struct RotateKey {
 )]
 async fn rotate(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     PathName(id): PathName,
     MaybeBody(body): MaybeBody<RotateKey>,
 ) -> Result<Response, Failure> {
@@ -141,9 +149,9 @@ async fn rotate(
         let message = format!("graceSeconds is {}, but must be between 0 and {GRACE}", body.grace_seconds);
         return Err(Failure::new(ErrorKind::InvalidInput, message, "rotateKey").field("graceSeconds"));
     }
-    let caller = who.alone("rotateKey")?;
+    let caller = principal.own_caller("rotateKey")?;
     let grace = SignedDuration::from_secs(body.grace_seconds.into());
-    Ok(made(app.verb("rotateKey", app.engine.rotate_key(&caller, &id, grace)).await?))
+    Ok(made(app.run_operation("rotateKey", app.engine.rotate_key(&caller, &id, grace)).await?))
 }
 
 /// Revokes a key. It stays in the list.
@@ -153,9 +161,13 @@ async fn rotate(
     responses((status = 204, description = "The key is revoked"), Failures),
     security(("key" = ["admin"]))
 )]
-async fn revoke(State(app): State<Arc<App>>, who: Who, PathName(id): PathName) -> Result<StatusCode, Failure> {
-    let caller = who.alone("revokeKey")?;
-    app.verb("revokeKey", app.engine.revoke_key(&caller, &id)).await?;
+async fn revoke(
+    State(app): State<Arc<App>>,
+    principal: Principal,
+    PathName(id): PathName,
+) -> Result<StatusCode, Failure> {
+    let caller = principal.own_caller("revokeKey")?;
+    app.run_operation("revokeKey", app.engine.revoke_key(&caller, &id)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -185,11 +197,11 @@ struct WhoAmI {
     responses((status = 200, description = "The credential", body = WhoAmI), Failures),
     security(("key" = ["reader"]))
 )]
-async fn whoami(who: Who) -> Json<WhoAmI> {
+async fn whoami(principal: Principal) -> Json<WhoAmI> {
     let whole = Grant::whole(Tenant::default());
-    let open = who.grant().is_none();
-    let grant = who.grant().unwrap_or(&whole).clone();
-    let credential = who.name().to_owned();
+    let open = principal.grant().is_none();
+    let grant = principal.grant().unwrap_or(&whole).clone();
+    let credential = principal.name().to_owned();
     let Grant { tenant, role, bounds, categories } = grant;
     Json(WhoAmI { tenant, role, bounds, categories, credential, open })
 }

@@ -20,7 +20,7 @@ use super::{IdentifierParams, NoParams};
 use crate::App;
 use crate::extract::{Id, ListParams, MaybeScoped, NoFields, PathPair, Scoped, ScopedParams, words};
 use crate::failure::{self, Failure, Failures};
-use crate::guard::Who;
+use crate::guard::Principal;
 
 /// The routes of a memory's life.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -46,13 +46,13 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 )]
 async fn history(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Id(id): Id,
     ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<LedgerEntry>>, Failure> {
-    let caller = who.caller(identifiers, "listMemoryHistory")?;
+    let caller = principal.caller(identifiers, "listMemoryHistory")?;
     let read = page.offset()?.saturating_add(page.limit + 1);
-    let history = app.verb("listMemoryHistory", app.engine.history(&caller, id, read)).await?;
+    let history = app.run_operation("listMemoryHistory", app.engine.history(&caller, id, read)).await?;
     page.slice(history.events).map(Json)
 }
 
@@ -65,12 +65,12 @@ async fn history(
 )]
 async fn provenance(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Id(id): Id,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<Provenance>, Failure> {
-    let caller = who.caller(identifiers, "getMemoryProvenance")?;
-    app.verb("getMemoryProvenance", app.engine.explain(&caller, id)).await.map(Json)
+    let caller = principal.caller(identifiers, "getMemoryProvenance")?;
+    app.run_operation("getMemoryProvenance", app.engine.explain(&caller, id)).await.map(Json)
 }
 
 /// Lists all versions of what a memory says, oldest first.
@@ -91,12 +91,12 @@ async fn provenance(
 )]
 async fn chain(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Id(id): Id,
     ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "listMemoryChain")?;
-    let chain = app.verb("listMemoryChain", app.engine.versions(&caller, id)).await?;
+    let caller = principal.caller(identifiers, "listMemoryChain")?;
+    let chain = app.run_operation("listMemoryChain", app.engine.versions(&caller, id)).await?;
     let head = format!("</v1/memories/{}>; rel=\"latest-version\"", chain.head);
     Ok(([(LINK, head)], Json(page.slice(chain.versions)?)).into_response())
 }
@@ -121,12 +121,12 @@ struct EdgeParams {
 )]
 async fn edges(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Id(id): Id,
     ListParams { identifiers, page, params }: ListParams<EdgeParams>,
 ) -> Result<Json<Page<Edge>>, Failure> {
-    let caller = who.caller(identifiers, "listMemoryEdges")?;
-    let edges = app.verb("listMemoryEdges", app.engine.edges(&caller, id, &params.relation)).await?;
+    let caller = principal.caller(identifiers, "listMemoryEdges")?;
+    let edges = app.run_operation("listMemoryEdges", app.engine.edges(&caller, id, &params.relation)).await?;
     page.slice(edges).map(Json)
 }
 
@@ -148,7 +148,7 @@ async fn edges(
 )]
 async fn supersede(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Id(id): Id,
     prefer: Prefer,
     Scoped { identifiers, body }: Scoped<NewMemory>,
@@ -159,8 +159,8 @@ async fn supersede(
             .field("durability")
             .hint("leave it out"));
     }
-    let caller = who.caller(identifiers, "supersedeMemory")?;
-    let receipt = app.verb("supersedeMemory", app.engine.supersede(&caller, id, body)).await?;
+    let caller = principal.caller(identifiers, "supersedeMemory")?;
+    let receipt = app.run_operation("supersedeMemory", app.engine.supersede(&caller, id, body)).await?;
     Ok(answer_write(&app, &caller, receipt, prefer).await)
 }
 
@@ -188,14 +188,14 @@ struct Correction {
 )]
 async fn correct(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Id(id): Id,
     prefer: Prefer,
     Scoped { identifiers, body }: Scoped<Correction>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "correctMemory")?;
+    let caller = principal.caller(identifiers, "correctMemory")?;
     let work = app.engine.correct(&caller, id, &body.content, body.reason.as_deref());
-    let receipt = app.verb("correctMemory", work).await?;
+    let receipt = app.run_operation("correctMemory", work).await?;
     Ok(answer_write(&app, &caller, receipt, prefer).await)
 }
 
@@ -209,13 +209,13 @@ async fn correct(
 )]
 async fn confirm(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Id(id): Id,
     prefer: Prefer,
     MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "confirmMemory")?;
-    let receipt = app.verb("confirmMemory", app.engine.confirm(&caller, id)).await?;
+    let caller = principal.caller(identifiers, "confirmMemory")?;
+    let receipt = app.run_operation("confirmMemory", app.engine.confirm(&caller, id)).await?;
     Ok(answer_write(&app, &caller, receipt, prefer).await)
 }
 
@@ -242,16 +242,16 @@ struct Resolution {
 )]
 async fn resolve(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Id(id): Id,
     prefer: Prefer,
     Scoped { identifiers, body }: Scoped<Resolution>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "resolveMemory")?;
+    let caller = principal.caller(identifiers, "resolveMemory")?;
     let other = app.engine.resolve_id(&caller, &body.other).await;
     let other = other.map_err(|error| Failure::of(error.problem("resolveMemory")).field("other"))?;
     let work = app.engine.resolve(&caller, id, other, body.keep);
-    let receipt = app.verb("resolveMemory", work).await?;
+    let receipt = app.run_operation("resolveMemory", work).await?;
     Ok(answer_write(&app, &caller, receipt, prefer).await)
 }
 
@@ -268,17 +268,17 @@ async fn resolve(
 )]
 async fn undo(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     PathPair(space, sequence): PathPair,
     MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
 ) -> Result<Json<UndoOutcome>, Failure> {
-    let space: Space = space.parse().map_err(|error| failure::word(&error, "undoChange"))?;
+    let space: Space = space.parse().map_err(|error| failure::to_failure(&error, "undoChange"))?;
     let number = sequence.parse().map_err(|_| {
         Failure::new(ErrorKind::InvalidInput, "the sequence in the path is not a number", "undoChange")
             .field("sequence")
     })?;
-    let caller = who.caller(identifiers, "undoChange")?;
-    app.verb("undoChange", app.engine.undo(&caller, &space, number)).await.map(Json)
+    let caller = principal.caller(identifiers, "undoChange")?;
+    app.run_operation("undoChange", app.engine.undo(&caller, &space, number)).await.map(Json)
 }
 
 /// The memories that are listed as weak.
@@ -300,11 +300,11 @@ struct WeakParams {
 )]
 async fn weak(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     ListParams { identifiers, page, params }: ListParams<WeakParams>,
 ) -> Result<Json<Page<WeakMemory>>, Failure> {
-    let caller = who.caller(identifiers, "listWeakMemories")?;
+    let caller = principal.caller(identifiers, "listWeakMemories")?;
     let read = page.offset()?.saturating_add(page.limit + 1);
-    let weak = app.verb("listWeakMemories", app.engine.weak_facts(&caller, params.below, read)).await?;
+    let weak = app.run_operation("listWeakMemories", app.engine.weak_facts(&caller, params.below, read)).await?;
     page.slice(weak).map(Json)
 }

@@ -16,7 +16,7 @@ use super::filter::{FilterPageParams, FilterParams, MemoryFilter};
 use super::page::{Page, PageParams};
 use crate::App;
 use crate::failure::{Failure, Failures};
-use crate::guard::Who;
+use crate::guard::Principal;
 
 /// The routes of listings.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -32,17 +32,17 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 )]
 async fn list(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     FilterPageParams { identifiers, page, filter }: FilterPageParams,
 ) -> Result<Json<Page<Memory>>, Failure> {
-    let caller = who.caller(identifiers, "listMemories")?;
+    let caller = principal.caller(identifiers, "listMemories")?;
     let request = ListRequest {
         layers: None,
         filter: Some(filter.resolve(&app.engine, &caller, app.engine.now(), "listMemories").await?),
         cursor: page.cursor,
         limit: Some(page.limit),
     };
-    let found = app.verb("listMemories", app.engine.list(&caller, request)).await?;
+    let found = app.run_operation("listMemories", app.engine.list(&caller, request)).await?;
     Ok(Json(Page { data: found.memories, next_cursor: found.next_cursor }))
 }
 
@@ -62,11 +62,11 @@ struct MemoryCount {
 )]
 async fn count(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     FilterParams { identifiers, filter }: FilterParams,
 ) -> Result<Json<MemoryCount>, Failure> {
-    let caller = who.caller(identifiers, "countMemories")?;
+    let caller = principal.caller(identifiers, "countMemories")?;
     let filter = filter.resolve(&app.engine, &caller, app.engine.now(), "countMemories").await?;
-    let count = app.verb("countMemories", app.engine.count(&caller, &filter)).await?;
+    let count = app.run_operation("countMemories", app.engine.count(&caller, &filter)).await?;
     Ok(Json(MemoryCount { count }))
 }

@@ -20,7 +20,7 @@ use super::{IdentifierParams, NoParams};
 use crate::App;
 use crate::extract::{Id, MaybeScoped, NoFields, Scoped, ScopedParams};
 use crate::failure::{Failure, Failures};
-use crate::guard::Who;
+use crate::guard::Principal;
 
 /// The routes of memories.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -53,16 +53,16 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 )]
 async fn add(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     prefer: Prefer,
     Scoped { identifiers, body }: Scoped<NewMemory>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "addMemory")?;
+    let caller = principal.caller(identifiers, "addMemory")?;
     if body.durability == Some(Durability::Batched) {
-        let receipt = app.verb("addMemory", app.engine.remember_batched(&caller, body)).await?;
+        let receipt = app.run_operation("addMemory", app.engine.remember_batched(&caller, body)).await?;
         return Ok((StatusCode::ACCEPTED, Json(Write::<Memory>::of(receipt, None))).into_response());
     }
-    let receipt = app.verb("addMemory", app.engine.remember(&caller, body)).await?;
+    let receipt = app.run_operation("addMemory", app.engine.remember(&caller, body)).await?;
     Ok(answer_write(&app, &caller, receipt, prefer).await)
 }
 
@@ -75,8 +75,8 @@ async fn add(
     responses((status = 204, description = "Every accepted memory is durable"), Failures),
     security(("key" = ["writer"]))
 )]
-async fn flush(State(app): State<Arc<App>>, who: Who) -> Result<StatusCode, Failure> {
-    let caller = who.caller(Identifiers::default(), "flushMemories")?;
+async fn flush(State(app): State<Arc<App>>, principal: Principal) -> Result<StatusCode, Failure> {
+    let caller = principal.caller(Identifiers::default(), "flushMemories")?;
     match app.engine.flush_batched(&caller).await {
         Ok(()) => Ok(StatusCode::NO_CONTENT),
         Err(unwritten) => Err(Failure::of(*unwritten.problem).detail("ids", json!(unwritten.ids))),
@@ -97,12 +97,12 @@ async fn flush(State(app): State<Arc<App>>, who: Who) -> Result<StatusCode, Fail
 )]
 async fn get(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Id(id): Id,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "getMemory")?;
-    let memory = app.verb("getMemory", app.engine.get(&caller, id)).await?;
+    let caller = principal.caller(identifiers, "getMemory")?;
+    let memory = app.run_operation("getMemory", app.engine.get(&caller, id)).await?;
     Ok((etag(memory.version), Json(memory)).into_response())
 }
 
@@ -122,7 +122,7 @@ async fn get(
 )]
 async fn change(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Id(id): Id,
     headers: HeaderMap,
     prefer: Prefer,
@@ -135,8 +135,8 @@ async fn change(
         }
         (tag, version) => tag.or(version),
     };
-    let caller = who.caller(identifiers, "changeMemory")?;
-    let receipt = app.verb("changeMemory", app.engine.update(&caller, id, body)).await?;
+    let caller = principal.caller(identifiers, "changeMemory")?;
+    let receipt = app.run_operation("changeMemory", app.engine.update(&caller, id, body)).await?;
     Ok(answer_write(&app, &caller, receipt, prefer).await)
 }
 
@@ -164,14 +164,14 @@ struct DeleteParams {
 )]
 async fn delete(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Id(id): Id,
     headers: HeaderMap,
     ScopedParams(identifiers, params): ScopedParams<DeleteParams>,
 ) -> Result<StatusCode, Failure> {
     let version = expected(&headers)?;
-    let caller = who.caller(identifiers, "deleteMemory")?;
-    app.verb("deleteMemory", app.engine.forget(&caller, id, version, params.reason.as_deref())).await?;
+    let caller = principal.caller(identifiers, "deleteMemory")?;
+    app.run_operation("deleteMemory", app.engine.forget(&caller, id, version, params.reason.as_deref())).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -185,13 +185,13 @@ async fn delete(
 )]
 async fn restore(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Id(id): Id,
     prefer: Prefer,
     MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "restoreMemory")?;
-    let receipt = app.verb("restoreMemory", app.engine.restore(&caller, id)).await?;
+    let caller = principal.caller(identifiers, "restoreMemory")?;
+    let receipt = app.run_operation("restoreMemory", app.engine.restore(&caller, id)).await?;
     Ok(answer_write(&app, &caller, receipt, prefer).await)
 }
 

@@ -7,11 +7,11 @@ mod admin;
 mod agents;
 mod batch;
 mod by_filter;
-mod carry;
 mod consents;
 mod entities;
 mod entries;
 mod events;
+mod export;
 mod facts;
 mod filter;
 mod import;
@@ -67,7 +67,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .merge(events::routes())
         .merge(facts::routes())
         .merge(threads::routes())
-        .merge(carry::routes())
+        .merge(export::routes())
         .merge(import::routes())
         .merge(admin::routes())
         .merge(webhooks::routes())
@@ -114,7 +114,7 @@ pub(crate) struct IdentifierParams {
     pool_id: Option<String>,
 }
 
-/// No parameters beside those that say whose memories are meant.
+/// No parameters besides the identifiers.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NoParams {}

@@ -24,7 +24,7 @@ use super::{IdentifierParams, NoParams};
 use crate::App;
 use crate::extract::{self, Body, ListParams, MaybeScoped, NoFields, PathName, PathPair, Scoped, ScopedParams};
 use crate::failure::{Failure, Failures};
-use crate::guard::Who;
+use crate::guard::Principal;
 
 /// The routes of pools.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -38,18 +38,23 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 }
 
 /// The caller who names the pool of the path, and whoever they say they are.
-fn within(who: &Who, identifiers: Identifiers, pool_id: String, operation: &str) -> Result<Caller, Failure> {
+fn within(
+    principal: &Principal,
+    identifiers: Identifiers,
+    pool_id: String,
+    operation: &str,
+) -> Result<Caller, Failure> {
     if identifiers.pool_id.as_ref().is_some_and(|other| *other != pool_id) {
         let message = "poolId names another pool than the path";
         return Err(Failure::new(ErrorKind::InvalidInput, message, operation).field("poolId").hint("leave it out"));
     }
     let alone = identifiers.is_empty();
-    let meant = if alone { who.alone(operation)?.identifiers } else { identifiers };
-    let named = Identifiers { pool_id: Some(pool_id), ..meant };
-    if alone && who.is_open() {
-        return Ok(Caller { identifiers: named, ..who.alone(operation)? });
+    let own = if alone { principal.own_caller(operation)?.identifiers } else { identifiers };
+    let named = Identifiers { pool_id: Some(pool_id), ..own };
+    if alone && principal.is_open() {
+        return Ok(Caller { identifiers: named, ..principal.own_caller(operation)? });
     }
-    who.caller(named, operation)
+    principal.caller(named, operation)
 }
 
 /// Lists the pools of the agent, by id; an admin who names no agent sees all.
@@ -61,11 +66,11 @@ fn within(who: &Who, identifiers: Identifiers, pool_id: String, operation: &str)
 )]
 async fn list(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<Pool>>, Failure> {
-    let caller = who.caller(identifiers, "listPools")?;
-    page.slice(app.verb("listPools", app.engine.pools(&caller)).await?).map(Json)
+    let caller = principal.caller(identifiers, "listPools")?;
+    page.slice(app.run_operation("listPools", app.engine.pools(&caller)).await?).map(Json)
 }
 
 /// Makes a pool with its first members. A pool that exists is a conflict.
@@ -80,12 +85,12 @@ async fn list(
 )]
 async fn create(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     prefer: Prefer,
     Body(body): Body<NewPool>,
 ) -> Result<Response, Failure> {
-    let caller = who.alone("createPool")?;
-    let made = app.verb("createPool", app.engine.create_pool(&caller, body)).await?;
+    let caller = principal.own_caller("createPool")?;
+    let made = app.run_operation("createPool", app.engine.create_pool(&caller, body)).await?;
     Ok(written(made, Outcome::Created, prefer))
 }
 
@@ -104,12 +109,12 @@ fn written(pool: PoolDetails, event: Outcome, prefer: Prefer) -> Response {
 )]
 async fn get(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     PathName(pool_id): PathName,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<PoolDetails>, Failure> {
-    let caller = within(&who, identifiers, pool_id, "getPool")?;
-    app.verb("getPool", app.engine.pool(&caller)).await.map(Json)
+    let caller = within(&principal, identifiers, pool_id, "getPool")?;
+    app.run_operation("getPool", app.engine.pool(&caller)).await.map(Json)
 }
 
 /// Removes a pool with everything in it.
@@ -119,9 +124,13 @@ async fn get(
     responses((status = 204, description = "The pool is removed"), Failures),
     security(("key" = ["admin"]))
 )]
-async fn remove(State(app): State<Arc<App>>, who: Who, PathName(pool_id): PathName) -> Result<StatusCode, Failure> {
-    let caller = who.alone("deletePool")?;
-    app.verb("deletePool", app.engine.drop_pool(&caller, &pool_id)).await?;
+async fn remove(
+    State(app): State<Arc<App>>,
+    principal: Principal,
+    PathName(pool_id): PathName,
+) -> Result<StatusCode, Failure> {
+    let caller = principal.own_caller("deletePool")?;
+    app.run_operation("deletePool", app.engine.drop_pool(&caller, &pool_id)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -134,12 +143,12 @@ async fn remove(State(app): State<Arc<App>>, who: Who, PathName(pool_id): PathNa
 )]
 async fn members(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     PathName(pool_id): PathName,
     ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<PoolMember>>, Failure> {
-    let caller = within(&who, identifiers, pool_id, "listPoolMembers")?;
-    page.slice(app.verb("listPoolMembers", app.engine.pool(&caller)).await?.members).map(Json)
+    let caller = within(&principal, identifiers, pool_id, "listPoolMembers")?;
+    page.slice(app.run_operation("listPoolMembers", app.engine.pool(&caller)).await?.members).map(Json)
 }
 
 /// Agents that become members.
@@ -161,19 +170,19 @@ struct AddMembers {
 )]
 async fn join(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     prefer: Prefer,
     PathName(pool_id): PathName,
     Body(body): Body<AddMembers>,
 ) -> Result<Response, Failure> {
-    let caller = who.alone("addPoolMembers")?;
+    let caller = principal.own_caller("addPoolMembers")?;
     let work = async {
         let joined = app.engine.join_pool(&caller, &pool_id, &body.agent_ids).await?;
         let named = Identifiers { pool_id: Some(pool_id.clone()), ..caller.identifiers.clone() };
         let pool = app.engine.pool(&Caller { identifiers: named, ..caller.clone() }).await?;
         Ok((joined, pool))
     };
-    let (joined, pool) = app.verb("addPoolMembers", work).await?;
+    let (joined, pool) = app.run_operation("addPoolMembers", work).await?;
     let event = if joined > 0 { Outcome::Updated } else { Outcome::None };
     Ok(written(pool, event, prefer))
 }
@@ -187,17 +196,17 @@ async fn join(
         ("poolId" = String, Path, description = "The pool"),
         ("agentId" = String, Path, description = "The agent"), IdentifierParams
     ),
-    responses((status = 204, description = "The agent is no member any more"), Failures),
+    responses((status = 204, description = "The agent is not a member any more"), Failures),
     security(("key" = ["writer"]))
 )]
 async fn leave(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     PathPair(pool_id, agent_id): PathPair,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<StatusCode, Failure> {
-    let caller = within(&who, identifiers, pool_id, "removePoolMember")?;
-    app.verb("removePoolMember", app.engine.leave_pool(&caller, &agent_id)).await?;
+    let caller = within(&principal, identifiers, pool_id, "removePoolMember")?;
+    app.run_operation("removePoolMember", app.engine.leave_pool(&caller, &agent_id)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -234,20 +243,20 @@ struct Contribution {
 )]
 async fn contribute(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     prefer: Prefer,
     PathName(pool_id): PathName,
     Scoped { identifiers, body: mut fields }: Scoped<Map<String, Value>>,
 ) -> Result<Response, Failure> {
     const OPERATION: &str = "contributeToPool";
-    let caller = within(&who, identifiers, pool_id, OPERATION)?;
+    let caller = within(&principal, identifiers, pool_id, OPERATION)?;
     let bytes = |value: Value| value.to_string().into_bytes();
     let receipt = match fields.remove("memoryId") {
         Some(id) if fields.is_empty() => {
             let id: MemoryRef = extract::json(&bytes(id)).map_err(|failure| failure.field("memoryId"))?;
             let id = app.engine.resolve_id(&caller, &id).await;
             let id = id.map_err(|error| Failure::of(error.problem(OPERATION)).field("memoryId"))?;
-            app.verb(OPERATION, app.engine.contribute_memory(&caller, id)).await?
+            app.run_operation(OPERATION, app.engine.contribute_memory(&caller, id)).await?
         }
         Some(_) => {
             let message = "memoryId copies a memory as it is: give it without other fields";
@@ -255,7 +264,7 @@ async fn contribute(
         }
         None => {
             let new: NewMemory = extract::json(&bytes(Value::Object(fields)))?;
-            app.verb(OPERATION, app.engine.contribute(&caller, new)).await?
+            app.run_operation(OPERATION, app.engine.contribute(&caller, new)).await?
         }
     };
     Ok(answer_write(&app, &caller, receipt, prefer).await)
@@ -273,10 +282,10 @@ async fn contribute(
 )]
 async fn sync(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     PathName(pool_id): PathName,
     MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
 ) -> Result<Json<PoolSync>, Failure> {
-    let caller = within(&who, identifiers, pool_id, "syncPool")?;
-    app.verb("syncPool", app.engine.sync_pool(&caller, |_, _| {})).await.map(Json)
+    let caller = within(&principal, identifiers, pool_id, "syncPool")?;
+    app.run_operation("syncPool", app.engine.sync_pool(&caller, |_, _| {})).await.map(Json)
 }

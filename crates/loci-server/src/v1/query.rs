@@ -21,7 +21,7 @@ use utoipa_axum::routes;
 use crate::App;
 use crate::extract::Body;
 use crate::failure::{self, Failure, Failures};
-use crate::guard::Who;
+use crate::guard::Principal;
 
 /// The operation, in errors and metrics.
 const OPERATION: &str = "queryMemory";
@@ -65,7 +65,7 @@ struct QueryBody {
     identifiers: Identifiers,
 }
 
-/// Conditions that the memories must meet. What is absent is no condition.
+/// Conditions that the memories must meet. An absent field sets no condition.
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[schema(as = MemoryQueryFilters)]
 #[serde(default, deny_unknown_fields)]
@@ -176,11 +176,11 @@ struct QueryResult {
 )]
 async fn memory_query(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Body(body): Body<QueryBody>,
 ) -> Result<Json<Vec<QueryResult>>, Failure> {
     let identifiers = body.identifiers()?;
-    let caller = who.caller(identifiers, OPERATION)?;
+    let caller = principal.caller(identifiers, OPERATION)?;
     let wanted = body.wanted;
     let filter = body.filter(app.engine.now())?;
     let request = QueryRequest {
@@ -195,7 +195,7 @@ async fn memory_query(
         budget_tokens: body.budget_tokens,
         ..QueryRequest::default()
     };
-    let found = app.verb(OPERATION, app.engine.query(&caller, request)).await.map_err(in_snake_case)?;
+    let found = app.run_operation(OPERATION, app.engine.query(&caller, request)).await.map_err(in_snake_case)?;
     app.metrics.found(found.hits.len());
     let fitting = found.hits.into_iter().filter(|hit| found.cited.contains(&hit.memory.id));
     Ok(Json(fitting.map(|hit| result(hit, wanted)).collect()))
@@ -253,7 +253,7 @@ impl QueryBody {
 
 /// Converts importance from 1..5 to 0..1.
 fn step(field: &'static str, given: Option<f64>) -> Result<Option<f64>, Failure> {
-    given.map(|given| from_step(field, given)).transpose().map_err(|error| failure::word(&error, OPERATION))
+    given.map(|given| from_step(field, given)).transpose().map_err(|error| failure::to_failure(&error, OPERATION))
 }
 
 fn result(hit: RecallHit, wanted: QueryReturn) -> QueryResult {

@@ -16,7 +16,7 @@ use super::recall::{Cursor, caller, read_filter};
 use crate::App;
 use crate::extract::Scoped;
 use crate::failure::{Failure, Failures};
-use crate::guard::Who;
+use crate::guard::Principal;
 
 /// The route of search.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -55,7 +55,7 @@ struct SearchAnswer {
     total_count: usize,
     /// The layers that were searched.
     searched_layers: Vec<Layer>,
-    /// Parts that could not be used: `vector` if there is no embedding model or it failed, and words decided instead.
+    /// Parts that could not be used: `vector` if no embedding model is configured or it failed, and keywords were searched instead.
     degraded: Vec<String>,
 }
 
@@ -72,11 +72,11 @@ struct SearchAnswer {
 )]
 async fn search(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Scoped { identifiers, body }: Scoped<SearchBody>,
 ) -> Result<Json<SearchAnswer>, Failure> {
     let layers = body.filter.as_ref().and_then(MemoryFilter::layers);
-    let caller = caller(&who, identifiers, layers, "searchMemories")?;
+    let caller = caller(&principal, identifiers, layers, "searchMemories")?;
     let now = app.engine.now();
     let (layers, filter) = read_filter(body.filter, &app.engine, &caller, now, "searchMemories").await?;
     let cursor = Cursor::read(body.cursor.as_deref())?;
@@ -89,7 +89,7 @@ async fn search(
         returned: cursor.returned().to_vec(),
         ..SearchRequest::default()
     };
-    let found = app.verb("searchMemories", app.engine.search(&caller, request)).await?;
+    let found = app.run_operation("searchMemories", app.engine.search(&caller, request)).await?;
     if cursor.is_first() {
         app.metrics.found(found.results.len());
     }

@@ -21,7 +21,7 @@ use super::{IdentifierParams, NoParams};
 use crate::App;
 use crate::extract::{ListParams, MaybeScoped, NoFields, PathName, Scoped, ScopedParams};
 use crate::failure::{Failure, Failures};
-use crate::guard::Who;
+use crate::guard::Principal;
 
 /// The routes of sessions.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -101,13 +101,13 @@ async fn take_in(
 )]
 async fn ingest(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     PathName(session_id): PathName,
     Scoped { mut identifiers, body }: Scoped<Turns>,
 ) -> Result<Json<IngestedTurns>, Failure> {
     same_session(&identifiers, &session_id, "ingestTurns")?;
     identifiers.session_id = Some(session_id);
-    let caller = who.caller(identifiers, "ingestTurns")?;
+    let caller = principal.caller(identifiers, "ingestTurns")?;
     take_in(&app, &caller, body.turns, "ingestTurns").await
 }
 
@@ -125,10 +125,10 @@ async fn ingest(
 )]
 async fn ingest_threads(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Scoped { identifiers, body }: Scoped<Turns>,
 ) -> Result<Json<IngestedTurns>, Failure> {
-    let caller = who.caller(identifiers, "ingestThreadTurns")?;
+    let caller = principal.caller(identifiers, "ingestThreadTurns")?;
     take_in(&app, &caller, body.turns, "ingestThreadTurns").await
 }
 
@@ -154,13 +154,13 @@ struct SessionParams {
 )]
 async fn list(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     ListParams { identifiers, page, params }: ListParams<SessionParams>,
 ) -> Result<Json<Page<Session>>, Failure> {
-    let caller = who.caller(identifiers, "listSessions")?;
+    let caller = principal.caller(identifiers, "listSessions")?;
     let filter = SessionFilter { ended: params.ended, pending: params.pending, ..SessionFilter::default() };
     let work = app.engine.sessions_from(&caller, &filter, page.offset()?, page.limit + 1);
-    page.read(app.verb("listSessions", work).await?).map(Json)
+    page.read(app.run_operation("listSessions", work).await?).map(Json)
 }
 
 /// Reads a session.
@@ -174,13 +174,13 @@ async fn list(
 )]
 async fn get(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     PathName(session_id): PathName,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<Session>, Failure> {
     same_session(&identifiers, &session_id, "getSession")?;
-    let caller = who.caller(identifiers, "getSession")?;
-    app.verb("getSession", app.engine.session(&caller, &session_id)).await.map(Json)
+    let caller = principal.caller(identifiers, "getSession")?;
+    app.run_operation("getSession", app.engine.session(&caller, &session_id)).await.map(Json)
 }
 
 /// Ends a session and queues the learning from it.
@@ -196,14 +196,14 @@ async fn get(
 )]
 async fn end(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     prefer: Prefer,
     PathName(session_id): PathName,
     MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
 ) -> Result<Response, Failure> {
     same_session(&identifiers, &session_id, "endSession")?;
-    let caller = who.caller(identifiers, "endSession")?;
-    let ended = app.verb("endSession", app.engine.end_session(&caller, &session_id)).await?;
+    let caller = principal.caller(identifiers, "endSession")?;
+    let ended = app.run_operation("endSession", app.engine.end_session(&caller, &session_id)).await?;
     let data = if prefer.minimal { None } else { app.engine.session(&caller, &session_id).await.ok() };
     let event = if ended { Outcome::Updated } else { Outcome::None };
     let place = format!("/v1/sessions/{}", segment(&session_id));
@@ -222,12 +222,12 @@ async fn end(
 )]
 async fn learn(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     PathName(session_id): PathName,
     MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
 ) -> Result<StatusCode, Failure> {
     same_session(&identifiers, &session_id, "learnSession")?;
-    let caller = who.caller(identifiers, "learnSession")?;
-    app.verb("learnSession", app.engine.learn_again(&caller, &session_id)).await?;
+    let caller = principal.caller(identifiers, "learnSession")?;
+    app.run_operation("learnSession", app.engine.learn_again(&caller, &session_id)).await?;
     Ok(StatusCode::ACCEPTED)
 }

@@ -16,7 +16,7 @@ use super::recall::read_filter;
 use crate::App;
 use crate::extract::Scoped;
 use crate::failure::{Failure, Failures};
-use crate::guard::Who;
+use crate::guard::Principal;
 
 /// The route of summaries.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -52,10 +52,10 @@ struct SummaryBody {
 )]
 async fn summarize(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Scoped { identifiers, body }: Scoped<SummaryBody>,
 ) -> Result<Json<Summary>, Failure> {
-    let caller = who.caller(identifiers, "summarize")?;
+    let caller = principal.caller(identifiers, "summarize")?;
     let now = app.engine.now();
     let (layers, filter) = read_filter(body.filter, &app.engine, &caller, now, "summarize").await?;
     let request = SummarizeRequest {
@@ -65,5 +65,5 @@ async fn summarize(
         filter,
         layers,
     };
-    app.verb("summarize", app.engine.summarize(&caller, request)).await.map(Json)
+    app.run_operation("summarize", app.engine.summarize(&caller, request)).await.map(Json)
 }

@@ -22,8 +22,8 @@ use super::write::{Prefer, PreferHeader, Write, segment};
 use super::{IdentifierParams, NoParams};
 use crate::App;
 use crate::extract::{ListParams, PathName, PathPair, Scoped, ScopedParams};
-use crate::failure::{Failure, Failures, word};
-use crate::guard::Who;
+use crate::failure::{Failure, Failures, to_failure};
+use crate::guard::Principal;
 
 /// The routes of threads and checkpoints.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -50,15 +50,15 @@ fn json_format() -> String {
 )]
 async fn threads(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<CheckpointThread>>, Failure> {
-    let caller = who.caller(identifiers, "listThreads")?;
+    let caller = principal.caller(identifiers, "listThreads")?;
     let work = app.engine.checkpoint_threads(&caller, page.offset()?, page.limit + 1);
-    page.read(app.verb("listThreads", work).await?).map(Json)
+    page.read(app.run_operation("listThreads", work).await?).map(Json)
 }
 
-/// The part of a program whose checkpoint is meant.
+/// The namespace of the checkpoint: the part of a program that it belongs to.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
@@ -77,13 +77,13 @@ struct NamespaceParams {
 )]
 async fn newest(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     PathName(thread_id): PathName,
     ScopedParams(identifiers, params): ScopedParams<NamespaceParams>,
 ) -> Result<Json<SavedCheckpoint>, Failure> {
-    let caller = who.caller(identifiers, "getNewestCheckpoint")?;
+    let caller = principal.caller(identifiers, "getNewestCheckpoint")?;
     let work = app.engine.checkpoint(&caller, &thread_id, &params.namespace, None);
-    Ok(Json(app.verb("getNewestCheckpoint", work).await?.into()))
+    Ok(Json(app.run_operation("getNewestCheckpoint", work).await?.into()))
 }
 
 /// Reads a checkpoint, with its pending writes.
@@ -98,13 +98,13 @@ async fn newest(
 )]
 async fn get(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     PathPair(thread_id, id): PathPair,
     ScopedParams(identifiers, params): ScopedParams<NamespaceParams>,
 ) -> Result<Json<SavedCheckpoint>, Failure> {
-    let caller = who.caller(identifiers, "getCheckpoint")?;
+    let caller = principal.caller(identifiers, "getCheckpoint")?;
     let work = app.engine.checkpoint(&caller, &thread_id, &params.namespace, Some(&id));
-    Ok(Json(app.verb("getCheckpoint", work).await?.into()))
+    Ok(Json(app.run_operation("getCheckpoint", work).await?.into()))
 }
 
 /// A checkpoint to store.
@@ -158,13 +158,13 @@ struct CheckpointBody {
 )]
 async fn put(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     prefer: Prefer,
     PathName(thread_id): PathName,
     Scoped { identifiers, body }: Scoped<CheckpointBody>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "putCheckpoint")?;
-    let data = payload(&body.format, &body.data).map_err(|error| word(&error, "putCheckpoint"))?;
+    let caller = principal.caller(identifiers, "putCheckpoint")?;
+    let data = payload(&body.format, &body.data).map_err(|error| to_failure(&error, "putCheckpoint"))?;
     let namespace = body.namespace.clone();
     let new = NewCheckpoint {
         thread_id: thread_id.clone(),
@@ -177,7 +177,7 @@ async fn put(
         expect_parent: body.expect_parent,
         replace: body.replace,
     };
-    let put = app.verb("putCheckpoint", app.engine.put_checkpoint(&caller, new)).await?;
+    let put = app.run_operation("putCheckpoint", app.engine.put_checkpoint(&caller, new)).await?;
     Ok(written(&app, &caller, (thread_id, namespace, put.id), put.event, prefer).await)
 }
 
@@ -257,15 +257,15 @@ struct PendingWrites {
 )]
 async fn writes(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     prefer: Prefer,
     PathPair(thread_id, id): PathPair,
     Scoped { identifiers, body }: Scoped<PendingWrites>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "putWrites")?;
+    let caller = principal.caller(identifiers, "putWrites")?;
     let mut writes = Vec::with_capacity(body.writes.len());
     for write in body.writes {
-        let data = payload(&write.format, &write.data).map_err(|error| word(&error, "putWrites"))?;
+        let data = payload(&write.format, &write.data).map_err(|error| to_failure(&error, "putWrites"))?;
         writes.push(PendingWrite {
             task_id: write.task_id,
             position: write.position,
@@ -276,7 +276,7 @@ async fn writes(
         });
     }
     let work = app.engine.put_writes(&caller, &thread_id, &body.namespace, &id, writes);
-    app.verb("putWrites", work).await?;
+    app.run_operation("putWrites", work).await?;
     Ok(written(&app, &caller, (thread_id, body.namespace, id), Outcome::Updated, prefer).await)
 }
 
@@ -309,11 +309,11 @@ struct CheckpointParams {
 )]
 async fn list(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     PathName(thread_id): PathName,
     ListParams { identifiers, page, params }: ListParams<CheckpointParams>,
 ) -> Result<Json<Page<SavedCheckpoint>>, Failure> {
-    let caller = who.caller(identifiers, "listCheckpoints")?;
+    let caller = principal.caller(identifiers, "listCheckpoints")?;
     let metadata = match &params.metadata {
         None => Map::new(),
         Some(text) => serde_json::from_str(text).map_err(|error| {
@@ -324,7 +324,7 @@ async fn list(
     let CheckpointParams { namespace, before_id: before, include_data: data, .. } = params;
     let part = part(&page, thread_id)?;
     let request = CheckpointRequest { namespace, before, metadata, data, ..part };
-    let found = app.verb("listCheckpoints", app.engine.checkpoints(&caller, request)).await?;
+    let found = app.run_operation("listCheckpoints", app.engine.checkpoints(&caller, request)).await?;
     Ok(Json(page.read(found)?.map(SavedCheckpoint::from)))
 }
 
@@ -359,15 +359,15 @@ struct HistoryParams {
 )]
 async fn history(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     PathName(thread_id): PathName,
     ListParams { identifiers, page, params }: ListParams<HistoryParams>,
 ) -> Result<Json<Page<SavedCheckpoint>>, Failure> {
-    let caller = who.caller(identifiers, "listThreadHistory")?;
+    let caller = principal.caller(identifiers, "listThreadHistory")?;
     let HistoryParams { namespace, checkpoint_id: id, include_data: data } = params;
     let part = part(&page, thread_id)?;
     let request = CheckpointRequest { namespace: Some(namespace), id, data, ..part };
-    let found = app.verb("listThreadHistory", app.engine.checkpoint_history(&caller, request)).await?;
+    let found = app.run_operation("listThreadHistory", app.engine.checkpoint_history(&caller, request)).await?;
     Ok(Json(page.read(found)?.map(SavedCheckpoint::from)))
 }
 
@@ -380,14 +380,14 @@ async fn history(
 )]
 async fn remove_thread(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     PathName(thread_id): PathName,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<StatusCode, Failure> {
-    let caller = who.caller(identifiers, "deleteThread")?;
+    let caller = principal.caller(identifiers, "deleteThread")?;
     let work = app.engine.delete_checkpoints(&caller, &thread_id, CheckpointRemoval::Thread);
-    match app.verb("deleteThread", work).await? {
-        0 => Err(missing(format!("there is no thread `{thread_id}` here"), "threadId", "deleteThread")),
+    match app.run_operation("deleteThread", work).await? {
+        0 => Err(missing(format!("thread `{thread_id}` not found"), "threadId", "deleteThread")),
         _ => Ok(StatusCode::NO_CONTENT),
     }
 }
@@ -404,13 +404,13 @@ async fn remove_thread(
 )]
 async fn remove(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     PathPair(thread_id, id): PathPair,
     ScopedParams(identifiers, params): ScopedParams<NamespaceParams>,
 ) -> Result<StatusCode, Failure> {
-    let caller = who.caller(identifiers, "deleteCheckpoint")?;
+    let caller = principal.caller(identifiers, "deleteCheckpoint")?;
     let one = CheckpointRemoval::One { namespace: params.namespace, id: id.clone() };
-    match app.verb("deleteCheckpoint", app.engine.delete_checkpoints(&caller, &thread_id, one)).await? {
+    match app.run_operation("deleteCheckpoint", app.engine.delete_checkpoints(&caller, &thread_id, one)).await? {
         0 => Err(missing(format!("the thread `{thread_id}` has no checkpoint `{id}` here"), "id", "deleteCheckpoint")),
         _ => Ok(StatusCode::NO_CONTENT),
     }
@@ -447,11 +447,11 @@ struct PrunedThread {
 )]
 async fn prune(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     PathName(thread_id): PathName,
     Scoped { identifiers, body }: Scoped<PruneThread>,
 ) -> Result<Json<PrunedThread>, Failure> {
-    let caller = who.caller(identifiers, "pruneThread")?;
+    let caller = principal.caller(identifiers, "pruneThread")?;
     let work = app.engine.delete_checkpoints(&caller, &thread_id, CheckpointRemoval::AllBut(body.keep));
-    Ok(Json(PrunedThread { removed_count: app.verb("pruneThread", work).await? }))
+    Ok(Json(PrunedThread { removed_count: app.run_operation("pruneThread", work).await? }))
 }

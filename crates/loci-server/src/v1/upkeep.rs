@@ -22,7 +22,7 @@ use super::{IdentifierParams, NoParams};
 use crate::App;
 use crate::extract::{ListParams, MaybeBody, PathPair, ScopedParams, words};
 use crate::failure::{self, Failure, Failures};
-use crate::guard::Who;
+use crate::guard::Principal;
 
 /// Maximum number of jobs that one request runs.
 const MOST: usize = 1_000;
@@ -63,14 +63,14 @@ struct Maintenance {
 )]
 async fn maintain(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     MaybeBody(body): MaybeBody<Maintenance>,
 ) -> Result<Json<MaintainReport>, Failure> {
-    let caller = who.alone("runMaintenance")?;
+    let caller = principal.own_caller("runMaintenance")?;
     let engine = app.engine.clone();
     let request = MaintainRequest { dry_run: body.dry_run, only: body.only, at: body.now };
     let work = tokio::spawn(async move { engine.maintain(&caller, request, |_| {}).await });
-    app.verb("runMaintenance", async { work.await.unwrap_or_else(broken) }).await.map(Json)
+    app.run_operation("runMaintenance", async { work.await.unwrap_or_else(broken) }).await.map(Json)
 }
 
 /// The jobs that are listed, and the page.
@@ -130,14 +130,14 @@ impl JobState {
 )]
 async fn jobs(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     ListParams { identifiers, page, params }: ListParams<JobParams>,
 ) -> Result<Json<Page<JobRecord>>, Failure> {
     refuse_identifiers(&identifiers)?;
-    let caller = who.alone("listJobs")?;
+    let caller = principal.own_caller("listJobs")?;
     let states: Vec<&str> = params.state.iter().map(|state| state.name()).collect();
     let work = app.engine.jobs_from(&caller, &states, page.offset()?, page.limit + 1);
-    page.read(app.verb("listJobs", work).await?).map(Json)
+    page.read(app.run_operation("listJobs", work).await?).map(Json)
 }
 
 /// Jobs belong to the tenant: who names a user must not think that only their jobs are listed.
@@ -174,17 +174,17 @@ impl Default for RunJobs {
 )]
 async fn run(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     MaybeBody(body): MaybeBody<RunJobs>,
 ) -> Result<Json<JobRun>, Failure> {
     if !(1..=MOST).contains(&body.limit) {
         let message = format!("limit is {}, but must be between 1 and {MOST}", body.limit);
         return Err(Failure::new(ErrorKind::InvalidInput, message, "runJobs").field("limit"));
     }
-    let caller = who.alone("runJobs")?;
+    let caller = principal.own_caller("runJobs")?;
     let engine = app.engine.clone();
     let work = tokio::spawn(async move { engine.work(&caller, &body.kind, body.limit).await });
-    app.verb("runJobs", async { work.await.unwrap_or_else(broken) }).await.map(Json)
+    app.run_operation("runJobs", async { work.await.unwrap_or_else(broken) }).await.map(Json)
 }
 
 /// Queues a job again, to be run at once.
@@ -197,10 +197,14 @@ async fn run(
     responses((status = 202, description = "The job is queued"), Failures),
     security(("key" = ["admin"]))
 )]
-async fn retry(State(app): State<Arc<App>>, who: Who, PathPair(space, id): PathPair) -> Result<StatusCode, Failure> {
+async fn retry(
+    State(app): State<Arc<App>>,
+    principal: Principal,
+    PathPair(space, id): PathPair,
+) -> Result<StatusCode, Failure> {
     let (space, id) = job(&space, &id)?;
-    let caller = who.alone("retryJob")?;
-    app.verb("retryJob", app.engine.retry_job(&caller, &space, id)).await?;
+    let caller = principal.own_caller("retryJob")?;
+    app.run_operation("retryJob", app.engine.retry_job(&caller, &space, id)).await?;
     Ok(StatusCode::ACCEPTED)
 }
 
@@ -214,17 +218,21 @@ async fn retry(State(app): State<Arc<App>>, who: Who, PathPair(space, id): PathP
     responses((status = 204, description = "The job is removed"), Failures),
     security(("key" = ["admin"]))
 )]
-async fn drop_job(State(app): State<Arc<App>>, who: Who, PathPair(space, id): PathPair) -> Result<StatusCode, Failure> {
+async fn drop_job(
+    State(app): State<Arc<App>>,
+    principal: Principal,
+    PathPair(space, id): PathPair,
+) -> Result<StatusCode, Failure> {
     let (space, id) = job(&space, &id)?;
-    let caller = who.alone("deleteJob")?;
-    app.verb("deleteJob", app.engine.drop_job(&caller, &space, id)).await?;
+    let caller = principal.own_caller("deleteJob")?;
+    app.run_operation("deleteJob", app.engine.drop_job(&caller, &space, id)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// Counts of what the caller may see.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Statistics)]
-struct Counted {
+struct StatisticsBody {
     /// The counts.
     #[serde(flatten)]
     stats: Stats,
@@ -237,18 +245,18 @@ struct Counted {
 #[utoipa::path(
     get, path = "/v1/stats", operation_id = "getStats", tag = "upkeep",
     params(IdentifierParams),
-    responses((status = 200, description = "The counts", body = Counted), Failures),
+    responses((status = 200, description = "The counts", body = StatisticsBody), Failures),
     security(("key" = ["reader"]))
 )]
 async fn stats(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
-) -> Result<Json<Counted>, Failure> {
-    let caller = who.caller(identifiers, "getStats")?;
+) -> Result<Json<StatisticsBody>, Failure> {
+    let caller = principal.caller(identifiers, "getStats")?;
     let work = async { Ok((app.engine.stats(&caller).await?, app.engine.learned(&caller).await?)) };
-    let (stats, learned) = app.verb("getStats", work).await?;
-    Ok(Json(Counted { stats, learned }))
+    let (stats, learned) = app.run_operation("getStats", work).await?;
+    Ok(Json(StatisticsBody { stats, learned }))
 }
 
 /// Reads the settings in force, without secrets. Only for admins of the default tenant.
@@ -257,9 +265,9 @@ async fn stats(
     responses((status = 200, description = "The settings", body = Object), Failures),
     security(("key" = ["admin"]))
 )]
-async fn config(State(app): State<Arc<App>>, who: Who) -> Result<Json<Value>, Failure> {
+async fn config(State(app): State<Arc<App>>, principal: Principal) -> Result<Json<Value>, Failure> {
     // The settings are the server's own, and so for those who run it and not for its guests.
-    if who.alone("getConfig")?.tenant != Tenant::default() {
+    if principal.own_caller("getConfig")?.tenant != Tenant::default() {
         let message = "the settings are shown to admins of the default tenant only";
         return Err(Failure::new(ErrorKind::Unauthorized, message, "getConfig"));
     }
@@ -270,7 +278,7 @@ async fn config(State(app): State<Arc<App>>, who: Who) -> Result<Json<Value>, Fa
 
 /// The job that the path names.
 fn job(space: &str, id: &str) -> Result<(Space, i64), Failure> {
-    let space = space.parse().map_err(|error| failure::word(&error, "read the request"))?;
+    let space = space.parse().map_err(|error| failure::to_failure(&error, "read the request"))?;
     let id = id.parse().map_err(|_| {
         Failure::new(ErrorKind::InvalidInput, format!("`{id}` is not the number of a job"), "read the request")
             .field("id")
@@ -281,5 +289,5 @@ fn job(space: &str, id: &str) -> Result<(Space, i64), Failure> {
 /// A task that panicked is a defect of ours.
 fn broken<T>(error: JoinError) -> loci_engine::Result<T> {
     tracing::error!(%error, "a task broke");
-    Err(Error::new(ErrorKind::Internal, "something in Loci broke").into())
+    Err(Error::new(ErrorKind::Internal, "internal error").into())
 }

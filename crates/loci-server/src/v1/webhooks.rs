@@ -1,4 +1,4 @@
-//! Webhooks under `/v1/webhooks`: who is told of what happens.
+//! Webhooks under `/v1/webhooks`: addresses to which events are delivered.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ use super::page::{Page, PageParams};
 use super::write::Write;
 use crate::App;
 use crate::extract::{ListParams, PathName, Scoped};
-use crate::failure::{Failure, Failures, word};
-use crate::guard::Who;
+use crate::failure::{Failure, Failures, to_failure};
+use crate::guard::Principal;
 use crate::webhook::check_address;
 
 /// The most events that are counted as pending.
@@ -147,12 +147,12 @@ async fn described(app: &App, caller: &Caller, webhook: Webhook, count: bool) ->
 )]
 async fn create(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Scoped { identifiers, body }: Scoped<NewWebhookBody>,
 ) -> Result<Response, Failure> {
     const OPERATION: &str = "createWebhook";
-    let caller = who.caller(identifiers, OPERATION)?;
-    let wrong = |error: Error| word(&error, OPERATION);
+    let caller = principal.caller(identifiers, OPERATION)?;
+    let wrong = |error: Error| to_failure(&error, OPERATION);
     check_address(&body.url, app.options.webhooks.allow_private).await.map_err(wrong)?;
     let new = NewWebhook {
         url: body.url,
@@ -161,10 +161,10 @@ async fn create(
         kinds: body.kind,
         secret: body.secret,
     };
-    let webhook = app.verb(OPERATION, app.engine.create_webhook(&caller, new)).await?;
+    let webhook = app.run_operation(OPERATION, app.engine.create_webhook(&caller, new)).await?;
     app.webhooks_changed.notify_one();
     let (id, place, secret) = (webhook.id.clone(), format!("/v1/webhooks/{}", webhook.id), webhook.secret.clone());
-    let webhook = app.verb(OPERATION, described(&app, &caller, webhook, true)).await?;
+    let webhook = app.run_operation(OPERATION, described(&app, &caller, webhook, true)).await?;
     Ok(Write::new(id, Outcome::Created, Some(WebhookBody { secret: Some(secret), ..webhook })).at(&place))
 }
 
@@ -177,15 +177,15 @@ async fn create(
 )]
 async fn list(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<WebhookBody>>, Failure> {
-    let caller = who.caller(identifiers, "listWebhooks")?;
-    let found = app.verb("listWebhooks", app.engine.webhooks(&caller)).await?;
+    let caller = principal.caller(identifiers, "listWebhooks")?;
+    let found = app.run_operation("listWebhooks", app.engine.webhooks(&caller)).await?;
     let Page { data, next_cursor } = page.slice(found)?;
     let mut webhooks = Vec::with_capacity(data.len());
     for webhook in data {
-        webhooks.push(app.verb("listWebhooks", described(&app, &caller, webhook, false)).await?);
+        webhooks.push(app.run_operation("listWebhooks", described(&app, &caller, webhook, false)).await?);
     }
     Ok(Json(Page { data: webhooks, next_cursor }))
 }
@@ -197,10 +197,14 @@ async fn list(
     responses((status = 200, description = "The webhook", body = WebhookBody), Failures),
     security(("key" = ["writer"]))
 )]
-async fn get(State(app): State<Arc<App>>, who: Who, PathName(id): PathName) -> Result<Json<WebhookBody>, Failure> {
-    let caller = who.alone("getWebhook")?;
-    let webhook = app.verb("getWebhook", app.engine.webhook(&caller, &id)).await?;
-    app.verb("getWebhook", described(&app, &caller, webhook, true)).await.map(Json)
+async fn get(
+    State(app): State<Arc<App>>,
+    principal: Principal,
+    PathName(id): PathName,
+) -> Result<Json<WebhookBody>, Failure> {
+    let caller = principal.own_caller("getWebhook")?;
+    let webhook = app.run_operation("getWebhook", app.engine.webhook(&caller, &id)).await?;
+    app.run_operation("getWebhook", described(&app, &caller, webhook, true)).await.map(Json)
 }
 
 /// Resumes a webhook that is paused or waits after a failure, from where it was.
@@ -210,10 +214,14 @@ async fn get(State(app): State<Arc<App>>, who: Who, PathName(id): PathName) -> R
     responses((status = 200, description = "The webhook", body = Write<WebhookBody>), Failures),
     security(("key" = ["writer"]))
 )]
-async fn resume(State(app): State<Arc<App>>, who: Who, PathName(id): PathName) -> Result<Response, Failure> {
-    let caller = who.alone("resumeWebhook")?;
-    let webhook = app.verb("resumeWebhook", app.engine.resume_webhook(&caller, &id)).await?;
-    let webhook = app.verb("resumeWebhook", described(&app, &caller, webhook, true)).await?;
+async fn resume(
+    State(app): State<Arc<App>>,
+    principal: Principal,
+    PathName(id): PathName,
+) -> Result<Response, Failure> {
+    let caller = principal.own_caller("resumeWebhook")?;
+    let webhook = app.run_operation("resumeWebhook", app.engine.resume_webhook(&caller, &id)).await?;
+    let webhook = app.run_operation("resumeWebhook", described(&app, &caller, webhook, true)).await?;
     Ok(Write::new(id, Outcome::Updated, Some(webhook)).at(""))
 }
 
@@ -224,9 +232,13 @@ async fn resume(State(app): State<Arc<App>>, who: Who, PathName(id): PathName) -
     responses((status = 204, description = "The webhook is removed"), Failures),
     security(("key" = ["writer"]))
 )]
-async fn remove(State(app): State<Arc<App>>, who: Who, PathName(id): PathName) -> Result<StatusCode, Failure> {
-    let caller = who.alone("deleteWebhook")?;
-    app.verb("deleteWebhook", app.engine.remove_webhook(&caller, &id)).await?;
+async fn remove(
+    State(app): State<Arc<App>>,
+    principal: Principal,
+    PathName(id): PathName,
+) -> Result<StatusCode, Failure> {
+    let caller = principal.own_caller("deleteWebhook")?;
+    app.run_operation("deleteWebhook", app.engine.remove_webhook(&caller, &id)).await?;
     app.webhooks_changed.notify_one();
     Ok(StatusCode::NO_CONTENT)
 }

@@ -21,7 +21,7 @@ use super::{IdentifierParams, NoParams};
 use crate::App;
 use crate::extract::{MaybeScoped, NoFields, Scoped, ScopedParams};
 use crate::failure::{Failure, Failures};
-use crate::guard::Who;
+use crate::guard::Principal;
 
 /// Where working memory is read, which is also where what is written to it is found.
 const PLACE: &str = "/v1/working";
@@ -67,12 +67,12 @@ struct AppendedMessage {
 )]
 async fn append(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     prefer: Prefer,
     Scoped { identifiers, body }: Scoped<NewMessage>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "appendMessage")?;
-    let done = app.verb("appendMessage", app.engine.append(&caller, body)).await?;
+    let caller = principal.caller(identifiers, "appendMessage")?;
+    let done = app.run_operation("appendMessage", app.engine.append(&caller, body)).await?;
     let id = done.message.as_ref().map(|message| message.id.to_string()).unwrap_or_default();
     let (message_count, flushed_count) = (done.messages, done.flushed);
     let data = done.message.map(|message| AppendedMessage { message, message_count, flushed_count });
@@ -100,13 +100,13 @@ async fn append(
 )]
 async fn tool(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     prefer: Prefer,
     Scoped { identifiers, body }: Scoped<NewToolResult>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "putToolResult")?;
+    let caller = principal.caller(identifiers, "putToolResult")?;
     let id = body.call_id.clone();
-    let done = app.verb("putToolResult", app.engine.put_tool_result(&caller, body)).await?;
+    let done = app.run_operation("putToolResult", app.engine.put_tool_result(&caller, body)).await?;
     let data = done.tool_result.filter(|_| !prefer.minimal);
     Ok(Write::new(id, done.event, data)
         .redacted(done.redacted)
@@ -135,12 +135,12 @@ struct Scratchpad {
 )]
 async fn scratchpad(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     prefer: Prefer,
     Scoped { identifiers, body }: Scoped<Scratchpad>,
 ) -> Result<Response, Failure> {
-    let caller = who.caller(identifiers, "setScratchpad")?;
-    let done = app.verb("setScratchpad", app.engine.set_scratchpad(&caller, &body.text)).await?;
+    let caller = principal.caller(identifiers, "setScratchpad")?;
+    let done = app.run_operation("setScratchpad", app.engine.set_scratchpad(&caller, &body.text)).await?;
     let data = done.scratchpad.filter(|_| !prefer.minimal).map(|text| Scratchpad { text });
     Ok(Write::new("scratchpad", done.event, data)
         .redacted(done.redacted)
@@ -157,11 +157,11 @@ async fn scratchpad(
 )]
 async fn get(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<WorkingView>, Failure> {
-    let caller = who.caller(identifiers, "getWorking")?;
-    app.verb("getWorking", app.engine.working_view(&caller)).await.map(Json)
+    let caller = principal.caller(identifiers, "getWorking")?;
+    app.run_operation("getWorking", app.engine.working_view(&caller)).await.map(Json)
 }
 
 /// A search in working memory.
@@ -197,10 +197,10 @@ struct WorkingSearch {
 )]
 async fn search(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Scoped { identifiers, body }: Scoped<WorkingSearch>,
 ) -> Result<Json<Page<WorkingHit>>, Failure> {
-    let caller = who.caller(identifiers, "searchWorking")?;
+    let caller = principal.caller(identifiers, "searchWorking")?;
     let page = PageRequest::of(body.limit, body.cursor)?;
     let query = WorkingQuery {
         query: body.query,
@@ -208,7 +208,7 @@ async fn search(
         offset: page.offset()?,
         limit: Some(page.limit + 1),
     };
-    page.read(app.verb("searchWorking", app.engine.query_working(&caller, query)).await?).map(Json)
+    page.read(app.run_operation("searchWorking", app.engine.query_working(&caller, query)).await?).map(Json)
 }
 
 /// What was flushed.
@@ -228,11 +228,11 @@ struct FlushedWorking {
 )]
 async fn flush(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
 ) -> Result<Json<FlushedWorking>, Failure> {
-    let caller = who.caller(identifiers, "flushWorking")?;
-    let flushed_count = app.verb("flushWorking", app.engine.flush_working(&caller)).await?;
+    let caller = principal.caller(identifiers, "flushWorking")?;
+    let flushed_count = app.run_operation("flushWorking", app.engine.flush_working(&caller)).await?;
     Ok(Json(FlushedWorking { flushed_count }))
 }
 
@@ -245,10 +245,10 @@ async fn flush(
 )]
 async fn clear(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<StatusCode, Failure> {
-    let caller = who.caller(identifiers, "clearWorking")?;
-    app.verb("clearWorking", app.engine.clear_working(&caller)).await?;
+    let caller = principal.caller(identifiers, "clearWorking")?;
+    app.run_operation("clearWorking", app.engine.clear_working(&caller)).await?;
     Ok(StatusCode::NO_CONTENT)
 }

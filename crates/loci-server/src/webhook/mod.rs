@@ -1,7 +1,7 @@
 //! Delivery of webhooks.
 //!
-//! One loop per webhook reads the ledger from the place where it was told last, sends what is new, and keeps the new
-//! place once the receiver has answered. So nothing is lost: after a crash the last batch is sent again. Of several
+//! One loop per webhook reads the ledger from the cursor of the last delivery, sends what is new, and stores the new
+//! cursor once the receiver has answered. So nothing is lost: after a crash the last batch is sent again. Of several
 //! servers the one that holds the webhook's lease delivers.
 
 mod address;
@@ -31,7 +31,7 @@ const IDLE: Duration = Duration::from_millis(500);
 const LOOK: Duration = Duration::from_secs(1);
 /// How long a lease lasts; it is renewed after a third of that.
 const LEASE: Duration = Duration::from_secs(60);
-/// How often the place is kept while nothing of what happens is meant for a webhook.
+/// How often the cursor is stored while no event matches the filter of a webhook.
 const KEEP: Duration = Duration::from_secs(30);
 /// The most events of one delivery.
 const BATCH: usize = 100;
@@ -97,7 +97,7 @@ pub(crate) async fn run(app: Arc<App>) {
             for (place, webhook) in webhooks {
                 known.entry(place.clone()).or_insert_with(|| {
                     let (app, sender, holder) = (app.clone(), sender.clone(), holder.clone());
-                    loops.spawn(async move { Delivering::new(app, sender, holder, place.0, webhook).run().await })
+                    loops.spawn(async move { DeliveryLoop::new(app, sender, holder, place.0, webhook).run().await })
                 });
             }
         }
@@ -130,7 +130,7 @@ async fn registered(app: &App) -> Option<HashMap<(Tenant, String), Webhook>> {
 }
 
 /// The delivery of one webhook.
-struct Delivering {
+struct DeliveryLoop {
     app: Arc<App>,
     sender: Arc<Sender>,
     holder: String,
@@ -144,7 +144,7 @@ struct Delivering {
     kept: Instant,
 }
 
-impl Delivering {
+impl DeliveryLoop {
     fn new(app: Arc<App>, sender: Arc<Sender>, holder: String, tenant: Tenant, webhook: Webhook) -> Self {
         let (closed, moved) = (app.closed.clone(), app.engine.store().change_signal());
         Self { app, sender, holder, tenant, webhook, closed, moved, leased: None, kept: Instant::now() }
@@ -191,7 +191,7 @@ impl Delivering {
         }
         let page = match self.app.engine.webhook_page(&self.tenant, &self.webhook, &state, BATCH).await {
             Ok(page) => page,
-            // The creator may see nothing any more, and nothing is told until someone decides otherwise.
+            // The creator has no rights any more: nothing is delivered until someone changes that.
             Err(error) if error.kind() == ErrorKind::Unauthorized => {
                 self.keep(&self.failed(state, error.to_string(), SignedDuration::ZERO)).await?;
                 return Ok(Some(LOOK));

@@ -11,30 +11,30 @@ use loci_store::{SqliteOptions, SqliteStore};
 use loci_types::{Grant, Role, Tenant};
 use serde_json::{Value, json};
 
-use crate::house::{Answer, House, answer};
+use crate::server::{Answer, TestServer, answer};
 use crate::sse::Stream;
 
 /// Someone with a key.
 struct Admin<'h> {
-    house: &'h House,
+    server: &'h TestServer,
     key: String,
 }
 
 impl<'h> Admin<'h> {
-    async fn of(house: &'h House, tenant: &str) -> Self {
-        Self { house, key: house.key(Grant::whole(Tenant::new(tenant).unwrap())).await }
+    async fn of(server: &'h TestServer, tenant: &str) -> Self {
+        Self { server, key: server.key(Grant::whole(Tenant::new(tenant).unwrap())).await }
     }
 
     async fn get(&self, path: &str) -> Answer {
-        answer(self.house.request_as(&self.key, "GET", path)).await
+        answer(self.server.request_as(&self.key, "GET", path)).await
     }
 
     async fn delete(&self, path: &str) -> Answer {
-        answer(self.house.request_as(&self.key, "DELETE", path)).await
+        answer(self.server.request_as(&self.key, "DELETE", path)).await
     }
 
     async fn post(&self, path: &str, body: Value) -> Answer {
-        answer(self.house.request_as(&self.key, "POST", path).json(&body)).await
+        answer(self.server.request_as(&self.key, "POST", path).json(&body)).await
     }
 
     async fn remember(&self, user: &str, content: &str) {
@@ -66,54 +66,54 @@ impl<'h> Admin<'h> {
     }
 }
 
-async fn house() -> (House, tempfile::TempDir) {
+async fn server() -> (TestServer, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let server = ServerOptions { backup_folder: Some(folder.path().join("backups")), ..ServerOptions::default() };
-    (House::with(Options { server, ..Options::default() }, Config::default()).await, folder)
+    (TestServer::with(Options { server, ..Options::default() }, Config::default()).await, folder)
 }
 
-async fn memories(house: &House, tenant: &str) -> u64 {
+async fn memories(server: &TestServer, tenant: &str) -> u64 {
     let operator = Caller { tenant: Tenant::new(tenant).unwrap(), ..Caller::operator() };
-    house.engine.stats(&operator).await.unwrap().memories
+    server.engine.stats(&operator).await.unwrap().memories
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_user_is_counted_and_then_erased_by_a_task() {
-    let (house, _folder) = house().await;
-    let admin = Admin::of(&house, "default").await;
+    let (server, _folder) = server().await;
+    let admin = Admin::of(&server, "default").await;
     for (user, content) in [("ann", "ann lives by the sea"), ("ann", "ann plays chess"), ("bo", "bo paints")] {
         admin.remember(user, content).await;
     }
     let path = "/v1/admin/erasures";
     let preview = admin.post(path, json!({ "userId": "ann" })).await.expect(200);
     assert_eq!((&preview["userId"], &preview["erased"]), (&json!("ann"), &json!(false)), "{preview}");
-    assert_eq!((&preview["total"]["memories"], memories(&house, "default").await), (&json!(2), 3));
+    assert_eq!((&preview["total"]["memories"], memories(&server, "default").await), (&json!(2), 3));
     let erased = admin.post(path, json!({ "userId": "ann", "dryRun": false, "scrub": true })).await;
     let erased = admin.done(erased).await;
     assert_eq!((&erased["erased"], &erased["scrubbed"]), (&json!(true), &json!(true)), "{erased}");
     assert!(erased["notReached"][0].as_str().unwrap().contains("backups"), "{erased}");
-    assert_eq!(memories(&house, "default").await, 1);
+    assert_eq!(memories(&server, "default").await, 1);
     admin.post(path, json!({})).await.refused(400, "userId");
     admin.post(path, json!({ "userId": "" })).await.refused(400, "userId");
     admin.post(path, json!({ "userId": "ann", "force": true })).await.refused(400, "force");
-    let writer = house.bounded(Role::Writer, json!({})).await;
+    let writer = server.bounded(Role::Writer, json!({})).await;
     let refused =
-        answer(house.request_as(&writer, "POST", path).json(&json!({ "userId": "bo", "dryRun": false }))).await;
+        answer(server.request_as(&writer, "POST", path).json(&json!({ "userId": "bo", "dryRun": false }))).await;
     assert_eq!(refused.status, 403);
     assert_eq!(
-        answer(house.anonymous("POST", path).json(&json!({ "userId": "bo", "dryRun": false }))).await.status,
+        answer(server.anonymous("POST", path).json(&json!({ "userId": "bo", "dryRun": false }))).await.status,
         401
     );
     // Another tenant has another `bo`.
-    let other = Admin::of(&house, "acme").await;
+    let other = Admin::of(&server, "acme").await;
     assert_eq!(other.post(path, json!({ "userId": "bo" })).await.expect(200)["total"]["memories"], 0);
-    assert_eq!(memories(&house, "default").await, 1);
+    assert_eq!(memories(&server, "default").await, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tasks_are_listed_followed_and_no_business_of_others() {
-    let (house, _folder) = house().await;
-    let (admin, other) = (Admin::of(&house, "default").await, Admin::of(&house, "acme").await);
+    let (server, _folder) = server().await;
+    let (admin, other) = (Admin::of(&server, "default").await, Admin::of(&server, "acme").await);
     let mut ids = Vec::new();
     for user in ["ann", "bo", "cy"] {
         let task = admin.post("/v1/admin/erasures", json!({ "userId": user, "dryRun": false, "scrub": false })).await;
@@ -126,7 +126,7 @@ async fn tasks_are_listed_followed_and_no_business_of_others() {
     let rest = admin.get(&format!("/v1/admin/tasks?limit=2&cursor={cursor}")).await.expect(200);
     assert_eq!((&rest["data"][0]["id"], &rest["nextCursor"]), (&json!(ids[0]), &Value::Null));
     let place = format!("/v1/admin/tasks/{}", ids[0]);
-    let mut stream = Stream::open(house.request_as(&admin.key, "GET", &format!("{place}/events"))).await;
+    let mut stream = Stream::open(server.request_as(&admin.key, "GET", &format!("{place}/events"))).await;
     let frame = stream.event().await.unwrap();
     assert_eq!((frame.event.as_deref(), &frame.data["status"]), (Some("task"), &json!("succeeded")));
     assert_eq!(stream.frame().await, None, "the stream ends with the task");
@@ -138,14 +138,14 @@ async fn tasks_are_listed_followed_and_no_business_of_others() {
     other.delete(&place).await.refused(404, "id");
     assert_eq!(other.get("/v1/admin/tasks").await.expect(200)["data"], json!([]));
     admin.get("/v1/admin/tasks/unknown").await.refused(404, "id");
-    let reader = house.bounded(Role::Reader, json!({})).await;
-    assert_eq!(answer(house.request_as(&reader, "GET", "/v1/admin/tasks")).await.status, 403);
+    let reader = server.bounded(Role::Reader, json!({})).await;
+    assert_eq!(answer(server.request_as(&reader, "GET", "/v1/admin/tasks")).await.status, 403);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn backups_are_made_listed_sent_verified_and_restored() {
-    let (house, folder) = house().await;
-    let admin = Admin::of(&house, "default").await;
+    let (server, folder) = server().await;
+    let admin = Admin::of(&server, "default").await;
     admin.remember("ann", "ann lives by the sea").await;
     assert_eq!(admin.get("/v1/admin/backups").await.expect(200)["data"], json!([]));
     let made = admin.post("/v1/admin/backups", json!({})).await;
@@ -163,7 +163,7 @@ async fn backups_are_made_listed_sent_verified_and_restored() {
         }
     }
     let place = format!("/v1/admin/backups/{name}");
-    let sent = house.request_as(&admin.key, "GET", &place).send().await.unwrap();
+    let sent = server.request_as(&admin.key, "GET", &place).send().await.unwrap();
     assert_eq!(sent.headers()["content-type"], "application/octet-stream");
     assert_eq!(sent.bytes().await.unwrap(), std::fs::read(&file).unwrap());
     let verified = admin.post(&format!("{place}/verify"), json!({})).await;
@@ -173,12 +173,12 @@ async fn backups_are_made_listed_sent_verified_and_restored() {
     let refused = admin.post(&format!("{place}/restore"), json!({})).await;
     let refused = admin.ended(refused).await;
     assert_eq!((&refused["status"], &refused["error"]["code"]), (&json!("failed"), &json!("CONFLICT")), "{refused}");
-    assert_eq!(memories(&house, "default").await, 2);
+    assert_eq!(memories(&server, "default").await, 2);
     let restored = admin.post(&format!("{place}/restore"), json!({ "replace": true })).await;
     let restored = admin.done(restored).await;
-    assert_eq!(memories(&house, "default").await, 1, "{restored}");
+    assert_eq!(memories(&server, "default").await, 1, "{restored}");
     assert_eq!(admin.get("/v1/whoami").await.status, 200, "keys stay as they are");
-    // A damaged one is told as such.
+    // A damaged backup is reported as such.
     let mut bytes = std::fs::read(&file).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
@@ -198,18 +198,18 @@ async fn backups_are_made_listed_sent_verified_and_restored() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cancelled_backup_leaves_nothing() {
-    let (house, folder) = house().await;
-    Admin::of(&house, "default").await.remember("ann", "ann lives by the sea").await;
+    let (server, folder) = server().await;
+    Admin::of(&server, "default").await.remember("ann", "ann lives by the sea").await;
     let (operator, part) = (Caller::operator(), BackupPart::default());
-    let made = house.engine.create_backup(&operator, folder.path(), part, |_| {}, Arc::new(|| true)).await;
+    let made = server.engine.create_backup(&operator, folder.path(), part, |_| {}, Arc::new(|| true)).await;
     assert!(made.is_err(), "{made:?}");
     assert_eq!(std::fs::read_dir(folder.path().join("default")).unwrap().count(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_name_leads_out_of_the_folder_of_the_tenant() {
-    let (house, folder) = house().await;
-    let (admin, other) = (Admin::of(&house, "default").await, Admin::of(&house, "acme").await);
+    let (server, folder) = server().await;
+    let (admin, other) = (Admin::of(&server, "default").await, Admin::of(&server, "acme").await);
     admin.remember("ann", "ann lives by the sea").await;
     other.remember("bo", "bo paints").await;
     let whole = admin.post("/v1/admin/backups", json!({})).await;
@@ -240,7 +240,8 @@ async fn no_name_leads_out_of_the_folder_of_the_tenant() {
         &format!("{}.json", own["name"].as_str().unwrap()),
     ] {
         for (method, end) in [("GET", ""), ("DELETE", ""), ("POST", "/verify"), ("POST", "/restore")] {
-            let refused = answer(house.request_as(&other.key, method, &format!("/v1/admin/backups/{name}{end}"))).await;
+            let refused =
+                answer(server.request_as(&other.key, method, &format!("/v1/admin/backups/{name}{end}"))).await;
             assert!(matches!(refused.status, 400 | 404), "{method} {name}: {}", refused.text);
             assert!(!refused.text.contains("secret\n"), "{}", refused.text);
         }
@@ -251,20 +252,20 @@ async fn no_name_leads_out_of_the_folder_of_the_tenant() {
     let name = own["name"].as_str().unwrap();
     let restored = other.post(&format!("/v1/admin/backups/{name}/restore"), json!({ "replace": true })).await;
     other.done(restored).await;
-    assert_eq!((memories(&house, "acme").await, memories(&house, "default").await), (1, 1));
-    let reader = house.bounded(Role::Writer, json!({})).await;
-    assert_eq!(answer(house.request_as(&reader, "GET", &format!("/v1/admin/backups/{whole}"))).await.status, 403);
+    assert_eq!((memories(&server, "acme").await, memories(&server, "default").await), (1, 1));
+    let reader = server.bounded(Role::Writer, json!({})).await;
+    assert_eq!(answer(server.request_as(&reader, "GET", &format!("/v1/admin/backups/{whole}"))).await.status, 403);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tenants_come_with_a_key_and_go_with_everything() {
-    let (house, folder) = house().await;
-    let admin = Admin::of(&house, "default").await;
+    let (server, folder) = server().await;
+    let admin = Admin::of(&server, "default").await;
     let created = admin.post("/v1/admin/tenants", json!({ "tenant": "acme", "keyName": "ops" })).await;
     assert_eq!(created.headers["location"], "/v1/admin/tenants/acme");
     let created = created.expect(201);
     assert_eq!((&created["id"], &created["event"]), (&json!("acme"), &json!("ADD")));
-    let acme = Admin { house: &house, key: created["data"]["secret"].as_str().unwrap().to_owned() };
+    let acme = Admin { server: &server, key: created["data"]["secret"].as_str().unwrap().to_owned() };
     let who = acme.get("/v1/whoami").await.expect(200);
     assert_eq!((&who["tenant"], &who["role"]), (&json!("acme"), &json!("admin")));
     acme.remember("ann", "ann lives by the sea").await;
@@ -299,10 +300,10 @@ async fn tenants_come_with_a_key_and_go_with_everything() {
     assert_eq!(names(admin.get("/v1/admin/tenants").await.expect(200)), ["default"]);
     assert!(!folder.path().join("backups/acme").exists(), "the next tenant of that name finds nothing");
     let again = admin.post("/v1/admin/tenants", json!({ "tenant": "acme" })).await.expect(201);
-    let again = Admin { house: &house, key: again["data"]["secret"].as_str().unwrap().to_owned() };
-    assert_eq!((memories(&house, "acme").await, again.get("/v1/whoami").await.status), (0, 200));
+    let again = Admin { server: &server, key: again["data"]["secret"].as_str().unwrap().to_owned() };
+    assert_eq!((memories(&server, "acme").await, again.get("/v1/whoami").await.status), (0, 200));
     again.remember("ann", "ann is new here").await;
-    assert_eq!(memories(&house, "acme").await, 1);
+    assert_eq!(memories(&server, "acme").await, 1);
 }
 
 /// A model that answers once it is let.
@@ -326,7 +327,7 @@ impl Embedder for Slow {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn vectors_are_made_by_a_task_that_can_be_stopped() {
-    let before = House::open().await;
+    let before = TestServer::open().await;
     let refused = before.post("/v1/admin/reembeddings", json!({})).await;
     assert_eq!((refused.status >= 400, &refused.body["details"]["field"]), (true, &json!("embeddings")));
     for number in 0..3 {
@@ -340,8 +341,8 @@ async fn vectors_are_made_by_a_task_that_can_be_stopped() {
     let store = SqliteStore::open(folder.path(), SqliteOptions::default()).unwrap();
     let slow = Arc::new(Slow { model, let_go: held });
     let engine = Engine::new(Arc::new(store), Some(slow), Arc::new(System), Config::default()).unwrap();
-    let house = House::of(engine, Options::default(), folder).await;
-    let admin = Admin::of(&house, "default").await;
+    let server = TestServer::with_engine(engine, Options::default(), folder).await;
+    let admin = Admin::of(&server, "default").await;
     let path = "/v1/admin/reembeddings";
     let estimate = admin.post(path, json!({ "dryRun": true })).await.expect(200);
     assert_eq!(
@@ -353,7 +354,7 @@ async fn vectors_are_made_by_a_task_that_can_be_stopped() {
     let begun = admin.post(path, json!({})).await;
     let place = begun.headers["location"].to_str().unwrap().to_owned();
     assert_eq!(admin.get(&place).await.expect(200)["status"], "running");
-    let mut stream = Stream::open(house.request_as(&admin.key, "GET", &format!("{place}/events"))).await;
+    let mut stream = Stream::open(server.request_as(&admin.key, "GET", &format!("{place}/events"))).await;
     assert_eq!(stream.event().await.unwrap().data["status"], "running");
     admin.delete(&place).await.expect(202);
     assert_eq!(admin.ended(begun).await["status"], "cancelled");
@@ -366,7 +367,7 @@ async fn vectors_are_made_by_a_task_that_can_be_stopped() {
     let left = admin.post(path, json!({ "dryRun": true })).await.expect(200);
     assert_eq!(left["estimate"]["vectors"], 0);
     admin.post(path, json!({ "model": "other" })).await.refused(400, "model");
-    house.close().await;
+    server.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -374,8 +375,8 @@ async fn a_server_that_closes_stops_what_can_stop() {
     let (let_go, held) = tokio::sync::watch::channel(false);
     let model = Model { name: "slow".to_owned(), dimensions: 2, similarity_threshold: 0.5, max_tokens: 512 };
     let slow: Arc<dyn Embedder> = Arc::new(Slow { model, let_go: held });
-    let house = House::thinking(Options::default(), Config::default(), Some(slow), None).await;
-    house.post("/v1/admin/reembeddings", json!({})).await.expect(202);
-    tokio::time::timeout(Duration::from_secs(30), house.close()).await.expect("it closes");
+    let server = TestServer::with_models(Options::default(), Config::default(), Some(slow), None).await;
+    server.post("/v1/admin/reembeddings", json!({})).await.expect(202);
+    tokio::time::timeout(Duration::from_secs(30), server.close()).await.expect("it closes");
     drop(let_go);
 }

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::house::{House, answer};
+use crate::server::{TestServer, answer};
 
 #[tokio::test]
 async fn bodies_that_cannot_be_read_are_refused() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     let send = |text: Vec<u8>| {
-        answer(house.request("POST", "/v1/memories").header("content-type", "application/json").body(text))
+        answer(server.request("POST", "/v1/memories").header("content-type", "application/json").body(text))
     };
     for (text, field) in [
         (&b""[..], "body"),
@@ -38,14 +38,14 @@ async fn bodies_that_cannot_be_read_are_refused() {
     assert_eq!(send(deep.into_bytes()).await.status, 400);
     let huge = format!("{{\"content\":\"{}\"}}", "a".repeat(5 << 20));
     send(huge.into_bytes()).await.refused(413, "body");
-    let plain = answer(house.request("POST", "/v1/memories").body("content=a")).await;
+    let plain = answer(server.request("POST", "/v1/memories").body("content=a")).await;
     plain.refused(415, "Content-Type");
-    assert_eq!(house.get("/v1/memories/count").await.expect(200)["count"], 0);
+    assert_eq!(server.get("/v1/memories/count").await.expect(200)["count"], 0);
 }
 
 #[tokio::test]
 async fn values_out_of_range_are_named() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     let long = "x".repeat(9_000);
     let table = [
         (json!({ "content": "" }), 400, "content"),
@@ -82,16 +82,16 @@ async fn values_out_of_range_are_named() {
         if body.get("identifiers").is_none() {
             body["identifiers"] = json!({ "userId": "ann" });
         }
-        let refused = house.post("/v1/memories", body.clone()).await;
+        let refused = server.post("/v1/memories", body.clone()).await;
         assert!(refused.body["operation"].is_string(), "{body}");
         refused.refused(status, field);
     }
-    assert_eq!(house.get("/v1/memories/count").await.expect(200)["count"], 0);
+    assert_eq!(server.get("/v1/memories/count").await.expect(200)["count"], 0);
 }
 
 #[tokio::test]
 async fn odd_words_are_only_words() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     let ann = json!({ "userId": "ann" });
     for odd in [
         "'; DROP TABLE memories; --",
@@ -109,24 +109,24 @@ async fn odd_words_are_only_words() {
             "content": format!("Ann said {odd}"), "identifiers": { "userId": odd.trim() }, "tags": [odd], "category": odd,
             "threadId": odd, "actorId": odd, "metadata": { odd: odd }, "source": { "type": odd, "reference": odd }, "asIs": true
         });
-        let added = house.post("/v1/memories", body).await.expect(201);
+        let added = server.post("/v1/memories", body).await.expect(201);
         assert_eq!(added["data"]["content"], format!("Ann said {odd}"));
         let filter = json!({ "tags": [odd], "category": [odd], "threadId": [odd], "metadata": { odd: odd }, "sourceType": [odd] });
         let body = json!({ "query": odd, "identifiers": { "userId": odd.trim() }, "filter": filter, "limit": 3 });
-        assert!(house.post("/v1/recall", body.clone()).await.expect(200)["data"].is_array(), "{odd}");
-        house.post("/v1/memories/search", body).await.expect(200);
+        assert!(server.post("/v1/recall", body.clone()).await.expect(200)["data"].is_array(), "{odd}");
+        server.post("/v1/memories/search", body).await.expect(200);
         let path: String = odd.bytes().map(|byte| format!("%{byte:02X}")).collect();
-        assert_eq!(house.get(&format!("/v1/entities/{path}?userId=ann")).await.status, 404, "{odd}");
-        assert_eq!(house.get(&format!("/v1/sessions/{path}")).await.status, 404, "{odd}");
-        assert_eq!(house.delete(&format!("/v1/keys/{path}")).await.status, 404, "{odd}");
+        assert_eq!(server.get(&format!("/v1/entities/{path}?userId=ann")).await.status, 404, "{odd}");
+        assert_eq!(server.get(&format!("/v1/sessions/{path}")).await.status, 404, "{odd}");
+        assert_eq!(server.delete(&format!("/v1/keys/{path}")).await.status, 404, "{odd}");
     }
-    let found = house.post("/v1/recall", json!({ "query": "tea\u{0}", "identifiers": ann })).await;
+    let found = server.post("/v1/recall", json!({ "query": "tea\u{0}", "identifiers": ann })).await;
     assert_eq!(found.status, 200, "{}", found.text);
 }
 
 #[tokio::test]
 async fn paths_lead_nowhere_else() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     for (path, status) in [
         ("/v1/memories/nonsense", 400),
         ("/v1/memories/..%2f..%2fetc", 400),
@@ -136,14 +136,14 @@ async fn paths_lead_nowhere_else() {
         ("/v1/memories/nonsense/graph", 400),
         ("/v1/entities/%ff", 400),
     ] {
-        let told = house.get(path).await;
-        assert_eq!(told.status, status, "{path}: {}", told.text);
-        assert_eq!(told.headers["content-type"], "application/problem+json");
+        let response = server.get(path).await;
+        assert_eq!(response.status, status, "{path}: {}", response.text);
+        assert_eq!(response.headers["content-type"], "application/problem+json");
     }
     for path in ["/v1/agents/..%2f..", "/v1/agents/%00", "/v1/jobs/..%2fshared/1", "/v1/jobs/shared/one"] {
-        assert_eq!(house.delete(path).await.status, 400, "{path}");
+        assert_eq!(server.delete(path).await.status, 400, "{path}");
     }
-    let other = house.post("/v1/memories/0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50", Value::Null).await;
+    let other = server.post("/v1/memories/0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50", Value::Null).await;
     assert_eq!(other.status, 405);
     assert!(other.headers.contains_key("allow"));
 }

@@ -12,7 +12,7 @@ use reqwest::Method;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use serde_json::{Value, json};
 
-use crate::house::Answer;
+use crate::server::Answer;
 
 /// The description, read once.
 static DESCRIPTION: LazyLock<Value> = LazyLock::new(|| serde_json::from_str(&loci_server::description()).unwrap());

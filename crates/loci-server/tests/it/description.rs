@@ -1,14 +1,14 @@
-//! Is the published description true, and is it at hand?
+//! The published OpenAPI description: it is complete, committed and served.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::Value;
 
-use crate::house::House;
+use crate::server::TestServer;
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "a test may be told to renew what it compares with")]
+#[expect(clippy::disallowed_methods, reason = "`UPDATE` lets the test renew the file that it compares with")]
 fn the_description_is_committed() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/openapi.json");
     let now = loci_server::description();
@@ -42,10 +42,10 @@ fn every_operation_is_named_once_sorted_and_guarded() {
 
 #[tokio::test]
 async fn the_page_and_the_description_are_open_to_all() {
-    let house = House::guarded().await;
-    let open = house.stranger();
-    let told = open.get("/openapi.json").await;
-    assert!(told.body == serde_json::from_str::<Value>(&loci_server::description()).unwrap());
+    let server = TestServer::guarded().await;
+    let open = server.without_key();
+    let response = open.get("/openapi.json").await;
+    assert!(response.body == serde_json::from_str::<Value>(&loci_server::description()).unwrap());
     let page = open.get("/docs").await;
     assert_eq!((page.status, page.headers["content-type"].to_str().unwrap()), (200, "text/html; charset=utf-8"));
     let policy = page.headers["content-security-policy"].to_str().unwrap();

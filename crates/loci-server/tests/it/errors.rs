@@ -1,4 +1,4 @@
-//! Is each failure of the table told as it should be, over HTTP and to models?
+//! Every code of the error table, over HTTP and over MCP.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use loci_server::{Options, ServerOptions};
 use loci_types::{ERROR_TABLE, Grant, Identifiers, Role, Tenant};
 use serde_json::{Value, json};
 
-use crate::house::{House, answer};
+use crate::server::{TestServer, answer};
 
 /// A stand-in for an embedding model that is down.
-struct Down(Model);
+struct FailingEmbedder(Model);
 
 #[async_trait]
-impl Embedder for Down {
+impl Embedder for FailingEmbedder {
     fn model(&self) -> &Model {
         &self.0
     }
@@ -27,10 +27,10 @@ impl Embedder for Down {
 }
 
 /// A stand-in for a language model whose key is wrong.
-struct Locked;
+struct RefusedChat;
 
 #[async_trait]
-impl Chat for Locked {
+impl Chat for RefusedChat {
     fn model(&self) -> &str {
         "locked"
     }
@@ -53,24 +53,24 @@ fn ann() -> Value {
 }
 
 /// A tool's answer, or the HTTP failure before it.
-async fn tool(house: &House, key: &str, name: &str, arguments: Value) -> Value {
+async fn tool(server: &TestServer, key: &str, name: &str, arguments: Value) -> Value {
     let sent = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": name, "arguments": arguments } });
-    let request = house
+    let request = server
         .request_as(key, "POST", "/mcp/full")
         .header("Accept", "application/json, text/event-stream")
         .header("MCP-Protocol-Version", "2025-06-18")
         .json(&sent);
-    let told = answer(request).await;
-    if told.status != 200 {
-        return told.body;
+    let response = answer(request).await;
+    if response.status != 200 {
+        return response.body;
     }
-    assert_eq!(told.body["result"]["isError"], true, "{}", told.text);
-    told.body["result"]["structuredContent"].clone()
+    assert_eq!(response.body["result"]["isError"], true, "{}", response.text);
+    response.body["result"]["structuredContent"].clone()
 }
 
 /// That a failure has this code, and the status and the advice that belong to it.
 #[track_caller]
-fn told(problem: &Value, code: &str, status: Option<u16>) {
+fn assert_problem(problem: &Value, code: &str, status: Option<u16>) {
     let row = ERROR_TABLE.iter().find(|row| row.code == code).unwrap();
     assert_eq!(problem["code"], code, "{problem}");
     assert_eq!(problem["retryable"], row.retryable, "{problem}");
@@ -86,20 +86,20 @@ fn told(problem: &Value, code: &str, status: Option<u16>) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_wrong_with_a_request_has_its_code() {
-    let house = House::guarded().await;
+    let server = TestServer::guarded().await;
     let whole = Grant { role: Role::Writer, ..Grant::whole(Tenant::default()) };
-    let writer = house.key(whole.clone()).await;
-    let reader = house.key(Grant { role: Role::Reader, ..whole }).await;
+    let writer = server.key(whole.clone()).await;
+    let reader = server.key(Grant { role: Role::Reader, ..whole }).await;
     let absent = uuid::Uuid::from_u128(7).to_string();
     let long = "word ".repeat(2_000);
     let check = async |key: &str, method: &str, path: &str, body: Option<Value>, code: &str| {
-        let request = house.request_as(key, method, path);
+        let request = server.request_as(key, method, path);
         let request = match &body {
             Some(body) => request.json(body),
             None => request,
         };
         let answer = answer(request).await;
-        told(&answer.body, code, Some(answer.status));
+        assert_problem(&answer.body, code, Some(answer.status));
         assert_eq!(answer.headers["content-type"], "application/problem+json");
     };
     let add = |more: Value| {
@@ -118,7 +118,7 @@ async fn what_is_wrong_with_a_request_has_its_code() {
     check(&writer, "POST", "/v1/memories", add(json!({ "importance": 7 })), "INVALID_INPUT").await;
 
     // The same to models: their scope comes from the key.
-    let ann = house.bounded(Role::Writer, json!({ "users": ["ann"] })).await;
+    let ann = server.bounded(Role::Writer, json!({ "users": ["ann"] })).await;
     for (key, name, arguments, code) in [
         (&ann, "remember_fact", json!({ "fact": "Ann likes tea", "layer": "galaxy" }), "INVALID_LAYER"),
         (&ann, "remember_fact", json!({ "fact": "Ann likes tea", "layer": "team" }), "MISSING_IDENTIFIER"),
@@ -129,70 +129,76 @@ async fn what_is_wrong_with_a_request_has_its_code() {
         (&reader, "remember_fact", json!({ "fact": "Ann likes tea" }), "UNAUTHORIZED"),
         (&ann, "remember_fact", json!({ "fact": "Ann likes tea", "importance": 7 }), "INVALID_INPUT"),
     ] {
-        told(&tool(&house, key, name, arguments).await, code, None);
+        assert_problem(&tool(&server, key, name, arguments).await, code, None);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn models_that_fail_have_their_codes() {
     let model = Model { name: "down".to_owned(), dimensions: 4, similarity_threshold: 0.3, max_tokens: 256 };
-    let mind = Mind::new(Arc::new(Locked));
-    let house = House::thinking(Options::default(), Config::default(), Some(Arc::new(Down(model))), Some(mind)).await;
+    let mind = Mind::new(Arc::new(RefusedChat));
+    let server = TestServer::with_models(
+        Options::default(),
+        Config::default(),
+        Some(Arc::new(FailingEmbedder(model))),
+        Some(mind),
+    )
+    .await;
     // The words are kept although the model is down, and found by words.
-    let kept = house.post("/v1/memories", json!({ "content": "Ann likes green tea", "identifiers": ann() })).await;
+    let kept = server.post("/v1/memories", json!({ "content": "Ann likes green tea", "identifiers": ann() })).await;
     assert_eq!(kept.expect(201)["embeddingGenerated"], false);
-    let found = house.post("/v1/recall", json!({ "query": "green tea", "identifiers": ann() })).await.expect(200);
+    let found = server.post("/v1/recall", json!({ "query": "green tea", "identifiers": ann() })).await.expect(200);
     assert_eq!((found["data"].as_array().unwrap().len(), &found["degraded"]), (1, &json!(["vector"])));
-    // Only whoever asks the model alone is told that it failed.
+    // Only a search by vectors alone fails if the model does.
     let alone = json!({ "query": "green tea", "identifiers": ann(), "strategy": "semantic" });
-    let answer = house.post("/v1/recall", alone).await;
-    told(&answer.body, "EMBEDDING_FAILED", Some(answer.status));
+    let answer = server.post("/v1/recall", alone).await;
+    assert_problem(&answer.body, "EMBEDDING_FAILED", Some(answer.status));
     assert!(answer.headers.contains_key("retry-after"));
-    let summary = house.post("/v1/summaries", json!({ "identifiers": ann(), "strategy": "simple" })).await;
-    told(&summary.body, "CONFIGURATION_ERROR", Some(summary.status));
+    let summary = server.post("/v1/summaries", json!({ "identifiers": ann(), "strategy": "simple" })).await;
+    assert_problem(&summary.body, "CONFIGURATION_ERROR", Some(summary.status));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_store_that_fails_has_its_code_and_tells_nothing_of_its_insides() {
-    let house = House::guarded().await;
+    let server = TestServer::guarded().await;
     let caller = Caller::new(Identifiers { user_id: Some("ann".to_owned()), ..Identifiers::default() });
     let new = NewMemory { content: "Ann likes tea".to_owned(), ..NewMemory::default() };
-    let id = house.engine.remember(&caller, new).await.unwrap().id;
-    let file = house.folder().join("tenants/default/spaces/users_21/loci.db");
+    let id = server.engine.remember(&caller, new).await.unwrap().id;
+    let file = server.folder().join("tenants/default/spaces/users_21/loci.db");
     rusqlite::Connection::open(file).unwrap().execute_batch("ALTER TABLE memories RENAME TO elsewhere").unwrap();
-    let answer = house.get(&format!("/v1/memories/{id}?userId=ann")).await;
-    told(&answer.body, "PROVIDER_ERROR", Some(answer.status));
-    let folder = house.folder().display().to_string();
+    let answer = server.get(&format!("/v1/memories/{id}?userId=ann")).await;
+    assert_problem(&answer.body, "PROVIDER_ERROR", Some(answer.status));
+    let folder = server.folder().display().to_string();
     assert!(!answer.text.contains(&folder), "{}", answer.text);
-    let ann = house.bounded(Role::Writer, json!({ "users": ["ann"] })).await;
-    let problem = tool(&house, &ann, "get_memory", json!({ "memory_id": id })).await;
-    told(&problem, "PROVIDER_ERROR", None);
+    let ann = server.bounded(Role::Writer, json!({ "users": ["ann"] })).await;
+    let problem = tool(&server, &ann, "get_memory", json!({ "memory_id": id })).await;
+    assert_problem(&problem, "PROVIDER_ERROR", None);
     assert!(!problem.to_string().contains(&folder), "{problem}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn too_many_requests_are_told_when_to_come_back() {
+async fn too_many_requests_are_refused_with_retry_after() {
     let server = ServerOptions { requests_per_second: 1, burst: 2, ..ServerOptions::default() };
-    let house = House::with(Options { server, ..Options::default() }, Config::default()).await;
+    let server = TestServer::with(Options { server, ..Options::default() }, Config::default()).await;
     let keys = [
-        house.bounded(Role::Reader, json!({ "users": ["ann"] })).await,
-        house.bounded(Role::Reader, json!({ "users": ["bob"] })).await,
+        server.bounded(Role::Reader, json!({ "users": ["ann"] })).await,
+        server.bounded(Role::Reader, json!({ "users": ["bob"] })).await,
     ];
-    let first = answer(house.request_as(&keys[0], "GET", "/v1/stats")).await;
+    let first = answer(server.request_as(&keys[0], "GET", "/v1/stats")).await;
     assert_eq!((first.status, &first.headers["x-ratelimit-limit"]), (200, &"2".parse().unwrap()));
     let mut last = first;
     for _ in 0..5 {
-        last = answer(house.request_as(&keys[0], "GET", "/v1/stats")).await;
+        last = answer(server.request_as(&keys[0], "GET", "/v1/stats")).await;
     }
-    told(&last.body, "RATE_LIMITED", Some(last.status));
+    assert_problem(&last.body, "RATE_LIMITED", Some(last.status));
     assert!(last.headers["retry-after"].to_str().unwrap().parse::<u64>().unwrap() >= 1);
-    told(&tool(&house, &keys[0], "memory_stats", json!({})).await, "RATE_LIMITED", None);
-    assert_eq!(answer(house.request_as(&keys[1], "GET", "/v1/stats")).await.status, 200, "others are not slowed down");
+    assert_problem(&tool(&server, &keys[0], "memory_stats", json!({})).await, "RATE_LIMITED", None);
+    assert_eq!(answer(server.request_as(&keys[1], "GET", "/v1/stats")).await.status, 200, "others are not slowed down");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_found_is_named_and_so_is_the_operation() {
-    let house = House::guarded().await;
+    let server = TestServer::guarded().await;
     let id = uuid::Uuid::from_u128(7);
     for (method, path, code, resource, operation) in [
         ("GET", format!("/v1/memories/{id}?userId=ann"), "MEMORY_NOT_FOUND", None, "getMemory"),
@@ -205,13 +211,13 @@ async fn what_is_not_found_is_named_and_so_is_the_operation() {
         ("GET", "/v1/memories/nonsense?userId=ann".to_owned(), "INVALID_INPUT", None, "getMemory"),
         ("GET", "/v1/memories?colour=red".to_owned(), "INVALID_INPUT", None, "listMemories"),
     ] {
-        let answer = answer(house.request(method, &path)).await;
+        let answer = answer(server.request(method, &path)).await;
         let body = &answer.body;
         assert_eq!((&body["code"], &body["operation"]), (&json!(code), &json!(operation)), "{path}: {}", answer.text);
         assert_eq!(body["details"].get("resource").and_then(Value::as_str), resource, "{path}");
     }
-    let unread = house.request("POST", "/v1/recall").header("Content-Type", "application/json").body("{");
+    let unread = server.request("POST", "/v1/recall").header("Content-Type", "application/json").body("{");
     assert_eq!(answer(unread).await.body["operation"], "recall");
-    let anonymous = answer(house.anonymous("GET", "/v1/stats")).await;
+    let anonymous = answer(server.anonymous("GET", "/v1/stats")).await;
     assert_eq!((anonymous.status, &anonymous.body["operation"]), (401, &json!("getStats")));
 }

@@ -1,4 +1,4 @@
-//! Is what happens told to those who may know, once and in order?
+//! The event stream: every event is sent to those who may see it, once and in order.
 
 use std::time::{Duration, Instant};
 
@@ -8,16 +8,16 @@ use loci_types::{Grant, Identifiers, MemoryId, Role, Tenant};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::house::{House, answer};
+use crate::server::{TestServer, answer};
 use crate::sse::Stream;
 
 fn user(name: &str) -> Caller {
     Caller::new(Identifiers { user_id: Some(name.to_owned()), ..Identifiers::default() })
 }
 
-async fn remember(house: &House, name: &str, content: &str) -> MemoryId {
+async fn remember(server: &TestServer, name: &str, content: &str) -> MemoryId {
     let new = NewMemory { content: content.to_owned(), kind: Some("fact".into()), ..NewMemory::default() };
-    house.engine.remember(&user(name), new).await.unwrap().id
+    server.engine.remember(&user(name), new).await.unwrap().id
 }
 
 fn quick() -> Options {
@@ -28,69 +28,69 @@ fn quick() -> Options {
 }
 
 #[tokio::test]
-async fn what_happens_is_told_as_it_happens() {
-    let house = House::open().await;
-    remember(&house, "ann", "Ann was here before").await;
-    let request = house.request("GET", "/v1/events?userId=ann").header("accept-encoding", "gzip");
+async fn events_are_sent_as_they_happen() {
+    let server = TestServer::open().await;
+    remember(&server, "ann", "Ann was here before").await;
+    let request = server.request("GET", "/v1/events?userId=ann").header("accept-encoding", "gzip");
     let mut stream = Stream::open(request).await;
-    let id = remember(&house, "ann", "Ann plays the cello").await;
-    remember(&house, "ben", "Ben plays chess").await;
+    let id = remember(&server, "ann", "Ann plays the cello").await;
+    remember(&server, "ben", "Ben plays chess").await;
     let update = Update { importance: Some(0.9), ..Update::default() };
-    house.engine.update(&user("ann"), id, update).await.unwrap();
-    house.engine.forget(&user("ann"), id, None, None).await.unwrap();
-    house.engine.restore(&user("ann"), id).await.unwrap();
-    let told = stream.events(4, |data| &data["memoryId"]).await;
-    let names: Vec<&str> = told.iter().map(|(name, _)| name.as_str()).collect();
+    server.engine.update(&user("ann"), id, update).await.unwrap();
+    server.engine.forget(&user("ann"), id, None, None).await.unwrap();
+    server.engine.restore(&user("ann"), id).await.unwrap();
+    let sent = stream.events(4, |data| &data["memoryId"]).await;
+    let names: Vec<&str> = sent.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["ADD", "UPDATE", "DELETE", "RESTORE"]);
-    assert!(told.iter().all(|(_, about)| *about == id.to_string()), "{told:?}");
-    house.close().await;
+    assert!(sent.iter().all(|(_, about)| *about == id.to_string()), "{sent:?}");
+    server.close().await;
 }
 
 #[tokio::test]
-async fn who_comes_back_is_told_the_rest_and_nothing_twice() {
-    let house = House::open().await;
+async fn who_comes_back_gets_the_rest_and_nothing_twice() {
+    let server = TestServer::open().await;
     let mut all = Vec::new();
     for number in 0..30 {
         all.push(
-            remember(&house, "ann", &format!("Ann's box {number} holds number {number}{number}")).await.to_string(),
+            remember(&server, "ann", &format!("Ann's box {number} holds number {number}{number}")).await.to_string(),
         );
     }
-    let mut stream = Stream::open(house.request("GET", "/v1/events?userId=ann&after=all&event=ADD")).await;
-    let (mut told, mut last) = (Vec::new(), None);
+    let mut stream = Stream::open(server.request("GET", "/v1/events?userId=ann&after=all&event=ADD")).await;
+    let (mut sent, mut last) = (Vec::new(), None);
     for _ in 0..11 {
         let frame = stream.event().await.unwrap();
-        told.push(frame.data["memoryId"].as_str().unwrap().to_owned());
+        sent.push(frame.data["memoryId"].as_str().unwrap().to_owned());
         last = frame.id;
     }
     drop(stream);
     // The header wins over the address that the reader first came with.
-    let again = house.request("GET", "/v1/events?userId=ann&after=all&event=ADD");
+    let again = server.request("GET", "/v1/events?userId=ann&after=all&event=ADD");
     let mut stream = Stream::open(again.header("Last-Event-ID", last.unwrap())).await;
     for _ in 11..30 {
-        told.push(stream.event().await.unwrap().data["memoryId"].as_str().unwrap().to_owned());
+        sent.push(stream.event().await.unwrap().data["memoryId"].as_str().unwrap().to_owned());
     }
-    assert_eq!(told, all);
+    assert_eq!(sent, all);
     // A reader that saw no event yet has a place too.
-    let mut stream = Stream::open(house.request("GET", "/v1/events?userId=ann")).await;
+    let mut stream = Stream::open(server.request("GET", "/v1/events?userId=ann")).await;
     let place = stream.frame().await.unwrap().id.unwrap();
     drop(stream);
-    let missed = remember(&house, "ann", "Ann's cat is called Tom").await;
-    let mut stream = Stream::open(house.request("GET", &format!("/v1/events?userId=ann&after={place}"))).await;
+    let missed = remember(&server, "ann", "Ann's cat is called Tom").await;
+    let mut stream = Stream::open(server.request("GET", &format!("/v1/events?userId=ann&after={place}"))).await;
     assert_eq!(stream.event().await.unwrap().data["memoryId"], missed.to_string());
-    house.close().await;
+    server.close().await;
 }
 
 #[tokio::test]
 async fn events_are_chosen_by_what_they_are_about() {
-    let house = House::open().await;
-    let id = remember(&house, "ann", "Ann plays the cello").await;
-    remember(&house, "ann", "Ann's flat has 3 rooms").await;
-    house.engine.forget(&user("ann"), id, None, None).await.unwrap();
+    let server = TestServer::open().await;
+    let id = remember(&server, "ann", "Ann plays the cello").await;
+    remember(&server, "ann", "Ann's flat has 3 rooms").await;
+    server.engine.forget(&user("ann"), id, None, None).await.unwrap();
     let check = async |query: &str, expect: &[&str]| {
-        let mut stream = Stream::open(house.request("GET", &format!("/v1/events?after=all&{query}"))).await;
-        let told = stream.events(expect.len(), |data| &data["event"]).await;
-        assert_eq!(told.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), expect, "{query}");
-        assert!(told.iter().all(|(name, event)| name == event), "the name is the same in both places: {told:?}");
+        let mut stream = Stream::open(server.request("GET", &format!("/v1/events?after=all&{query}"))).await;
+        let sent = stream.events(expect.len(), |data| &data["event"]).await;
+        assert_eq!(sent.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), expect, "{query}");
+        assert!(sent.iter().all(|(name, event)| name == event), "the name is the same in both places: {sent:?}");
     };
     check("userId=ann&event=DELETE", &["DELETE"]).await;
     check("userId=ann&event=ADD,DELETE", &["ADD", "ADD", "DELETE"]).await;
@@ -105,90 +105,90 @@ async fn events_are_chosen_by_what_they_are_about() {
         ("color=red", "color"),
         ("userId=", "userId"),
     ] {
-        house.get(&format!("/v1/events?{query}")).await.refused(400, field);
+        server.get(&format!("/v1/events?{query}")).await.refused(400, field);
     }
-    let request = house.request("GET", "/v1/events").header("Last-Event-ID", "shared.x");
+    let request = server.request("GET", "/v1/events").header("Last-Event-ID", "shared.x");
     answer(request).await.refused(400, "Last-Event-ID");
-    house.close().await;
+    server.close().await;
 }
 
 #[tokio::test]
-async fn a_credential_is_told_its_own_and_only_as_long_as_it_counts() {
-    let house = House::with(quick(), Config::default()).await;
+async fn a_credential_gets_its_own_events_and_only_while_it_is_valid() {
+    let server = TestServer::with(quick(), Config::default()).await;
     let grant = Grant {
         role: Role::Reader,
         bounds: serde_json::from_value(json!({ "users": ["ann"] })).unwrap(),
         ..Grant::whole(Tenant::default())
     };
     let new = NewKey { name: "ann".into(), grant, expires_at: None };
-    let made = house.engine.create_key(&Caller::operator(), new).await.unwrap();
-    let mut stream = Stream::open(house.request_as(&made.secret, "GET", "/v1/events")).await;
-    remember(&house, "ben", "Ben plays chess").await;
-    let id = remember(&house, "ann", "Ann plays the cello").await;
+    let made = server.engine.create_key(&Caller::operator(), new).await.unwrap();
+    let mut stream = Stream::open(server.request_as(&made.secret, "GET", "/v1/events")).await;
+    remember(&server, "ben", "Ben plays chess").await;
+    let id = remember(&server, "ann", "Ann plays the cello").await;
     assert_eq!(stream.event().await.unwrap().data["memoryId"], id.to_string());
-    let other = answer(house.request_as(&made.secret, "GET", "/v1/events?userId=ben")).await;
+    let other = answer(server.request_as(&made.secret, "GET", "/v1/events?userId=ben")).await;
     assert_eq!(other.status, 403);
     // Signs of life come, until the key is revoked.
     assert!(stream.frame().await.unwrap().id.is_some());
-    house.engine.revoke_key(&Caller::operator(), &made.key.id).await.unwrap();
+    server.engine.revoke_key(&Caller::operator(), &made.key.id).await.unwrap();
     let started = Instant::now();
     while stream.frame().await.is_some() {
         assert!(started.elapsed() < Duration::from_secs(10), "the stream goes on");
     }
-    house.close().await;
+    server.close().await;
 }
 
 #[tokio::test]
 async fn only_so_many_streams_are_open_at_once() {
-    let house = House::guarded().await;
-    let key = house.bounded(Role::Reader, json!({ "users": ["ann"] })).await;
+    let server = TestServer::guarded().await;
+    let key = server.bounded(Role::Reader, json!({ "users": ["ann"] })).await;
     let mut streams = Vec::new();
     for _ in 0..16 {
-        streams.push(Stream::open(house.request_as(&key, "GET", "/v1/events")).await);
+        streams.push(Stream::open(server.request_as(&key, "GET", "/v1/events")).await);
     }
-    let refused = answer(house.request_as(&key, "GET", "/v1/events")).await;
+    let refused = answer(server.request_as(&key, "GET", "/v1/events")).await;
     assert_eq!((refused.status, refused.headers.contains_key("retry-after")), (429, true));
     assert_eq!(refused.body["code"], "RATE_LIMITED");
     // Others are not kept out by it, and a seat that is left is free again.
-    streams.push(Stream::open(house.request("GET", "/v1/events")).await);
+    streams.push(Stream::open(server.request("GET", "/v1/events")).await);
     drop(streams);
     let started = Instant::now();
-    while answer(house.request_as(&key, "GET", "/v1/operations")).await.status == 200 {
-        let again = house.request_as(&key, "GET", "/v1/events").send().await.unwrap();
+    while answer(server.request_as(&key, "GET", "/v1/operations")).await.status == 200 {
+        let again = server.request_as(&key, "GET", "/v1/events").send().await.unwrap();
         if again.status() == 200 {
             break;
         }
         assert!(started.elapsed() < Duration::from_secs(10), "no seat is given back");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    house.close().await;
+    server.close().await;
 }
 
 #[tokio::test]
 async fn streams_end_when_the_house_closes() {
-    let house = House::open().await;
-    let mut stream = Stream::open(house.request("GET", "/v1/events")).await;
+    let server = TestServer::open().await;
+    let mut stream = Stream::open(server.request("GET", "/v1/events")).await;
     stream.frame().await.unwrap();
     let started = Instant::now();
-    house.close().await;
+    server.close().await;
     assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
     assert_eq!(stream.event().await, None);
 }
 
 #[tokio::test]
 async fn a_reader_that_takes_nothing_is_cut() {
-    let house = House::with(quick(), Config::default()).await;
+    let server = TestServer::with(quick(), Config::default()).await;
     // Each line tells the memory as it is now, so a few lines are many bytes.
     let wall = format!("wall {}", "\u{1}".repeat(8_000));
-    let id = remember(&house, "ann", &wall).await;
+    let id = remember(&server, "ann", &wall).await;
     for number in 0..250 {
         let update = Update { importance: Some(f64::from(number) / 250.0), ..Update::default() };
-        house.engine.update(&user("ann"), id, update).await.unwrap();
+        server.engine.update(&user("ann"), id, update).await.unwrap();
     }
     let full = 250 * 8_000 * 6;
     let socket = tokio::net::TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(8_192).unwrap();
-    let address = house.address.trim_start_matches("http://").to_owned();
+    let address = server.address.trim_start_matches("http://").to_owned();
     let mut stream = socket.connect(address.parse().unwrap()).await.unwrap();
     let head = format!("GET /v1/events?after=all HTTP/1.1\r\nHost: {address}\r\n\r\n");
     stream.write_all(head.as_bytes()).await.unwrap();
@@ -202,22 +202,22 @@ async fn a_reader_that_takes_nothing_is_cut() {
     };
     tokio::time::timeout(Duration::from_secs(20), reading).await.expect("it was not cut");
     assert!(taken < full, "{taken} of {full} bytes were waiting for it");
-    house.close().await;
+    server.close().await;
 }
 
 #[tokio::test]
 async fn what_was_done_is_counted() {
-    let house = House::open().await;
-    let id = remember(&house, "ann", "Ann plays the cello").await;
-    remember(&house, "ann", "Ann's flat has 3 rooms").await;
-    remember(&house, "ben", "Ben plays chess").await;
-    house.engine.forget(&user("ann"), id, None, None).await.unwrap();
-    let counted = house.get("/v1/operations?userId=ann&bucket=whole&event=ADD,DELETE").await.expect(200);
+    let server = TestServer::open().await;
+    let id = remember(&server, "ann", "Ann plays the cello").await;
+    remember(&server, "ann", "Ann's flat has 3 rooms").await;
+    remember(&server, "ben", "Ben plays chess").await;
+    server.engine.forget(&user("ann"), id, None, None).await.unwrap();
+    let counted = server.get("/v1/operations?userId=ann&bucket=whole&event=ADD,DELETE").await.expect(200);
     let rows: Vec<_> = counted["data"].as_array().unwrap().iter().collect();
     let count = |op: &str| rows.iter().filter(|row| row["event"] == op).map(|row| row["count"].as_u64().unwrap()).sum();
     let (added, deleted): (u64, u64) = (count("ADD"), count("DELETE"));
     assert_eq!((added, deleted, rows.len()), (2, 1, 2), "{counted}");
-    let nobody = house.get("/v1/operations?userId=ann&node=worker,operator").await.expect(200);
+    let nobody = server.get("/v1/operations?userId=ann&node=worker,operator").await.expect(200);
     assert_eq!(nobody["data"], json!([]));
     assert_eq!(nobody["bucket"], "day");
     for (query, field) in [
@@ -228,7 +228,7 @@ async fn what_was_done_is_counted() {
         ("after=2026-01-02&before=2026-01-01T00:00:00Z", "after"),
         ("since=now", "since"),
     ] {
-        house.get(&format!("/v1/operations?{query}")).await.refused(400, field);
+        server.get(&format!("/v1/operations?{query}")).await.refused(400, field);
     }
-    house.close().await;
+    server.close().await;
 }

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use crate::house::House;
+use crate::server::TestServer;
 
 #[tokio::test]
 async fn the_graph_is_walked_as_far_as_asked() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     let who = json!({ "userId": "ann", "sessionId": "s" });
     let turns: Vec<_> = (0..5)
         .map(|n| json!({ "threadId": "t", "role": "user", "content": format!("Robert and Maria met in Berlin, part {n}.") }))
@@ -14,51 +14,54 @@ async fn the_graph_is_walked_as_far_as_asked() {
     let heard = house.post("/v1/sessions/s/turns", json!({ "identifiers": who, "turns": turns })).await.expect(200);
     let middle = heard["data"][2]["writes"][0]["id"].as_str().unwrap();
     let path = format!("/v1/memories/{middle}/graph");
-    let around = async |query: &str| house.get(&format!("{path}?userId=ann{query}")).await.expect(200);
+    let around = async |query: &str| server.get(&format!("{path}?userId=ann{query}")).await.expect(200);
     for (query, nodes, edges) in
         [("", 3, 2), ("&depth=2", 5, 4), ("&depth=4&relation=temporal", 5, 4), ("&depth=4&relation=causal", 1, 0)]
     {
-        let told = around(query).await;
-        let count = |field: &str| told[field].as_array().unwrap().len();
-        assert_eq!((count("nodes"), count("edges"), &told["truncated"]), (nodes, edges, &json!(false)), "{query}");
-        assert_eq!((&told["nodes"][0]["memory"]["id"], &told["nodes"][0]["depth"]), (&json!(middle), &json!(0)));
+        let response = around(query).await;
+        let count = |field: &str| response[field].as_array().unwrap().len();
+        assert_eq!((count("nodes"), count("edges"), &response["truncated"]), (nodes, edges, &json!(false)), "{query}");
+        assert_eq!(
+            (&response["nodes"][0]["memory"]["id"], &response["nodes"][0]["depth"]),
+            (&json!(middle), &json!(0))
+        );
     }
     for (query, field) in
         [("depth=0", "depth"), ("depth=5", "depth"), ("depth=x", "depth"), ("relation=friends", "relation")]
     {
-        house.get(&format!("{path}?{query}")).await.refused(400, field);
+        server.get(&format!("{path}?{query}")).await.refused(400, field);
     }
-    assert_eq!(house.get(&format!("{path}?userId=bob")).await.status, 404);
+    assert_eq!(server.get(&format!("{path}?userId=bob")).await.status, 404);
 }
 
 #[tokio::test]
 async fn entities_are_listed_merged_and_split() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     let who = json!({ "userId": "ann", "sessionId": "s" });
     let turns = json!([
         { "threadId": "t", "role": "user", "content": "My brother is called Robert. My sister is called Maria." }
     ]);
-    house.post("/v1/sessions/s/turns", json!({ "identifiers": who, "turns": turns })).await.expect(200);
-    house.post("/v1/sessions/s/end", json!({ "identifiers": who })).await.expect(200);
-    house.post("/v1/jobs/run", json!({ "limit": 10 })).await.expect(200);
-    let known = house.get("/v1/entities?userId=ann").await.expect(200);
+    server.post("/v1/sessions/s/turns", json!({ "identifiers": who, "turns": turns })).await.expect(200);
+    server.post("/v1/sessions/s/end", json!({ "identifiers": who })).await.expect(200);
+    server.post("/v1/jobs/run", json!({ "limit": 10 })).await.expect(200);
+    let known = server.get("/v1/entities?userId=ann").await.expect(200);
     let names: Vec<_> = known["data"].as_array().unwrap().iter().map(|one| one["canonicalName"].clone()).collect();
     assert!(names.contains(&json!("Robert")) && names.contains(&json!("Maria")), "{names:?}");
-    let profile = house.get("/v1/entities/robert?userId=ann").await.expect(200);
+    let profile = server.get("/v1/entities/robert?userId=ann").await.expect(200);
     assert!(!profile["memories"].as_array().unwrap().is_empty());
-    let maria = house.get("/v1/entities/Maria?userId=ann").await.expect(200);
+    let maria = server.get("/v1/entities/Maria?userId=ann").await.expect(200);
     assert!(maria["entity"]["createdAt"].as_str() <= maria["entity"]["updatedAt"].as_str(), "{maria}");
-    let page = house.get("/v1/entities?userId=ann&limit=1").await.expect(200);
+    let page = server.get("/v1/entities?userId=ann&limit=1").await.expect(200);
     let next = page["nextCursor"].as_str().unwrap();
-    let second = house.get(&format!("/v1/entities?userId=ann&limit=1&cursor={next}")).await.expect(200);
+    let second = server.get(&format!("/v1/entities?userId=ann&limit=1&cursor={next}")).await.expect(200);
     assert_eq!((&page["data"][0], &second["data"][0]), (&known["data"][0], &known["data"][1]));
     let merge = json!({ "identifiers": who, "from": "Maria" });
-    let merged = house.post("/v1/entities/Robert/merge", merge).await.expect(200);
+    let merged = server.post("/v1/entities/Robert/merge", merge).await.expect(200);
     assert_eq!((&merged["event"], &merged["data"]["canonicalName"]), (&json!("MERGE"), &json!("Robert")));
     let split = json!({ "identifiers": who, "id": maria["entity"]["id"] });
-    let split = house.post("/v1/entities/Robert/split", split).await.expect(200);
+    let split = server.post("/v1/entities/Robert/split", split).await.expect(200);
     assert_eq!((&split["event"], &split["data"]["canonicalName"]), (&json!("UPDATE"), &json!("Robert")));
-    house.get("/v1/entities/Nobody?userId=ann").await.refused(404, "entity");
-    house.get("/v1/entities?limit=0").await.refused(400, "limit");
-    house.post("/v1/entities/Robert/merge", json!({})).await.refused(400, "from");
+    server.get("/v1/entities/Nobody?userId=ann").await.refused(404, "entity");
+    server.get("/v1/entities?limit=0").await.refused(400, "limit");
+    server.post("/v1/entities/Robert/merge", json!({})).await.refused(400, "from");
 }

@@ -1,4 +1,4 @@
-//! Does the door stand whatever is thrown at it?
+//! Malformed and hostile input on the TCP connection: every connection ends with a clear answer or is closed.
 
 use std::time::Duration;
 
@@ -7,17 +7,17 @@ use loci_server::{Options, ServerOptions};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::house::House;
+use crate::server::TestServer;
 
-/// A house without much patience.
-async fn impatient() -> House {
+/// A server with short timeouts and a small body limit.
+async fn impatient() -> TestServer {
     let server = ServerOptions { header_seconds: 1, request_seconds: 1, body_bytes: 4_096, ..ServerOptions::default() };
-    House::with(Options { server, ..Options::default() }, Config::default()).await
+    TestServer::with(Options { server, ..Options::default() }, Config::default()).await
 }
 
 /// Sends these bytes, and reads what comes until the other side hangs up.
-async fn throw(house: &House, bytes: &[u8], half_close: bool) -> String {
-    let address = house.address.trim_start_matches("http://");
+async fn throw(server: &TestServer, bytes: &[u8], half_close: bool) -> String {
+    let address = server.address.trim_start_matches("http://");
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(bytes).await.unwrap();
     if half_close {
@@ -32,8 +32,8 @@ async fn throw(house: &House, bytes: &[u8], half_close: bool) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whatever_is_thrown_at_it_the_door_stands() {
-    let house = impatient().await;
-    let host = house.address.trim_start_matches("http://").to_owned();
+    let server = impatient().await;
+    let host = server.address.trim_start_matches("http://").to_owned();
     let post = |head: &str, body: &str| {
         format!("POST /v1/memories HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n{head}\r\n{body}")
     };
@@ -42,10 +42,10 @@ async fn whatever_is_thrown_at_it_the_door_stands() {
     let get =
         |path: &str, more: &str| format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{more}\r\n");
     let check = async |sent: String, half_close: bool, expect: &[&str]| {
-        let answer = throw(&house, sent.as_bytes(), half_close).await;
+        let answer = throw(&server, sent.as_bytes(), half_close).await;
         let status = answer.split(' ').nth(1).unwrap_or_default().to_owned();
         assert!(expect.contains(&status.as_str()), "{}…: {answer}", &sent[..sent.len().min(80)]);
-        assert_eq!(house.get("/healthz").await.status, 200, "it stands");
+        assert_eq!(server.get("/healthz").await.status, 200, "it stands");
     };
     // Who says nothing, or not enough to tell what they speak, is not waited for without end.
     check(String::new(), false, &[""]).await;

@@ -1,11 +1,11 @@
-//! Is a request that comes again done once?
+//! A request that is repeated with the same idempotency key is executed once.
 
 use std::time::Duration;
 
 use loci_types::Role;
 use serde_json::{Value, json};
 
-use crate::house::{Answer, House, answer};
+use crate::server::{Answer, TestServer, answer};
 
 const CREATE: &str = "/openspec/v1/knowledge/create";
 
@@ -13,25 +13,25 @@ fn entry(content: &str) -> Value {
     json!({ "entry": { "content": content }, "options": { "layer": { "user_id": "ann" } } })
 }
 
-async fn put(house: &House, id: &str, key: &str, importance: f64) -> Answer {
+async fn put(server: &TestServer, id: &str, key: &str, importance: f64) -> Answer {
     let body = json!({
         "entry": { "metadata": { "importance": importance } }, "options": { "layer": { "user_id": "ann" } }
     });
-    let request = house.request("PUT", &format!("/openspec/v1/knowledge/{id}"));
+    let request = server.request("PUT", &format!("/openspec/v1/knowledge/{id}"));
     answer(request.header("Idempotency-Key", key).json(&body)).await
 }
 
-async fn made(house: &House) -> String {
-    let made = house.post(CREATE, entry("Ann plays the cello")).await.expect(201);
+async fn made(server: &TestServer) -> String {
+    let made = server.post(CREATE, entry("Ann plays the cello")).await.expect(201);
     made["entry"]["id"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test]
 async fn a_request_that_comes_again_is_given_its_answer() {
-    let house = House::open().await;
-    let id = made(&house).await;
-    let first = put(&house, &id, "one", 0.3).await;
-    let again = put(&house, &id, "one", 0.3).await;
+    let server = TestServer::open().await;
+    let id = made(&server).await;
+    let first = put(&server, &id, "one", 0.3).await;
+    let again = put(&server, &id, "one", 0.3).await;
     assert_eq!(
         (&first.body["entry"]["version"], &first.body["entry"]["content"]),
         (&json!(2), &json!("Ann plays the cello"))
@@ -46,25 +46,25 @@ async fn a_request_that_comes_again_is_given_its_answer() {
     assert!(!first.headers.contains_key("idempotent-replayed"));
     assert_ne!(first.headers["x-request-id"], again.headers["x-request-id"]);
     // With another key it is another request, and the first is not done again after it.
-    assert_eq!(put(&house, &id, "two", 0.5).await.body["entry"]["version"], 3);
-    assert_eq!(put(&house, &id, "one", 0.3).await.body["entry"]["version"], 2);
-    let last = put(&house, &id, "three", 0.5).await;
+    assert_eq!(put(&server, &id, "two", 0.5).await.body["entry"]["version"], 3);
+    assert_eq!(put(&server, &id, "one", 0.3).await.body["entry"]["version"], 2);
+    let last = put(&server, &id, "three", 0.5).await;
     assert_eq!(
         (&last.body["entry"]["version"], &last.body["entry"]["metadata"]["importance"]),
         (&json!(3), &json!(0.5))
     );
     // And a key is one request's.
-    let other = put(&house, &id, "one", 0.4).await;
+    let other = put(&server, &id, "one", 0.4).await;
     assert_eq!((other.status, &other.body["error"]["details"]["field"]), (400, &json!("Idempotency-Key")));
     assert_eq!(other.body["error"]["code"], "INVALID_INPUT");
-    house.close().await;
+    server.close().await;
 }
 
 #[tokio::test]
 async fn a_replayed_write_has_its_headers_and_no_words() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     let send = |path: &'static str, key: &'static str, body: Value| {
-        answer(house.request("POST", path).header("Idempotency-Key", key).json(&body))
+        answer(server.request("POST", path).header("Idempotency-Key", key).json(&body))
     };
     let body = json!({ "content": "Ann hides sesame", "identifiers": { "userId": "ann" }, "tags": ["sesame"] });
     let (first, again) = (send("/v1/memories", "m", body.clone()).await, send("/v1/memories", "m", body).await);
@@ -99,97 +99,106 @@ async fn a_replayed_write_has_its_headers_and_no_words() {
     // What only asks is asked again.
     let ask = json!({ "query": "sesame", "identifiers": { "userId": "ann" } });
     for _ in 0..2 {
-        let told = send("/v1/recall", "r", ask.clone()).await;
-        assert_eq!((told.status, told.headers.contains_key("idempotent-replayed")), (200, false));
+        let response = send("/v1/recall", "r", ask.clone()).await;
+        assert_eq!((response.status, response.headers.contains_key("idempotent-replayed")), (200, false));
     }
-    let path = house.get("/v1/memories?userId=ann&state=soft_deleted").await.expect(200);
+    let path = server.get("/v1/memories?userId=ann&state=soft_deleted").await.expect(200);
     let gone = format!("/v1/memories/{}/restore", path["data"][0]["id"].as_str().unwrap());
-    let restore = || answer(house.request("POST", &gone).header("Idempotency-Key", "x"));
+    let restore = || answer(server.request("POST", &gone).header("Idempotency-Key", "x"));
     let (first, again) = (restore().await, restore().await);
     assert_eq!((first.status, &first.headers["etag"]), (200, &again.headers["etag"]));
-    house.close().await;
+    server.close().await;
 }
 
 #[tokio::test]
 async fn what_was_refused_is_not_kept() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     let send = |body: &'static str| {
-        let request = house.request("POST", "/v1/memories").header("Idempotency-Key", "k");
+        let request = server.request("POST", "/v1/memories").header("Idempotency-Key", "k");
         answer(request.header("content-type", "application/json").body(body))
     };
     for _ in 0..2 {
         let refused = send("{").await;
         assert_eq!((refused.status, refused.headers.contains_key("idempotent-replayed")), (400, false));
     }
-    // Nothing was done under this name, so it is free for what was meant.
-    let meant = r#"{"content":"Ann likes tea","identifiers":{"userId":"ann"}}"#;
-    assert_eq!(send(meant).await.status, 201);
-    assert_eq!(send(meant).await.headers["idempotent-replayed"], "true");
-    house.close().await;
+    // The refused request stored nothing under this key, so the key can be used for the intended one.
+    let intended = r#"{"content":"Ann likes tea","identifiers":{"userId":"ann"}}"#;
+    assert_eq!(send(intended).await.status, 201);
+    assert_eq!(send(intended).await.headers["idempotent-replayed"], "true");
+    server.close().await;
 }
 
 #[tokio::test]
 async fn keys_that_cannot_be_kept_are_refused() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     for key in ["", " ", "two words", &"k".repeat(256), "ключ"] {
-        let request = house.request("POST", CREATE).header("Idempotency-Key", key.as_bytes());
-        let told = answer(request.json(&entry("Ann plays the cello"))).await;
-        assert_eq!((told.status, &told.body["error"]["details"]["field"]), (400, &json!("Idempotency-Key")), "{key}");
+        let request = server.request("POST", CREATE).header("Idempotency-Key", key.as_bytes());
+        let response = answer(request.json(&entry("Ann plays the cello"))).await;
+        assert_eq!(
+            (response.status, &response.body["error"]["details"]["field"]),
+            (400, &json!("Idempotency-Key")),
+            "{key}"
+        );
     }
-    let twice = house.request("POST", CREATE).header("Idempotency-Key", "a").header("Idempotency-Key", "b");
+    let twice = server.request("POST", CREATE).header("Idempotency-Key", "a").header("Idempotency-Key", "b");
     assert_eq!(answer(twice.json(&entry("Ann plays the cello"))).await.status, 400);
     // Reading needs no key and heeds none.
-    let read = house.request("GET", "/openspec/v1/knowledge").header("Idempotency-Key", "two words");
+    let read = server.request("GET", "/openspec/v1/knowledge").header("Idempotency-Key", "two words");
     assert_eq!(answer(read).await.status, 200);
-    house.close().await;
+    server.close().await;
 }
 
 #[tokio::test]
 async fn many_at_once_are_done_once() {
-    let house = House::open().await;
-    let id = made(&house).await;
-    let told = futures::future::join_all((0..12).map(|_| put(&house, &id, "same", 0.7))).await;
-    let done: Vec<&Answer> = told.iter().filter(|told| told.status == 200).collect();
+    let server = TestServer::open().await;
+    let id = made(&server).await;
+    let response = futures::future::join_all((0..12).map(|_| put(&server, &id, "same", 0.7))).await;
+    let done: Vec<&Answer> = response.iter().filter(|response| response.status == 200).collect();
     assert!(!done.is_empty());
-    for told in &told {
-        match told.status {
-            200 => assert_eq!(told.body["entry"]["version"], 2),
+    for response in &response {
+        match response.status {
+            200 => assert_eq!(response.body["entry"]["version"], 2),
             _ => {
-                assert_eq!((told.status, &told.body["error"]["retryable"]), (409, &json!(true)), "{}", told.text);
-                assert_eq!(told.headers["retry-after"], "1");
+                assert_eq!(
+                    (response.status, &response.body["error"]["retryable"]),
+                    (409, &json!(true)),
+                    "{}",
+                    response.text
+                );
+                assert_eq!(response.headers["retry-after"], "1");
             }
         }
     }
-    assert_eq!(put(&house, &id, "same", 0.7).await.body["entry"]["version"], 2);
-    house.close().await;
+    assert_eq!(put(&server, &id, "same", 0.7).await.body["entry"]["version"], 2);
+    server.close().await;
 }
 
 #[tokio::test]
 async fn who_goes_away_finds_it_done() {
-    let house = House::open().await;
-    let id = made(&house).await;
+    let server = TestServer::open().await;
+    let id = made(&server).await;
     // Gone before the answer came: it may have begun or not, but is done once in the end.
-    let gone = tokio::time::timeout(Duration::from_micros(300), put(&house, &id, "away", 0.6)).await;
+    let gone = tokio::time::timeout(Duration::from_micros(300), put(&server, &id, "away", 0.6)).await;
     drop(gone);
-    let mut told = put(&house, &id, "away", 0.6).await;
-    while told.status == 409 {
-        told = put(&house, &id, "away", 0.6).await;
+    let mut response = put(&server, &id, "away", 0.6).await;
+    while response.status == 409 {
+        response = put(&server, &id, "away", 0.6).await;
     }
-    assert_eq!(told.body["entry"]["version"], 2, "{}", told.text);
-    assert_eq!(put(&house, &id, "away", 0.6).await.body["entry"]["version"], 2);
-    house.close().await;
+    assert_eq!(response.body["entry"]["version"], 2, "{}", response.text);
+    assert_eq!(put(&server, &id, "away", 0.6).await.body["entry"]["version"], 2);
+    server.close().await;
 }
 
 #[tokio::test]
 async fn a_key_belongs_to_its_credential() {
-    let house = House::guarded().await;
+    let server = TestServer::guarded().await;
     let (ann, ben) = (
-        house.bounded(Role::Writer, json!({ "users": ["ann"] })).await,
-        house.bounded(Role::Writer, json!({ "users": ["ben"] })).await,
+        server.bounded(Role::Writer, json!({ "users": ["ann"] })).await,
+        server.bounded(Role::Writer, json!({ "users": ["ben"] })).await,
     );
     let send = |key: &str| {
         let body = json!({ "entry": { "content": "I like the sea" } });
-        answer(house.request_as(key, "POST", CREATE).header("Idempotency-Key", "same").json(&body))
+        answer(server.request_as(key, "POST", CREATE).header("Idempotency-Key", "same").json(&body))
     };
     let (one, other) = (send(&ann).await.expect(201), send(&ben).await.expect(201));
     assert_eq!(
@@ -197,13 +206,13 @@ async fn a_key_belongs_to_its_credential() {
         (&json!("ann"), &json!("ben"))
     );
     // A refusal for want of rights is not kept.
-    let reader = house.bounded(Role::Reader, json!({ "users": ["ann"] })).await;
+    let reader = server.bounded(Role::Reader, json!({ "users": ["ann"] })).await;
     for _ in 0..2 {
         let refused = send(&reader).await;
         assert_eq!((refused.status, refused.headers.contains_key("idempotent-replayed")), (403, false));
         assert_eq!(send("loci_nonsense").await.status, 401);
     }
-    house.close().await;
+    server.close().await;
 }
 
 #[tokio::test]

@@ -1,8 +1,8 @@
-//! Can anyone reach what is not theirs?
+//! Isolation: no credential reaches memories outside of its bounds, over any route or tool.
 //!
 //! The routes come from the published description and the tools from the server's own list, so a
-//! new one that has no line in the tables below fails the test. Each is called by strangers of seven
-//! sorts, naming the one whose memories they are not to see and naming nobody.
+//! new one that has no line in the tables below fails the test. Each is called by outsiders of seven
+//! sorts, with the identifiers of the victim and without identifiers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -15,32 +15,32 @@ use loci_server::Options;
 use loci_types::{Bounds, Grant, Identifiers, MemoryId, Role, SessionFilter, Tenant};
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::server::TestServer;
 
-/// A word that stands in everything that must not be told.
+/// A word in all content that outsiders must not see.
 pub(crate) const SECRET: &str = "zanzibar";
 
-/// A house in which someone has something to lose.
-struct World {
-    house: House,
+/// A server with the data of a victim.
+struct IsolationFixture {
+    server: TestServer,
     memory: MemoryId,
-    /// What else the victim has, by the name under which [`place`] asks for it.
+    /// Other resources of the victim, by the name under which [`place`] looks them up.
     things: BTreeMap<&'static str, String>,
-    /// Someone who may do everything in the tenant.
-    owner: Stranger,
-    strangers: Vec<Stranger>,
-    /// The folder of backups, as long as the house stands.
+    /// A credential with all rights in the tenant.
+    owner: Outsider,
+    outsiders: Vec<Outsider>,
+    /// The folder of backups, which must live as long as the server.
     _backups: tempfile::TempDir,
 }
 
-/// Someone who has no business here.
-pub(crate) struct Stranger {
+/// A credential that must not reach the data of the victim.
+pub(crate) struct Outsider {
     pub(crate) sort: &'static str,
     pub(crate) key: Option<String>,
 }
 
-impl Stranger {
-    /// Whether they are not even let in.
+impl Outsider {
+    /// Whether the credential is not accepted at all.
     fn unknown(&self) -> bool {
         matches!(self.sort, "no key" | "revoked" | "expired")
     }
@@ -68,14 +68,14 @@ fn writer(users: &[&str], agents: &[&str], categories: Option<&[&str]>) -> Grant
     }
 }
 
-impl World {
+impl IsolationFixture {
     async fn new() -> Self {
         let backups = tempfile::tempdir().unwrap();
         let mut options = Options::default();
         options.server.requests_per_second = 0;
         options.server.backup_folder = Some(backups.path().to_owned());
-        let house = House::guarded_with(options).await;
-        let engine = &house.engine;
+        let server = TestServer::guarded_with(options).await;
+        let engine = &server.engine;
         let secret = NewMemory {
             content: format!("The cache of the Meridian project lies in {SECRET}"),
             category: Some("secrets".to_owned()),
@@ -119,76 +119,77 @@ impl World {
         while !engine.sessions(&victim(), pending.clone()).await.unwrap().is_empty() {
             engine.work(&Caller::operator(), &[], 16).await.unwrap();
         }
-        let strangers = Self::strangers(&house).await;
-        let owner = Stranger { sort: "owner", key: Some(house.key(Grant::whole(Tenant::default())).await) };
+        let outsiders = Self::outsiders(&server).await;
+        let owner = Outsider { sort: "owner", key: Some(server.key(Grant::whole(Tenant::default())).await) };
         let mut things = BTreeMap::from([("fact", fact), ("entry", entry)]);
-        Self::furnish(&house, &mut things).await;
-        Self { house, memory, things, owner, strangers, _backups: backups }
+        Self::furnish(&server, &mut things).await;
+        Self { server, memory, things, owner, outsiders, _backups: backups }
     }
 
     /// Makes one of each thing that a path can name, over HTTP.
-    async fn furnish(house: &House, things: &mut BTreeMap<&'static str, String>) {
+    async fn furnish(server: &TestServer, things: &mut BTreeMap<&'static str, String>) {
         let ids = json!({ "agentId": "keeper", "userId": "victim" });
         let text = |value: &Value| value.as_str().unwrap_or_else(|| panic!("no id: {value}")).to_owned();
         for (thing, content) in [("other", "Bread is baked on Fridays"), ("deleted", "The attic is empty")] {
-            let added = house.post("/v1/memories", json!({ "content": content, "identifiers": ids })).await.expect(201);
+            let added =
+                server.post("/v1/memories", json!({ "content": content, "identifiers": ids })).await.expect(201);
             things.insert(thing, text(&added["id"]));
         }
         let place = format!("/v1/memories/{}?agentId=keeper&userId=victim", things["deleted"]);
-        house.delete(&place).await.expect(204);
-        let proposals = house.get("/v1/consents?agentId=keeper&userId=victim").await.expect(200);
+        server.delete(&place).await.expect(204);
+        let proposals = server.get("/v1/consents?agentId=keeper&userId=victim").await.expect(200);
         things.insert("proposal", text(&proposals["data"][0]["memory"]["id"]));
         let key = json!({ "name": "spare", "role": "reader" });
-        things.insert("key", text(&house.post("/v1/keys", key).await.expect(201)["id"]));
-        house.post("/v1/pools", json!({ "poolId": "physics", "agentIds": ["keeper"] })).await.expect(201);
+        things.insert("key", text(&server.post("/v1/keys", key).await.expect(201)["id"]));
+        server.post("/v1/pools", json!({ "poolId": "physics", "agentIds": ["keeper"] })).await.expect(201);
         let webhook = json!({ "url": "https://hooks.example.com/loci", "identifiers": ids });
-        things.insert("webhook", text(&house.post("/v1/webhooks", webhook).await.expect(201)["id"]));
-        house.post("/v1/admin/tenants", json!({ "tenant": "third" })).await.expect(201);
-        let task = house.post("/v1/admin/backups", json!({})).await.expect(202);
+        things.insert("webhook", text(&server.post("/v1/webhooks", webhook).await.expect(201)["id"]));
+        server.post("/v1/admin/tenants", json!({ "tenant": "third" })).await.expect(201);
+        let task = server.post("/v1/admin/backups", json!({})).await.expect(202);
         things.insert("task", text(&task["id"]));
         let place = format!("/v1/admin/tasks/{}", things["task"]);
-        while house.get(&place).await.expect(200)["endedAt"].is_null() {
+        while server.get(&place).await.expect(200)["endedAt"].is_null() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        let backups = house.get("/v1/admin/backups").await.expect(200);
+        let backups = server.get("/v1/admin/backups").await.expect(200);
         things.insert("backup", text(&backups["data"][0]["name"]));
     }
 
-    async fn strangers(house: &House) -> Vec<Stranger> {
-        let known = |sort, key| Stranger { sort, key: Some(key) };
+    async fn outsiders(server: &TestServer) -> Vec<Outsider> {
+        let known = |sort, key| Outsider { sort, key: Some(key) };
         let other = Tenant::new("other").unwrap();
-        let mut strangers = vec![
-            Stranger { sort: "no key", key: None },
-            known("wrong tenant", house.key(Grant::whole(other)).await),
-            known("wrong user", house.key(writer(&["bob"], &["keeper"], None)).await),
-            known("wrong agent", house.key(writer(&["victim"], &["other"], None)).await),
-            known("wrong category", house.key(writer(&["victim"], &["keeper"], Some(&["tasks"]))).await),
+        let mut outsiders = vec![
+            Outsider { sort: "no key", key: None },
+            known("wrong tenant", server.key(Grant::whole(other)).await),
+            known("wrong user", server.key(writer(&["bob"], &["keeper"], None)).await),
+            known("wrong agent", server.key(writer(&["victim"], &["other"], None)).await),
+            known("wrong category", server.key(writer(&["victim"], &["keeper"], Some(&["tasks"]))).await),
         ];
-        let revoked = house.key(Grant::whole(Tenant::default())).await;
+        let revoked = server.key(Grant::whole(Tenant::default())).await;
         let id = revoked.split('_').nth(1).unwrap().to_owned();
-        house.engine.revoke_key(&Caller::operator(), &id).await.unwrap();
-        strangers.push(known("revoked", revoked));
-        let soon = house.engine.now().saturating_add(SignedDuration::from_millis(1)).unwrap();
+        server.engine.revoke_key(&Caller::operator(), &id).await.unwrap();
+        outsiders.push(known("revoked", revoked));
+        let soon = server.engine.now().saturating_add(SignedDuration::from_millis(1)).unwrap();
         let short = NewKey { name: "short".to_owned(), grant: Grant::whole(Tenant::default()), expires_at: Some(soon) };
-        let expired = house.engine.create_key(&Caller::operator(), short).await.unwrap();
-        while house.engine.now() <= soon {
+        let expired = server.engine.create_key(&Caller::operator(), short).await.unwrap();
+        while server.engine.now() <= soon {
             tokio::task::yield_now().await;
         }
-        strangers.push(known("expired", expired.secret));
-        strangers
+        outsiders.push(known("expired", expired.secret));
+        outsiders
     }
 
     /// Everything that the victim has, as it stands.
     async fn user_data(&self) -> Vec<(MemoryId, u64, String)> {
-        let filter = Some(self.house.engine.everything(None));
+        let filter = Some(self.server.engine.everything(None));
         let request = ListRequest { filter, limit: Some(100), ..ListRequest::default() };
-        let listed = self.house.engine.list(&victim(), request).await.unwrap();
+        let listed = self.server.engine.list(&victim(), request).await.unwrap();
         let of = |memory: loci_types::Memory| (memory.id, memory.version, format!("{:?}", memory.state));
         let mut all: Vec<_> = listed.memories.into_iter().map(of).collect();
-        for fact in self.house.engine.facts(&victim(), FactRequest::default()).await.unwrap() {
+        for fact in self.server.engine.facts(&victim(), FactRequest::default()).await.unwrap() {
             all.push((MemoryId(fact.id.0), 0, fact.object));
         }
-        let (kept, writes) = self.house.engine.checkpoint(&victim(), "monday", "", Some("one")).await.unwrap();
+        let (kept, writes) = self.server.engine.checkpoint(&victim(), "monday", "", Some("one")).await.unwrap();
         all.push((self.memory, writes.len() as u64, String::from_utf8(kept.data.unwrap()).unwrap()));
         all
     }
@@ -196,15 +197,15 @@ impl World {
 
 /// Calls, and returns status and text; of a stream only what comes at once.
 pub(crate) async fn call(
-    house: &House,
-    stranger: &Stranger,
+    server: &TestServer,
+    outsider: &Outsider,
     method: &str,
     path: &str,
     body: Option<&Value>,
 ) -> (u16, String) {
-    let request = match &stranger.key {
-        Some(key) => house.request_as(key, method, path),
-        None => house.anonymous(method, path),
+    let request = match &outsider.key {
+        Some(key) => server.request_as(key, method, path),
+        None => server.anonymous(method, path),
     };
     // MCP answers only who takes both of its sorts of answer.
     let request = if path.starts_with("/mcp") {
@@ -228,20 +229,20 @@ pub(crate) async fn call(
 }
 
 /// An operation of the description.
-pub(crate) struct Operation {
+pub(crate) struct PublishedOperation {
     pub(crate) id: String,
     pub(crate) method: String,
     pub(crate) path: String,
     pub(crate) public: bool,
-    /// Whether its parameters may say whose memories are meant.
+    /// Whether its query parameters may contain identifiers.
     pub(crate) asked: bool,
     /// Whether it needs a body.
     bodied: bool,
-    /// Whether its body may say whose memories are meant.
+    /// Whether its body may contain identifiers.
     pub(crate) identified: bool,
 }
 
-pub(crate) fn operations() -> Vec<Operation> {
+pub(crate) fn operations() -> Vec<PublishedOperation> {
     let description: Value = serde_json::from_str(&loci_server::description()).unwrap();
     let mut found = Vec::new();
     for (path, item) in description["paths"].as_object().unwrap() {
@@ -258,7 +259,7 @@ pub(crate) fn operations() -> Vec<Operation> {
             };
             let asked = parameters.clone().any(named);
             let bodied = operation["requestBody"]["required"] == json!(true);
-            found.push(Operation { id, method, path, public, asked, bodied, identified });
+            found.push(PublishedOperation { id, method, path, public, asked, bodied, identified });
         }
     }
     assert!(found.len() > 40, "the description lost its operations");
@@ -331,8 +332,8 @@ pub(crate) fn body(id: &str, memory: MemoryId) -> Option<Value> {
     Some(body)
 }
 
-/// Says whose memories are meant, where this operation reads it.
-fn name(operation: &Operation, body: &mut Option<Value>) {
+/// Adds the identifiers where this operation reads them.
+fn name(operation: &PublishedOperation, body: &mut Option<Value>) {
     let ids = json!({ "agent_id": "keeper", "user_id": "victim" });
     if operation.identified {
         body.get_or_insert_with(|| json!({}))["identifiers"] = json!({ "agentId": "keeper", "userId": "victim" });
@@ -349,7 +350,7 @@ fn name(operation: &Operation, body: &mut Option<Value>) {
 }
 
 /// The path of an operation, about a memory or about what else the victim has.
-fn place(operation: &Operation, things: &BTreeMap<&'static str, String>, memory: &str) -> String {
+fn place(operation: &PublishedOperation, things: &BTreeMap<&'static str, String>, memory: &str) -> String {
     let path = &operation.path;
     let prefixes = [
         ("/v1/facts/", "fact"),
@@ -382,20 +383,20 @@ fn place(operation: &Operation, things: &BTreeMap<&'static str, String>, memory:
 
 /// Operations that the owner cannot be shown to succeed with, and why.
 const NO_CONTROL: &[(&str, &str)] = &[
-    ("reembedMemories", "there is no model here"),
+    ("reembedMemories", "no model is configured"),
     ("resolveMemory", "it needs two memories that are linked as contradicting"),
 ];
 
-/// Every line of the tables does what it says for someone who may: what strangers are refused is refused to them, and not
+/// Every line of the tables does what it says for someone who may: what outsiders are refused is refused to them, and not
 /// to a malformed request.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_line_succeeds_for_the_owner() {
     let mut failed = Vec::new();
-    let mut shared = World::new().await;
+    let mut shared = IsolationFixture::new().await;
     for operation in operations() {
         let (sent, path) = request(&shared, &operation, true);
         let (status, text) =
-            call(&shared.house, &shared.owner, &operation.method, &path(shared.memory), sent.as_ref()).await;
+            call(&shared.server, &shared.owner, &operation.method, &path(shared.memory), sent.as_ref()).await;
         let excused = NO_CONTROL.iter().any(|(id, _)| *id == operation.id);
         if (200..300).contains(&status) == excused {
             let text: String = text.chars().take(300).collect();
@@ -403,7 +404,7 @@ async fn every_line_succeeds_for_the_owner() {
         }
         // What was written must not be in the way of the next line.
         if operation.method != "GET" {
-            shared = World::new().await;
+            shared = IsolationFixture::new().await;
         }
     }
     assert!(failed.is_empty(), "{} lines:\n{}", failed.len(), failed.join("\n"));
@@ -411,20 +412,20 @@ async fn every_line_succeeds_for_the_owner() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_route_tells_or_changes_what_is_not_the_callers() {
-    let world = World::new().await;
+    let world = IsolationFixture::new().await;
     let before = world.user_data().await;
     assert!(before.len() >= 2, "the victim has something to lose");
     let nobody = MemoryId(uuid::Uuid::from_u128(0x0192_0000_0000_7000_8000_0000_0000_0007));
     for operation in operations() {
-        for stranger in &world.strangers {
+        for outsider in &world.outsiders {
             for named in [true, false] {
-                try_route(&world, &operation, stranger, named, nobody).await;
+                try_route(&world, &operation, outsider, named, nobody).await;
             }
         }
     }
     let after = world.user_data().await;
     assert!(before.iter().all(|one| after.contains(one)), "nothing of the victim's has changed: {before:?} {after:?}");
-    let (engine, whose) = (&world.house.engine, victim());
+    let (engine, whose) = (&world.server.engine, victim());
     let working = engine.working(&whose).await.unwrap();
     assert_eq!((working.messages.len(), &*working.scratchpad, working.tool_results.len()), (1, SECRET, 0));
     assert_eq!(engine.entries(&whose, "monday", 0, None).await.unwrap().len(), 1);
@@ -432,8 +433,8 @@ async fn no_route_tells_or_changes_what_is_not_the_callers() {
 
 /// What is sent to an operation, and where, about a memory.
 fn request<'a>(
-    world: &World,
-    operation: &'a Operation,
+    world: &IsolationFixture,
+    operation: &'a PublishedOperation,
     named: bool,
 ) -> (Option<Value>, impl Fn(MemoryId) -> String + use<'a>) {
     let mut sent = body(&operation.id, world.memory);
@@ -459,38 +460,44 @@ fn request<'a>(
     (sent, move |memory: MemoryId| format!("{}?{query}", place(operation, &things, &memory.to_string())))
 }
 
-async fn try_route(world: &World, operation: &Operation, stranger: &Stranger, named: bool, nobody: MemoryId) {
-    let told = format!("{} by {} (named: {named})", operation.id, stranger.sort);
+async fn try_route(
+    world: &IsolationFixture,
+    operation: &PublishedOperation,
+    outsider: &Outsider,
+    named: bool,
+    nobody: MemoryId,
+) {
+    let case = format!("{} by {} (named: {named})", operation.id, outsider.sort);
     let (sent, path) = request(world, operation, named);
-    let (status, text) = call(&world.house, stranger, &operation.method, &path(world.memory), sent.as_ref()).await;
-    // What the server is not set up for is no secret and no defect.
-    assert!(status < 500 || text.contains("CONFIGURATION_ERROR"), "{told}: {status} {text}");
-    assert!(!text.contains(SECRET), "{told}: {status} {text}");
+    let (status, text) = call(&world.server, outsider, &operation.method, &path(world.memory), sent.as_ref()).await;
+    // A feature that is not configured reveals nothing and is not a defect.
+    assert!(status < 500 || text.contains("CONFIGURATION_ERROR"), "{case}: {status} {text}");
+    assert!(!text.contains(SECRET), "{case}: {status} {text}");
     if operation.public {
         return;
     }
-    if stranger.unknown() {
-        assert_eq!(status, 401, "{told}: {text}");
+    if outsider.unknown() {
+        assert_eq!(status, 401, "{case}: {text}");
         return;
     }
-    let outside = matches!(stranger.sort, "wrong user" | "wrong agent");
+    let outside = matches!(outsider.sort, "wrong user" | "wrong agent");
     if named && outside && (operation.identified || operation.asked) {
-        assert!(matches!(status, 400 | 403 | 404), "{told}: {status} {text}");
+        assert!(matches!(status, 400 | 403 | 404), "{case}: {status} {text}");
     }
     // What is not theirs is as good as absent: the same answer as for an id that never was.
     if operation.path.contains("/memories/{id}") {
-        let (other, absent) = call(&world.house, stranger, &operation.method, &path(nobody), sent.as_ref()).await;
+        let (other, absent) = call(&world.server, outsider, &operation.method, &path(nobody), sent.as_ref()).await;
         // The id of the request differs.
         let plain = |text: &str, id: MemoryId| match serde_json::from_str::<Value>(&text.replace(&id.to_string(), "ID"))
         {
-            Ok(mut told) => {
-                drop(told.as_object_mut().and_then(|told| told.remove("instance")));
-                told.to_string()
+            Ok(mut body) => {
+                drop(body.as_object_mut().and_then(|fields| fields.remove("instance")));
+                body.to_string()
             }
             Err(_) => text.replace(&id.to_string(), "ID"),
         };
-        assert_eq!((status, plain(&text, world.memory)), (other, plain(&absent, nobody)), "{told}");
-        assert!(matches!(status, 400 | 403 | 404), "{told}: {status} {text}");
+        assert_eq!((status, plain(&text, world.memory)), (other, plain(&absent, nobody)), "{case}");
+        assert!(matches!(status, 400 | 403 | 404), "{case}: {status} {text}");
     }
 }
 
@@ -526,16 +533,16 @@ pub(crate) fn arguments(tool: &str, memory: MemoryId) -> Option<Value> {
 }
 
 pub(crate) async fn rpc(
-    house: &House,
-    stranger: &Stranger,
+    server: &TestServer,
+    outsider: &Outsider,
     profile: &str,
     method: &str,
     params: Value,
 ) -> (u16, String) {
     let path = format!("/mcp/{profile}");
-    let request = match &stranger.key {
-        Some(key) => house.request_as(key, "POST", &path),
-        None => house.anonymous("POST", &path),
+    let request = match &outsider.key {
+        Some(key) => server.request_as(key, "POST", &path),
+        None => server.anonymous("POST", &path),
     };
     let sent = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
     let request = request
@@ -548,11 +555,11 @@ pub(crate) async fn rpc(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_tool_tells_or_changes_what_is_not_the_callers() {
-    let world = World::new().await;
+    let world = IsolationFixture::new().await;
     let before = world.user_data().await;
-    let admin = Stranger { sort: "admin", key: Some(world.house.key(Grant::whole(Tenant::default())).await) };
+    let admin = Outsider { sort: "admin", key: Some(world.server.key(Grant::whole(Tenant::default())).await) };
     for profile in ["default", "full", "graph"] {
-        let (status, text) = rpc(&world.house, &admin, profile, "tools/list", json!({})).await;
+        let (status, text) = rpc(&world.server, &admin, profile, "tools/list", json!({})).await;
         assert_eq!(status, 200, "{text}");
         let listed: Value = serde_json::from_str(&text).unwrap();
         let tools = listed["result"]["tools"].as_array().unwrap();
@@ -560,23 +567,23 @@ async fn no_tool_tells_or_changes_what_is_not_the_callers() {
         for tool in tools {
             let name = tool["name"].as_str().unwrap();
             let arguments = arguments(name, world.memory).unwrap_or_else(|| panic!("{name} has no line in the table"));
-            for stranger in &world.strangers {
+            for outsider in &world.outsiders {
                 let params = json!({ "name": name, "arguments": arguments });
-                let (status, text) = rpc(&world.house, stranger, profile, "tools/call", params).await;
-                let told = format!("{name} of {profile} by {}: {status} {text}", stranger.sort);
-                assert!(status < 500, "{told}");
-                assert_eq!(status == 401, stranger.unknown(), "{told}");
-                assert!(!text.contains(SECRET), "{told}");
+                let (status, text) = rpc(&world.server, outsider, profile, "tools/call", params).await;
+                let case = format!("{name} of {profile} by {}: {status} {text}", outsider.sort);
+                assert!(status < 500, "{case}");
+                assert_eq!(status == 401, outsider.unknown(), "{case}");
+                assert!(!text.contains(SECRET), "{case}");
             }
         }
     }
     for uri in ["loci://context", "loci://changes", "loci://changes/agent", "loci://stats", "memory://knowledge-graph"]
     {
-        for stranger in &world.strangers {
+        for outsider in &world.outsiders {
             for profile in ["default", "graph"] {
                 let (status, text) =
-                    rpc(&world.house, stranger, profile, "resources/read", json!({ "uri": uri })).await;
-                assert!(status < 500 && !text.contains(SECRET), "{uri} by {}: {status} {text}", stranger.sort);
+                    rpc(&world.server, outsider, profile, "resources/read", json!({ "uri": uri })).await;
+                assert!(status < 500 && !text.contains(SECRET), "{uri} by {}: {status} {text}", outsider.sort);
             }
         }
     }

@@ -1,19 +1,18 @@
-//! The door, from outside: a real port, a real client.
+//! Tests of the server over a real port with a real client.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 mod admin;
 mod bad;
 mod by_filter;
-mod carry;
 mod contract;
 mod description;
 mod errors;
 mod events;
+mod export;
 mod facts;
 mod graph;
 mod guard;
 mod hostile;
-mod house;
 mod idempotency;
 mod import;
 mod isolation;
@@ -29,6 +28,7 @@ mod query;
 mod ready;
 mod recall;
 mod rules;
+mod server;
 mod sessions;
 mod shared;
 mod short_ids;

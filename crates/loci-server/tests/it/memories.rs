@@ -3,21 +3,21 @@
 use loci_types::Role;
 use serde_json::{Value, json};
 
-use crate::house::{House, answer};
+use crate::server::{TestServer, answer};
 
-pub(crate) async fn add(house: &House, content: &str) -> Value {
-    house.post("/v1/memories", json!({ "content": content, "identifiers": { "userId": "ann" } })).await.expect(201)
+pub(crate) async fn add(server: &TestServer, content: &str) -> Value {
+    server.post("/v1/memories", json!({ "content": content, "identifiers": { "userId": "ann" } })).await.expect(201)
 }
 
 #[tokio::test]
 async fn a_memory_is_added_read_changed_forgotten_and_restored() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     let body = json!({
         "content": "Ann drinks green tea.", "layer": "user", "identifiers": { "userId": "ann" }, "kind": "preference",
         "category": "profile", "tags": ["drinks"], "metadata": { "cups": 2 }, "importance": 0.5,
         "eventTime": "2026-01-01T00:00:00Z", "threadId": "t", "source": { "type": "manual" }
     });
-    let added = house.post("/v1/memories", body.clone()).await;
+    let added = server.post("/v1/memories", body.clone()).await;
     let place = format!("/v1/memories/{}?userId=ann", added.body["id"].as_str().unwrap());
     assert_eq!(
         (&added.headers["location"], &added.headers["etag"]),
@@ -28,42 +28,46 @@ async fn a_memory_is_added_read_changed_forgotten_and_restored() {
         (&added["event"], &added["version"], &added["embeddingGenerated"]),
         (&json!("ADD"), &json!(1), &json!(false))
     );
-    assert_eq!((&added["redacted"], &added["degraded"]), (&json!([]), &json!([])), "there is no model to wait for");
+    assert_eq!(
+        (&added["redacted"], &added["degraded"]),
+        (&json!([]), &json!([])),
+        "without a model nothing is degraded"
+    );
     assert_eq!((&added["data"]["kind"], &added["data"]["tags"]), (&json!("preference"), &json!(["drinks"])));
-    let again = answer(house.request("POST", "/v1/memories").header("Prefer", "return=minimal").json(&body)).await;
+    let again = answer(server.request("POST", "/v1/memories").header("Prefer", "return=minimal").json(&body)).await;
     assert!(!again.headers.contains_key("location") && again.headers["etag"] == "\"1\"");
     let again = again.expect(200);
     assert_eq!((&again["event"], &again["id"], &again["data"]), (&json!("NONE"), &added["id"], &Value::Null));
 
     let path = format!("/v1/memories/{}", added["id"].as_str().unwrap());
-    let read = house.get(&format!("{path}?userId=ann")).await;
+    let read = server.get(&format!("{path}?userId=ann")).await;
     assert_eq!(read.headers["etag"], "\"1\"");
     assert_eq!(read.expect(200), added["data"]);
-    assert_eq!(house.get(&format!("{path}?userId=bob")).await.status, 404);
+    assert_eq!(server.get(&format!("{path}?userId=bob")).await.status, 404);
 
     let ann = json!({ "userId": "ann" });
-    let changed = house.patch(&path, json!({ "identifiers": ann, "importance": 0.9, "version": 1 })).await;
+    let changed = server.patch(&path, json!({ "identifiers": ann, "importance": 0.9, "version": 1 })).await;
     assert_eq!(changed.headers["etag"], "\"2\"");
     let changed = changed.expect(200);
     assert_eq!((&changed["event"], &changed["data"]["importance"]), (&json!("UPDATE"), &json!(0.9)));
-    let tagged = |tag: &str, body: Value| answer(house.request("PATCH", &path).header("If-Match", tag).json(&body));
+    let tagged = |tag: &str, body: Value| answer(server.request("PATCH", &path).header("If-Match", tag).json(&body));
     let stale = tagged("\"1\"", json!({ "importance": 0.1 })).await;
     assert_eq!((stale.status, &stale.body["code"]), (409, &json!("VERSION_CONFLICT")));
     tagged("\"2\"", json!({ "importance": 0.1, "version": 1 })).await.refused(400, "version");
     tagged("two", json!({ "importance": 0.1 })).await.refused(400, "If-Match");
     tagged("W/\"2\"", json!({ "importance": 0.1, "version": 2 })).await.expect(200);
-    house.patch(&path, json!({})).await.refused(400, "update");
-    house.patch(&path, json!({ "importance": 2 })).await.refused(400, "importance");
-    house.patch(&path, json!({ "asIs": true })).await.refused(400, "asIs");
+    server.patch(&path, json!({})).await.refused(400, "update");
+    server.patch(&path, json!({ "importance": 2 })).await.refused(400, "importance");
+    server.patch(&path, json!({ "asIs": true })).await.refused(400, "asIs");
 
     let gone = |tag: &'static str| {
-        answer(house.request("DELETE", &format!("{path}?reason=moved&userId=ann")).header("If-Match", tag))
+        answer(server.request("DELETE", &format!("{path}?reason=moved&userId=ann")).header("If-Match", tag))
     };
     assert_eq!(gone("\"2\"").await.status, 409);
     let gone = gone("*").await;
     assert_eq!((gone.status, gone.text.as_str()), (204, ""));
-    assert_eq!(house.get(&path).await.expect(200)["state"], "soft_deleted");
-    let restored = answer(house.request("POST", &format!("{path}/restore"))).await;
+    assert_eq!(server.get(&path).await.expect(200)["state"], "soft_deleted");
+    let restored = answer(server.request("POST", &format!("{path}/restore"))).await;
     let version = restored.body["version"].to_string();
     assert_eq!(restored.headers["etag"].to_str().unwrap().trim_matches('"'), version);
     let restored = restored.expect(200);
@@ -71,12 +75,15 @@ async fn a_memory_is_added_read_changed_forgotten_and_restored() {
 }
 
 #[tokio::test]
-async fn what_the_caller_may_not_see_is_not_told() {
-    let house = House::guarded().await;
-    let key = house.bounded(loci_types::Role::Writer, json!({ "users": ["ann"], "agents": ["helper"] })).await;
-    house.post("/v1/agents", json!({ "agentId": "helper", "settings": { "categories": ["tasks"] } })).await.expect(201);
+async fn what_the_caller_may_not_see_is_not_found() {
+    let server = TestServer::guarded().await;
+    let key = server.bounded(loci_types::Role::Writer, json!({ "users": ["ann"], "agents": ["helper"] })).await;
+    server
+        .post("/v1/agents", json!({ "agentId": "helper", "settings": { "categories": ["tasks"] } }))
+        .await
+        .expect(201);
     let body = json!({ "content": "Ann is tall." });
-    let added = answer(house.request_as(&key, "POST", "/v1/memories").json(&body)).await.expect(201);
+    let added = answer(server.request_as(&key, "POST", "/v1/memories").json(&body)).await.expect(201);
     assert_eq!(added["data"], Value::Null);
     assert!(added.as_object().unwrap().contains_key("data"));
 }
@@ -85,18 +92,18 @@ async fn what_the_caller_may_not_see_is_not_told() {
 async fn a_day_is_taken_for_an_instant_in_the_zone_of_the_server() {
     let mut config = loci_engine::Config::default();
     config.retrieval.time_zone = "Europe/Vienna".to_owned();
-    let house = House::with(loci_server::Options::default(), config).await;
+    let server = TestServer::with(loci_server::Options::default(), config).await;
     let body = json!({
         "content": "Ann opened the shop.", "identifiers": { "userId": "ann" }, "eventTime": "2026-01-31",
         "validUntil": "2126-07-01"
     });
     // With a key the request is read in a task of its own.
-    let request = house.request("POST", "/v1/memories").header("Idempotency-Key", "shop");
+    let request = server.request("POST", "/v1/memories").header("Idempotency-Key", "shop");
     let added = answer(request.json(&body)).await.expect(201);
     assert_eq!(added["data"]["eventTime"], "2026-01-30T23:00:00Z");
     assert_eq!(added["data"]["validUntil"], "2126-06-30T22:00:00Z");
     let path = format!("/v1/memories/{}", added["id"].as_str().unwrap());
-    let changed = house.patch(&path, json!({ "eventTime": "2026-02-01" })).await.expect(200);
+    let changed = server.patch(&path, json!({ "eventTime": "2026-02-01" })).await.expect(200);
     assert_eq!(changed["data"]["eventTime"], "2026-01-31T23:00:00Z");
     for (query, count) in [
         ("eventAfter=2026-02-01", 1),
@@ -105,35 +112,35 @@ async fn a_day_is_taken_for_an_instant_in_the_zone_of_the_server() {
         ("eventBefore=2026-02-02", 1),
         ("asOf=2026-01-01", 0),
     ] {
-        let told = house.get(&format!("/v1/memories/count?userId=ann&{query}")).await.expect(200);
-        assert_eq!(told, json!({ "count": count }), "{query}");
+        let response = server.get(&format!("/v1/memories/count?userId=ann&{query}")).await.expect(200);
+        assert_eq!(response, json!({ "count": count }), "{query}");
     }
-    house.patch(&path, json!({ "eventTime": "2026-02-30" })).await.refused(400, "eventTime");
-    house.get("/v1/memories?eventAfter=2026-13-01").await.refused(400, "eventAfter");
+    server.patch(&path, json!({ "eventTime": "2026-02-30" })).await.refused(400, "eventTime");
+    server.get("/v1/memories?eventAfter=2026-13-01").await.refused(400, "eventAfter");
 }
 
 #[tokio::test]
 async fn many_are_added_at_once() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     let memories = json!([{ "content": "Ann lives in Graz." }, { "content": " " }, { "content": "Ann plays chess." }]);
     let ann = json!({ "userId": "ann" });
     let stopped =
-        house.post("/v1/memories/batch", json!({ "identifiers": ann, "memories": memories })).await.expect(200);
+        server.post("/v1/memories/batch", json!({ "identifiers": ann, "memories": memories })).await.expect(200);
     assert_eq!((&stopped["succeeded"], &stopped["failed"]), (&json!(1), &json!(1)));
     assert_eq!(stopped["data"].as_array().unwrap().len(), 2);
     let error = &stopped["data"][1]["error"];
     assert_eq!((&error["code"], &error["details"]["field"]), (&json!("INVALID_INPUT"), &json!("content")));
     let body = json!({ "identifiers": ann, "memories": memories, "continueOnError": true });
-    let all = house.post("/v1/memories/batch", body).await.expect(200);
+    let all = server.post("/v1/memories/batch", body).await.expect(200);
     assert_eq!((&all["succeeded"], &all["failed"], &all["data"][2]["index"]), (&json!(2), &json!(1), &json!(2)));
     assert_eq!(
         (&all["data"][0]["event"], &all["data"][0]["id"], &all["data"][2]["event"]),
         (&json!("NONE"), &stopped["data"][0]["id"], &json!("ADD"))
     );
     assert_eq!((&all["data"][2]["version"], &all["data"][2]["redacted"]), (&json!(1), &json!([])));
-    house.post("/v1/memories/batch", json!({ "memories": [] })).await.refused(400, "memories");
+    server.post("/v1/memories/batch", json!({ "memories": [] })).await.refused(400, "memories");
     let many = vec![json!({ "content": "x" }); 501];
-    house.post("/v1/memories/batch", json!({ "memories": many })).await.refused(400, "memories");
+    server.post("/v1/memories/batch", json!({ "memories": many })).await.refused(400, "memories");
     for (memory, field) in [
         (json!({ "content": "x", "colour": 1 }), "memories[1].colour"),
         (json!({ "content": 7 }), "memories[1].content"),
@@ -142,28 +149,28 @@ async fn many_are_added_at_once() {
         (json!(["x"]), "memories[1]"),
     ] {
         let body = json!({ "identifiers": ann, "memories": [{ "content": "Ann rides a horse." }, memory] });
-        house.post("/v1/memories/batch", body).await.refused(400, field);
+        server.post("/v1/memories/batch", body).await.refused(400, field);
     }
-    assert_eq!(house.get("/v1/memories/count").await.expect(200)["count"], 2, "what is malformed adds nothing");
+    assert_eq!(server.get("/v1/memories/count").await.expect(200)["count"], 2, "what is malformed adds nothing");
 }
 
 #[tokio::test]
 async fn a_batch_holds_memories_of_several_users() {
-    let house = House::guarded().await;
-    let key = house.bounded(loci_types::Role::Writer, json!({ "users": ["ann", "ben"], "projects": ["shop"] })).await;
-    let send = |body: Value| answer(house.request_as(&key, "POST", "/v1/memories/batch").json(&body));
+    let server = TestServer::guarded().await;
+    let key = server.bounded(loci_types::Role::Writer, json!({ "users": ["ann", "ben"], "projects": ["shop"] })).await;
+    let send = |body: Value| answer(server.request_as(&key, "POST", "/v1/memories/batch").json(&body));
     let body = json!({ "identifiers": { "userId": "ann", "projectId": "shop" }, "continueOnError": true, "memories": [
         { "content": "The shop opens at nine.", "layer": "user" },
         { "content": "The shop closes at five.", "layer": "user", "identifiers": { "userId": "ben" } },
         { "content": "The shop has a cellar.", "layer": "user", "identifiers": { "userId": "eve" } },
         { "content": "The shop has a cat.", "durability": "batched" }
     ] });
-    let told = send(body).await.expect(200);
-    assert_eq!((&told["succeeded"], &told["failed"]), (&json!(2), &json!(2)), "{told}");
-    assert_eq!(told["data"][2]["error"]["code"], "UNAUTHORIZED");
-    assert_eq!(told["data"][3]["error"]["details"]["field"], "durability");
-    let ben = format!("/v1/memories/{}?userId=ben", told["data"][1]["id"].as_str().unwrap());
-    let ben = answer(house.request_as(&key, "GET", &ben)).await.expect(200);
+    let response = send(body).await.expect(200);
+    assert_eq!((&response["succeeded"], &response["failed"]), (&json!(2), &json!(2)), "{response}");
+    assert_eq!(response["data"][2]["error"]["code"], "UNAUTHORIZED");
+    assert_eq!(response["data"][3]["error"]["details"]["field"], "durability");
+    let ben = format!("/v1/memories/{}?userId=ben", response["data"][1]["id"].as_str().unwrap());
+    let ben = answer(server.request_as(&key, "GET", &ben)).await.expect(200);
     assert_eq!(ben["identifiers"], json!({ "userId": "ben", "projectId": "shop" }));
     // Who may not speak for the batch itself adds nothing.
     let foreign = json!({ "identifiers": { "userId": "eve" }, "memories": [{ "content": "Eve listens." }] });
@@ -174,15 +181,15 @@ async fn a_batch_holds_memories_of_several_users() {
         { "content": "Eve bought the lamp.", "identifiers": { "userId": "eve" } },
         { "content": "Ann sold the table." }
     ] });
-    let told = send(body).await.expect(200);
-    assert_eq!((told["data"].as_array().unwrap().len(), &told["failed"]), (2, &json!(1)), "{told}");
-    let count = answer(house.request_as(&key, "GET", "/v1/memories/count?userId=ann")).await.expect(200);
+    let response = send(body).await.expect(200);
+    assert_eq!((response["data"].as_array().unwrap().len(), &response["failed"]), (2, &json!(1)), "{response}");
+    let count = answer(server.request_as(&key, "GET", "/v1/memories/count?userId=ann")).await.expect(200);
     assert_eq!(count["count"], 2);
 }
 
 #[tokio::test]
 async fn memories_are_listed_page_by_page() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     let mut ids = Vec::new();
     for n in 0..5 {
         let body = json!({
@@ -193,9 +200,9 @@ async fn memories_are_listed_page_by_page() {
             "accessPolicy": if n == 1 { "public" } else { "shared" }, "confidence": f64::from(n) / 4.0,
             "category": "stock", "eventTime": format!("2026-01-0{}T00:00:00Z", n + 1)
         });
-        ids.push(house.post("/v1/memories", body).await.expect(201)["id"].as_str().unwrap().to_owned());
+        ids.push(server.post("/v1/memories", body).await.expect(201)["id"].as_str().unwrap().to_owned());
     }
-    let list = async |query: &str| house.get(&format!("/v1/memories?userId=ann{query}")).await.expect(200);
+    let list = async |query: &str| server.get(&format!("/v1/memories?userId=ann{query}")).await.expect(200);
     let first = list("&limit=2").await;
     assert_eq!(first["data"].as_array().unwrap().len(), 2);
     assert_eq!(first.as_object().unwrap().len(), 2, "a page has no other fields: {first}");
@@ -244,7 +251,7 @@ async fn memories_are_listed_page_by_page() {
         ("&superseded=true".to_owned(), 5),
         ("&asOf=2120-01-01".to_owned(), 5),
     ] {
-        let (page, count) = (list(&query).await, house.get(&format!("/v1/memories/count?userId=ann{query}")).await);
+        let (page, count) = (list(&query).await, server.get(&format!("/v1/memories/count?userId=ann{query}")).await);
         assert_eq!(page["data"].as_array().unwrap().len(), expect, "{query}");
         assert_eq!(count.expect(200), json!({ "count": expect }), "{query}");
     }
@@ -265,8 +272,8 @@ async fn memories_are_listed_page_by_page() {
         ("kind=a&kind=b", "kind"),
         ("filter.kind=a", "filter"),
     ] {
-        house.get(&format!("/v1/memories?{query}")).await.refused(400, field);
-        house.get(&format!("/v1/memories/count?{query}")).await.refused(400, field);
+        server.get(&format!("/v1/memories?{query}")).await.refused(400, field);
+        server.get(&format!("/v1/memories/count?{query}")).await.refused(400, field);
     }
     for (query, field) in [
         ("limit=0", "limit"),
@@ -275,24 +282,24 @@ async fn memories_are_listed_page_by_page() {
         ("limit=many", "limit"),
         ("cursor=x", "cursor"),
     ] {
-        house.get(&format!("/v1/memories?{query}")).await.refused(400, field);
+        server.get(&format!("/v1/memories?{query}")).await.refused(400, field);
     }
     list("&limit=1000").await;
-    house.get("/v1/memories/count?limit=5").await.refused(400, "limit");
+    server.get("/v1/memories/count?limit=5").await.refused(400, "limit");
     let ids = vec!["0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50"; 1001].join(",");
-    house.get(&format!("/v1/memories/count?id={ids}")).await.refused(400, "id");
+    server.get(&format!("/v1/memories/count?id={ids}")).await.refused(400, "id");
 }
 
 #[tokio::test]
 async fn the_location_of_a_new_memory_leads_to_it() {
-    let house = House::guarded().await;
-    let writer = house.bounded(Role::Writer, json!({})).await;
+    let server = TestServer::guarded().await;
+    let writer = server.bounded(Role::Writer, json!({})).await;
     for identifiers in [json!({ "userId": "ann" }), json!({ "projectId": "a b/c" })] {
         let body = json!({ "content": "The lamp is green.", "identifiers": identifiers, "asIs": true });
-        let added = answer(house.request_as(&writer, "POST", "/v1/memories").json(&body)).await;
+        let added = answer(server.request_as(&writer, "POST", "/v1/memories").json(&body)).await;
         let location = added.headers["location"].to_str().unwrap().to_owned();
         let id = added.expect(201)["id"].clone();
-        let read = answer(house.request_as(&writer, "GET", &location)).await;
+        let read = answer(server.request_as(&writer, "GET", &location)).await;
         assert_eq!(read.headers["etag"], "\"1\"", "{location}");
         assert_eq!(read.expect(200)["id"], id, "{location}");
     }

@@ -3,12 +3,12 @@
 use loci_types::{Grant, Role, Tenant};
 use serde_json::{Value, json};
 
-use crate::house::{House, answer};
+use crate::server::{TestServer, answer};
 
 /// Calls a method of MCP. Returns its result or its error.
-async fn mcp(house: &House, key: &str, path: &str, method: &str, params: Value) -> Value {
+async fn mcp(server: &TestServer, key: &str, path: &str, method: &str, params: Value) -> Value {
     let sent = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-    let request = house
+    let request = server
         .request_as(key, "POST", path)
         .header("Accept", "application/json, text/event-stream")
         .header("MCP-Protocol-Version", "2025-06-18")
@@ -16,14 +16,14 @@ async fn mcp(house: &House, key: &str, path: &str, method: &str, params: Value) 
     answer(request).await.expect(200)
 }
 
-async fn tool(house: &House, key: &str, path: &str, name: &str, arguments: Value) -> Value {
-    let answer = mcp(house, key, path, "tools/call", json!({ "name": name, "arguments": arguments })).await;
+async fn tool(server: &TestServer, key: &str, path: &str, name: &str, arguments: Value) -> Value {
+    let answer = mcp(server, key, path, "tools/call", json!({ "name": name, "arguments": arguments })).await;
     answer["result"]["structuredContent"].clone()
 }
 
 /// The lines of operations and of their errors, without the name of the metric.
-async fn counted(house: &House, key: &str) -> Vec<String> {
-    let text = answer(house.request_as(key, "GET", "/metrics")).await.text;
+async fn counted(server: &TestServer, key: &str) -> Vec<String> {
+    let text = answer(server.request_as(key, "GET", "/metrics")).await.text;
     let names = ["loci_memory_operations_total", "loci_memory_operations_errors_total"];
     let lines = text.lines().filter_map(|line| names.into_iter().find_map(|name| line.strip_prefix(name)));
     lines.map(str::to_owned).collect()
@@ -31,26 +31,26 @@ async fn counted(house: &House, key: &str) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_operation_has_one_name_and_the_door_tells_the_protocol() {
-    let house = House::guarded().await;
-    let key = house.key(Grant { role: Role::Admin, ..Grant::whole(Tenant::default()) }).await;
-    let post = async |path: &str, body: Value| answer(house.request_as(&key, "POST", path).json(&body)).await;
+    let server = TestServer::guarded().await;
+    let key = server.key(Grant { role: Role::Admin, ..Grant::whole(Tenant::default()) }).await;
+    let post = async |path: &str, body: Value| answer(server.request_as(&key, "POST", path).json(&body)).await;
     let ann = json!({ "userId": "ann" });
     post("/v1/memories", json!({ "content": "Ann likes tea", "identifiers": ann })).await.expect(201);
     post("/v1/recall", json!({ "query": "tea", "identifiers": ann })).await.expect(200);
     let entry = json!({ "entry": { "content": "Ann likes rye bread" }, "options": { "layer": { "type": "user", "user_id": "ann" } } });
     post("/openspec/v1/knowledge/create", entry).await.expect(201);
     let (full, graph) = ("/mcp/full?userId=ann", "/mcp/graph?userId=ann");
-    tool(&house, &key, full, "remember_fact", json!({ "fact": "Ann likes plums" })).await;
-    tool(&house, &key, full, "list_consents", json!({})).await;
-    tool(&house, &key, full, "list_entities", json!({ "limit": 2 })).await;
+    tool(&server, &key, full, "remember_fact", json!({ "fact": "Ann likes plums" })).await;
+    tool(&server, &key, full, "list_consents", json!({})).await;
+    tool(&server, &key, full, "list_entities", json!({ "limit": 2 })).await;
     // By its short id: what the id costs is part of the one call.
-    let stored = tool(&house, &key, full, "remember_fact", json!({ "fact": "Ann owns a boat" })).await;
-    tool(&house, &key, full, "get_memory", json!({ "memory_id": stored["id"] })).await;
+    let stored = tool(&server, &key, full, "remember_fact", json!({ "fact": "Ann owns a boat" })).await;
+    tool(&server, &key, full, "get_memory", json!({ "memory_id": stored["id"] })).await;
     let entity = json!({ "name": "Ann", "entityType": "person", "observations": ["is tall"] });
-    tool(&house, &key, graph, "create_entities", json!({ "entities": [entity] })).await;
-    tool(&house, &key, graph, "search_nodes", json!({ "query": "tall" })).await;
-    mcp(&house, &key, full, "resources/read", json!({ "uri": "loci://stats" })).await;
-    let lines = counted(&house, &key).await;
+    tool(&server, &key, graph, "create_entities", json!({ "entities": [entity] })).await;
+    tool(&server, &key, graph, "search_nodes", json!({ "query": "tall" })).await;
+    mcp(&server, &key, full, "resources/read", json!({ "uri": "loci://stats" })).await;
+    let lines = counted(&server, &key).await;
     for line in [
         "{operation=\"addMemory\",door=\"http\"} 1",
         "{operation=\"addMemory\",door=\"mcp\"} 2",
@@ -71,14 +71,14 @@ async fn an_operation_has_one_name_and_the_door_tells_the_protocol() {
     let known: Vec<&str> = methods.filter_map(|method| method["operationId"].as_str()).collect();
     for line in &lines {
         let name = line.split('"').nth(1).unwrap();
-        assert!(known.contains(&name), "`{name}` is no operation of the description");
+        assert!(known.contains(&name), "`{name}` is not an operation of the description");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn wrong_calls_of_tools_are_counted_and_name_their_operation() {
-    let house = House::guarded().await;
-    let key = house.key(Grant { role: Role::Admin, ..Grant::whole(Tenant::default()) }).await;
+    let server = TestServer::guarded().await;
+    let key = server.key(Grant { role: Role::Admin, ..Grant::whole(Tenant::default()) }).await;
     let full = "/mcp/full?userId=ann";
     let wrong = [
         ("list_entities", json!({ "limit": "many" }), "listEntities", "INVALID_INPUT"),
@@ -94,14 +94,14 @@ async fn wrong_calls_of_tools_are_counted_and_name_their_operation() {
         ("no_such_tool", json!({}), "callMcp", "INVALID_INPUT"),
     ];
     for (name, arguments, operation, code) in &wrong {
-        let problem = tool(&house, &key, full, name, arguments.clone()).await;
+        let problem = tool(&server, &key, full, name, arguments.clone()).await;
         assert_eq!((&problem["operation"], &problem["code"]), (&json!(operation), &json!(code)), "{name}: {problem}");
     }
-    let reader = house.key(Grant { role: Role::Reader, ..Grant::whole(Tenant::default()) }).await;
-    let problem = tool(&house, &reader, full, "remember_fact", json!({ "fact": "x" })).await;
+    let reader = server.key(Grant { role: Role::Reader, ..Grant::whole(Tenant::default()) }).await;
+    let problem = tool(&server, &reader, full, "remember_fact", json!({ "fact": "x" })).await;
     assert_eq!((&problem["operation"], &problem["code"]), (&json!("addMemory"), &json!("UNAUTHORIZED")), "{problem}");
     // The address is wrong, not the call.
-    let problem = tool(&house, &key, "/mcp/full?user=ann", "list_entities", json!({})).await;
+    let problem = tool(&server, &key, "/mcp/full?user=ann", "list_entities", json!({})).await;
     assert_eq!(
         (&problem["operation"], &problem["code"]),
         (&json!("listEntities"), &json!("INVALID_INPUT")),
@@ -112,10 +112,10 @@ async fn wrong_calls_of_tools_are_counted_and_name_their_operation() {
         ("resources/read", json!({ "uri": "loci://nothing" }), "callMcp"),
         ("prompts/get", json!({ "name": "recall_context", "arguments": { "topic": " " } }), "recall"),
     ] {
-        let answer = mcp(&house, &key, full, method, params).await;
+        let answer = mcp(&server, &key, full, method, params).await;
         assert_eq!(answer["error"]["data"]["operation"], operation, "{answer}");
     }
-    let lines = counted(&house, &key).await;
+    let lines = counted(&server, &key).await;
     for line in [
         "{operation=\"listEntities\",door=\"mcp\"} 3",
         "{operation=\"listEntities\",door=\"mcp\",code=\"INVALID_INPUT\"} 3",

@@ -1,9 +1,9 @@
-//! Does Loci speak as a knowledge provider does?
+//! The API of an OpenSpec Knowledge Provider.
 
 use loci_types::Role;
 use serde_json::{Value, json};
 
-use crate::house::{Answer, House, answer};
+use crate::server::{Answer, TestServer, answer};
 use crate::sse::Stream;
 
 const ROOT: &str = "/openspec/v1/knowledge";
@@ -13,33 +13,33 @@ fn at(rest: &str) -> String {
 }
 
 /// Makes an entry of Ann's and returns it.
-async fn made(house: &House, entry: Value) -> Value {
+async fn made(server: &TestServer, entry: Value) -> Value {
     let body = json!({ "entry": entry, "options": { "layer": { "type": "user", "user_id": "ann" } } });
-    house.post(&at("/create"), body).await.expect(201)["entry"].clone()
+    server.post(&at("/create"), body).await.expect(201)["entry"].clone()
 }
 
-async fn put(house: &House, id: &Value, body: Value) -> Answer {
-    answer(house.request("PUT", &at(&format!("/{}", id.as_str().unwrap()))).json(&body)).await
+async fn put(server: &TestServer, id: &Value, body: Value) -> Answer {
+    answer(server.request("PUT", &at(&format!("/{}", id.as_str().unwrap()))).json(&body)).await
 }
 
 /// That it failed so, in the words of a knowledge provider.
 #[track_caller]
-fn refused(told: &Answer, status: u16, code: &str, field: &str) {
-    let error = &told.body["error"];
-    assert_eq!((told.status, error["code"].as_str()), (status, Some(code)), "{}", told.text);
-    assert_eq!(error["details"]["field"].as_str().unwrap_or_default(), field, "{}", told.text);
-    assert_eq!(told.body["request_id"], told.headers["x-request-id"].to_str().unwrap());
-    assert!(told.body["timestamp"].as_str().unwrap().ends_with('Z'));
-    assert_eq!(told.headers["content-type"], "application/json");
+fn refused(response: &Answer, status: u16, code: &str, field: &str) {
+    let error = &response.body["error"];
+    assert_eq!((response.status, error["code"].as_str()), (status, Some(code)), "{}", response.text);
+    assert_eq!(error["details"]["field"].as_str().unwrap_or_default(), field, "{}", response.text);
+    assert_eq!(response.body["request_id"], response.headers["x-request-id"].to_str().unwrap());
+    assert!(response.body["timestamp"].as_str().unwrap().ends_with('Z'));
+    assert_eq!(response.headers["content-type"], "application/json");
 }
 
 #[tokio::test]
 async fn the_provider_says_what_it_can_do() {
-    let house = House::open().await;
-    let told = house.get(ROOT).await;
-    assert!(["x-request-id", "x-provider-version"].iter().all(|name| told.headers.contains_key(*name)));
-    let told = told.expect(200);
-    let provider = &told["provider"];
+    let server = TestServer::open().await;
+    let response = server.get(ROOT).await;
+    assert!(["x-request-id", "x-provider-version"].iter().all(|name| response.headers.contains_key(*name)));
+    let response = response.expect(200);
+    let provider = &response["provider"];
     assert_eq!(provider["name"], "loci");
     assert_eq!(
         provider["capabilities"],
@@ -47,17 +47,17 @@ async fn the_provider_says_what_it_can_do() {
     );
     assert_eq!(provider["limits"]["max_entry_size"], 8_192);
     assert_eq!(provider["features"]["semantic_search"], false);
-    assert_eq!(house.get("/api/v1/knowledge").await.expect(200), told);
+    assert_eq!(server.get("/api/v1/knowledge").await.expect(200), response);
     let description: Value = serde_json::from_str(&loci_server::description()).unwrap();
     assert!(description["paths"][ROOT].is_object() && description["paths"]["/api/v1/knowledge"].is_null());
     let create = &description["paths"][at("/create")]["post"];
     assert!(create["parameters"].as_array().unwrap().iter().any(|one| one.to_string().contains("Idempotency-Key")));
-    house.close().await;
+    server.close().await;
 }
 
 #[tokio::test]
-async fn an_entry_is_made_changed_told_of_and_removed() {
-    let house = House::open().await;
+async fn an_entry_is_created_changed_described_and_deleted() {
+    let server = TestServer::open().await;
     let entry = json!({
         "content": "The gate opens at six",
         "metadata": {
@@ -68,36 +68,36 @@ async fn an_entry_is_made_changed_told_of_and_removed() {
         "access_policy": "organization"
     });
     let body = json!({ "entry": entry, "options": { "layer": { "type": "user", "user_id": "ann" } } });
-    let told = house.post(&at("/create"), body).await.expect(201);
-    assert_eq!(told["status"], "created");
-    let id = &told["entry"]["id"];
+    let response = server.post(&at("/create"), body).await.expect(201);
+    assert_eq!(response["status"], "created");
+    let id = &response["entry"]["id"];
     for (name, value) in entry.as_object().unwrap() {
         if name != "metadata" {
-            assert_eq!(&told["entry"][name], value, "{name}");
+            assert_eq!(&response["entry"][name], value, "{name}");
         }
     }
     for (name, value) in entry["metadata"].as_object().unwrap().iter().filter(|(name, _)| *name != "custom") {
-        assert_eq!(&told["entry"]["metadata"][name], value, "{name}");
+        assert_eq!(&response["entry"]["metadata"][name], value, "{name}");
     }
-    assert_eq!(told["entry"]["metadata"]["custom"]["room"], 7);
-    assert_eq!((&told["entry"]["version"], &told["entry"]["layer"]["type"]), (&json!(1), &json!("user")));
+    assert_eq!(response["entry"]["metadata"]["custom"]["room"], 7);
+    assert_eq!((&response["entry"]["version"], &response["entry"]["layer"]["type"]), (&json!(1), &json!("user")));
 
     let layer = json!({ "layer": { "user_id": "ann" } });
     let change = json!({
         "entry": { "content": "The gate opens at seven", "metadata": { "custom": { "room": null, "floor": 1 } } },
         "options": layer, "version": 1
     });
-    let told = put(&house, id, change.clone()).await.expect(200);
-    assert_eq!((&told["status"], &told["entry"]["version"]), (&json!("updated"), &json!(2)));
-    assert_eq!(told["entry"]["metadata"]["title"], "Gate");
+    let response = put(&server, id, change.clone()).await.expect(200);
+    assert_eq!((&response["status"], &response["entry"]["version"]), (&json!("updated"), &json!(2)));
+    assert_eq!(response["entry"]["metadata"]["title"], "Gate");
     assert_eq!(
-        (&told["entry"]["metadata"]["custom"]["room"], &told["entry"]["metadata"]["custom"]["floor"]),
+        (&response["entry"]["metadata"]["custom"]["room"], &response["entry"]["metadata"]["custom"]["floor"]),
         (&Value::Null, &json!(1))
     );
-    refused(&put(&house, id, change).await, 409, "VERSION_CONFLICT", "version");
+    refused(&put(&server, id, change).await, 409, "VERSION_CONFLICT", "version");
 
     let path = at(&format!("/{}", id.as_str().unwrap()));
-    let about = house.get(&format!("{path}/metadata?user_id=ann")).await.expect(200);
+    let about = server.get(&format!("{path}/metadata?user_id=ann")).await.expect(200);
     assert_eq!(
         (&about["entry_id"], &about["metadata"]["title"], &about["source"]["version"]),
         (id, &json!("Gate"), &json!("3"))
@@ -106,24 +106,24 @@ async fn an_entry_is_made_changed_told_of_and_removed() {
         about["version_history"].as_array().unwrap().iter().map(|past| past["event"].as_str().unwrap()).collect();
     assert_eq!((events.first(), events.contains(&"update")), (Some(&"add"), true), "{events:?}");
 
-    let stale = answer(house.request("DELETE", &format!("{path}?user_id=ann")).header("If-Match", "\"1\"")).await;
+    let stale = answer(server.request("DELETE", &format!("{path}?user_id=ann")).header("If-Match", "\"1\"")).await;
     refused(&stale, 409, "VERSION_CONFLICT", "version");
-    let gone = house.delete(&format!("{path}?user_id=ann")).await.expect(200);
+    let gone = server.delete(&format!("{path}?user_id=ann")).await.expect(200);
     assert_eq!(gone, json!({ "deleted": true, "entry_id": id }));
-    let found = house.post(&at("/query"), json!({ "query": "gate", "layer": { "user_id": "ann" } })).await.expect(200);
+    let found = server.post(&at("/query"), json!({ "query": "gate", "layer": { "user_id": "ann" } })).await.expect(200);
     assert_eq!(found["results"], json!([]));
     // It could still be restored; now it is gone.
-    assert_eq!(house.get(&format!("{path}/metadata?user_id=ann")).await.status, 200);
-    house.delete(&format!("{path}?user_id=ann&hard_delete=true")).await.expect(200);
-    refused(&house.get(&format!("{path}/metadata?user_id=ann")).await, 404, "MEMORY_NOT_FOUND", "id");
-    house.close().await;
+    assert_eq!(server.get(&format!("{path}/metadata?user_id=ann")).await.status, 200);
+    server.delete(&format!("{path}?user_id=ann&hard_delete=true")).await.expect(200);
+    refused(&server.get(&format!("{path}/metadata?user_id=ann")).await, 404, "MEMORY_NOT_FOUND", "id");
+    server.close().await;
 }
 
 #[tokio::test]
 async fn what_is_wrong_is_named_in_the_words_of_providers() {
-    let house = House::open().await;
-    let id = made(&house, json!({ "content": "The gate opens at six" })).await["id"].clone();
-    let create = |body: Value| house.post("/api/v1/knowledge/create", body);
+    let server = TestServer::open().await;
+    let id = made(&server, json!({ "content": "The gate opens at six" })).await["id"].clone();
+    let create = |body: Value| server.post("/api/v1/knowledge/create", body);
     let entry = json!({ "content": "a text" });
     let user = json!({ "layer": { "user_id": "ann" } });
     for (body, code, field) in [
@@ -171,14 +171,14 @@ async fn what_is_wrong_is_named_in_the_words_of_providers() {
     refused(&create(long).await, 413, "CONTENT_TOO_LONG", "content");
     let moved =
         json!({ "entry": entry, "options": { "layer": { "type": "project", "project_id": "p", "user_id": "ann" } } });
-    refused(&put(&house, &id, moved).await, 400, "INVALID_INPUT", "options.layer.type");
-    refused(&put(&house, &id, json!({ "entry": {}, "options": user })).await, 400, "INVALID_INPUT", "update");
-    let both = house.request("PUT", &at(&format!("/{}", id.as_str().unwrap()))).header("If-Match", "2");
+    refused(&put(&server, &id, moved).await, 400, "INVALID_INPUT", "options.layer.type");
+    refused(&put(&server, &id, json!({ "entry": {}, "options": user })).await, 400, "INVALID_INPUT", "update");
+    let both = server.request("PUT", &at(&format!("/{}", id.as_str().unwrap()))).header("If-Match", "2");
     let both = answer(both.json(&json!({ "entry": entry, "options": user, "version": 1 }))).await;
     refused(&both, 400, "INVALID_INPUT", "version");
-    refused(&put(&house, &json!("nonsense"), json!({ "entry": entry })).await, 400, "INVALID_INPUT", "id");
-    refused(&house.get(&at("/nowhere/at/all")).await, 404, "ROUTE_NOT_FOUND", "path");
-    refused(&house.get(&at("/query")).await, 405, "METHOD_NOT_ALLOWED", "method");
+    refused(&put(&server, &json!("nonsense"), json!({ "entry": entry })).await, 400, "INVALID_INPUT", "id");
+    refused(&server.get(&at("/nowhere/at/all")).await, 404, "ROUTE_NOT_FOUND", "path");
+    refused(&server.get(&at("/query")).await, 405, "METHOD_NOT_ALLOWED", "method");
     for (options, field) in [
         (json!({ "limit": 0 }), "options.limit"),
         (json!({ "limit": 101 }), "options.limit"),
@@ -188,37 +188,37 @@ async fn what_is_wrong_is_named_in_the_words_of_providers() {
         (json!({ "distance_metric": "euclidean" }), "options.distance_metric"),
         (json!({ "page": 1 }), "options.page"),
     ] {
-        let told = house.post(&at("/query"), json!({ "query": "gate", "options": options })).await;
-        refused(&told, 400, "INVALID_INPUT", field);
+        let response = server.post(&at("/query"), json!({ "query": "gate", "options": options })).await;
+        refused(&response, 400, "INVALID_INPUT", field);
     }
-    let long = house.post(&at("/query"), json!({ "query": "a".repeat(8_193) })).await;
+    let long = server.post(&at("/query"), json!({ "query": "a".repeat(8_193) })).await;
     refused(&long, 413, "QUERY_TOO_LONG", "query");
-    house.close().await;
+    server.close().await;
 }
 
 #[tokio::test]
 async fn strangers_and_readers_are_refused_in_the_same_words() {
-    let house = House::guarded().await;
-    let reader = house.bounded(Role::Reader, json!({ "users": ["ann"] })).await;
-    let stranger = answer(house.request_as("loci_nonsense", "GET", "/api/v1/knowledge")).await;
-    refused(&stranger, 401, "UNAUTHENTICATED", "");
+    let server = TestServer::guarded().await;
+    let reader = server.bounded(Role::Reader, json!({ "users": ["ann"] })).await;
+    let outsider = answer(server.request_as("loci_nonsense", "GET", "/api/v1/knowledge")).await;
+    refused(&outsider, 401, "UNAUTHENTICATED", "");
     for root in [ROOT, "/api/v1/knowledge"] {
-        assert_eq!(answer(house.request_as(&reader, "GET", root)).await.status, 200);
+        assert_eq!(answer(server.request_as(&reader, "GET", root)).await.status, 200);
         let body = json!({ "entry": { "content": "a text" } });
-        let write = answer(house.request_as(&reader, "POST", &format!("{root}/create")).json(&body)).await;
+        let write = answer(server.request_as(&reader, "POST", &format!("{root}/create")).json(&body)).await;
         refused(&write, 403, "UNAUTHORIZED", "");
         let other = json!({ "query": "anything", "layer": { "user_id": "ben" } });
-        let other = answer(house.request_as(&reader, "POST", &format!("{root}/query")).json(&other)).await;
+        let other = answer(server.request_as(&reader, "POST", &format!("{root}/query")).json(&other)).await;
         refused(&other, 403, "UNAUTHORIZED", "user_id");
     }
-    house.close().await;
+    server.close().await;
 }
 
 #[tokio::test]
 async fn entries_are_found_by_words_filters_and_views() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     let gate = made(
-        &house,
+        &server,
         json!({
             "content": "The gate opens at six. The dog sleeps.",
             "metadata": { "author": "ann", "tags": ["door"], "custom": { "room": 7 } },
@@ -226,16 +226,16 @@ async fn entries_are_found_by_words_filters_and_views() {
         }),
     )
     .await;
-    made(&house, json!({ "content": "The gate in the garden is made of oak", "source": { "type": "import" } })).await;
+    made(&server, json!({ "content": "The gate in the garden is made of oak", "source": { "type": "import" } })).await;
     let steps = json!({
         "entry": { "content": "To open the gate lift the latch and push" },
         "options": { "layer": { "type": "procedural", "user_id": "ann" } }
     });
-    house.post(&at("/create"), steps).await.expect(201);
+    server.post(&at("/create"), steps).await.expect(201);
     let ask = async |more: Value| {
         let mut body = json!({ "query": "gate", "layer": { "user_id": "ann" } });
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        house.post(&at("/query"), body).await.expect(200)
+        server.post(&at("/query"), body).await.expect(200)
     };
     let count = async |more: Value| ask(more).await["results"].as_array().unwrap().len();
     for mode in ["hybrid", "keyword", "semantic"] {
@@ -260,19 +260,19 @@ async fn entries_are_found_by_words_filters_and_views() {
     {
         assert_eq!(count(json!({ "layer": { "types": types, "user_id": "ann" } })).await, expect, "{types}");
     }
-    let told = ask(json!({ "mode": "keyword", "filters": { "author": "ann" } })).await;
-    let result = &told["results"][0];
+    let response = ask(json!({ "mode": "keyword", "filters": { "author": "ann" } })).await;
+    let result = &response["results"][0];
     assert_eq!(result["entry"]["id"], gate["id"]);
     assert_eq!(result["highlight"], json!({ "content": ["The gate opens at six."] }));
     assert_eq!((&result["distance"], result["score"].as_f64().unwrap() > 0.0), (&Value::Null, true));
-    let about = &told["metadata"];
+    let about = &response["metadata"];
     assert_eq!((&about["layers_queried"], &about["provider"]["name"]), (&json!(["user"]), &json!("loci")));
     assert_eq!(ask(json!({ "mode": "semantic" })).await["metadata"]["degraded"], json!(["vector"]));
     // Pages add up, and a limit on all of them holds.
     let page = async |offset: usize| {
-        let told = ask(json!({ "options": { "limit": 2, "offset": offset, "include_content": false } })).await;
-        assert_eq!(told["metadata"]["total_results"], 3);
-        let results = told["results"].as_array().unwrap().clone();
+        let response = ask(json!({ "options": { "limit": 2, "offset": offset, "include_content": false } })).await;
+        assert_eq!(response["metadata"]["total_results"], 3);
+        let results = response["results"].as_array().unwrap().clone();
         assert!(results.iter().all(|one| one["entry"]["content"].is_null()));
         results.iter().map(|one| one["entry"]["id"].to_string()).collect::<Vec<_>>()
     };
@@ -283,28 +283,28 @@ async fn entries_are_found_by_words_filters_and_views() {
     assert_eq!(ask(json!({ "options": { "top_k": 2 } })).await["metadata"]["total_results"], 2);
     // Whoever runs the store sees all, and a layer is only a filter to them.
     let whole = json!({ "query": "gate", "layer": { "types": ["user"] } });
-    assert_eq!(house.post(&at("/query"), whole).await.expect(200)["metadata"]["total_results"], 3);
+    assert_eq!(server.post(&at("/query"), whole).await.expect(200)["metadata"]["total_results"], 3);
     let others = json!({ "query": "gate", "layer": { "user_id": "ben" } });
-    assert_eq!(house.post(&at("/query"), others).await.expect(200)["results"], json!([]));
-    house.close().await;
+    assert_eq!(server.post(&at("/query"), others).await.expect(200)["results"], json!([]));
+    server.close().await;
 }
 
 #[tokio::test]
 async fn batches_stop_or_go_on_and_say_what_was_done() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     let batch = async |operation: &str, entries: Value, go_on: bool| {
         let options = json!({ "continue_on_error": go_on, "layer": { "user_id": "ann" } });
-        house.post(&at("/batch"), json!({ "operation": operation, "entries": entries, "options": options })).await
+        server.post(&at("/batch"), json!({ "operation": operation, "entries": entries, "options": options })).await
     };
     let entries = json!([{ "content": "Ann plays the cello" }, { "content": " " }, { "content": "Ann's cat is Tom" }]);
-    let told = batch("create", entries.clone(), false).await.expect(200);
-    let results = &told["results"];
-    assert_eq!(told["status"], "partial");
+    let response = batch("create", entries.clone(), false).await.expect(200);
+    let results = &response["results"];
+    assert_eq!(response["status"], "partial");
     assert_eq!((&results["succeeded"], &results["failed"], &results["skipped"]), (&json!(1), &json!(1), &json!(1)));
     assert_eq!((&results["errors"][0]["index"], &results["errors"][0]["code"]), (&json!(1), &json!("INVALID_INPUT")));
-    let told = batch("create", entries, true).await.expect(200);
-    assert_eq!((&told["results"]["succeeded"], &told["results"]["failed"]), (&json!(2), &json!(1)));
-    let id = &told["results"]["entries"][1]["entry_id"];
+    let response = batch("create", entries, true).await.expect(200);
+    assert_eq!((&response["results"]["succeeded"], &response["results"]["failed"]), (&json!(2), &json!(1)));
+    let id = &response["results"]["entries"][1]["entry_id"];
     let unknown = "0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50";
     let changes = json!([
         { "id": id, "version": 1, "metadata": { "importance": 0.9 } },
@@ -312,19 +312,20 @@ async fn batches_stop_or_go_on_and_say_what_was_done() {
         { "id": unknown, "content": "a text" },
         { "content": "a text" }
     ]);
-    let told = batch("update", changes, true).await.expect(200);
-    let codes: Vec<_> = told["results"]["errors"].as_array().unwrap().iter().map(|one| one["code"].clone()).collect();
+    let response = batch("update", changes, true).await.expect(200);
+    let codes: Vec<_> =
+        response["results"]["errors"].as_array().unwrap().iter().map(|one| one["code"].clone()).collect();
     assert_eq!(codes, ["VERSION_CONFLICT", "MEMORY_NOT_FOUND", "INVALID_INPUT"]);
     let mixed = json!([{ "id": id, "metadata": { "importance": 0.1 } }, { "id": unknown, "content": "Ann likes tea" }, { "content": "Ann likes rain" }]);
-    let told = batch("upsert", mixed, false).await.expect(200);
+    let response = batch("upsert", mixed, false).await.expect(200);
     let statuses: Vec<_> =
-        told["results"]["entries"].as_array().unwrap().iter().map(|one| one["status"].clone()).collect();
+        response["results"]["entries"].as_array().unwrap().iter().map(|one| one["status"].clone()).collect();
     assert_eq!(
-        (&told["status"], statuses),
+        (&response["status"], statuses),
         (&json!("completed"), vec![json!("updated"), json!("created"), json!("created")])
     );
-    let told = batch("delete", json!([{ "id": id }, { "id": unknown }]), true).await.expect(200);
-    assert_eq!((&told["results"]["succeeded"], &told["results"]["failed"]), (&json!(1), &json!(1)));
+    let response = batch("delete", json!([{ "id": id }, { "id": unknown }]), true).await.expect(200);
+    assert_eq!((&response["results"]["succeeded"], &response["results"]["failed"]), (&json!(1), &json!(1)));
     assert_eq!(batch("delete", json!([{ "id": unknown }]), false).await.expect(200)["status"], "failed");
     refused(&batch("create", json!([]), true).await, 400, "INVALID_INPUT", "entries");
     refused(
@@ -336,31 +337,31 @@ async fn batches_stop_or_go_on_and_say_what_was_done() {
     refused(&batch("explode", json!([{}]), true).await, 400, "INVALID_INPUT", "operation");
     let many = json!(vec![json!({ "content": "a" }); 501]);
     refused(&batch("create", many, true).await, 400, "INVALID_INPUT", "entries");
-    house.close().await;
+    server.close().await;
 }
 
 #[tokio::test]
 async fn changes_and_results_come_as_streams() {
-    let house = House::open().await;
-    let first = made(&house, json!({ "content": "The gate opens at six" })).await;
-    let follow = |more: &str| house.request("GET", &at(&format!("/stream?type=updates&user_id=ann{more}")));
+    let server = TestServer::open().await;
+    let first = made(&server, json!({ "content": "The gate opens at six" })).await;
+    let follow = |more: &str| server.request("GET", &at(&format!("/stream?type=updates&user_id=ann{more}")));
     let mut stream = Stream::open(follow("")).await;
-    let second = made(&house, json!({ "content": "Ann's cat is called Tom" })).await;
+    let second = made(&server, json!({ "content": "Ann's cat is called Tom" })).await;
     let change =
         json!({ "entry": { "metadata": { "importance": 0.9 } }, "options": { "layer": { "user_id": "ann" } } });
-    put(&house, &second["id"], change).await.expect(200);
+    put(&server, &second["id"], change).await.expect(200);
     let created = stream.event().await.unwrap();
     assert_eq!((created.event.as_deref(), &created.data["entry"]["id"]), (Some("created"), &second["id"]));
     assert!(created.data["timestamp"].is_string() && created.data["entry"]["content"].is_string());
     let updated = stream.event().await.unwrap();
     assert_eq!((updated.event.as_deref(), &updated.data["entry"]["version"]), (Some("updated"), &json!(2)));
     drop(stream);
-    house.delete(&at(&format!("/{}?user_id=ann", first["id"].as_str().unwrap()))).await.expect(200);
+    server.delete(&at(&format!("/{}?user_id=ann", first["id"].as_str().unwrap()))).await.expect(200);
     let again =
-        house.request("GET", "/api/v1/knowledge/stream?user_id=ann").header("Last-Event-ID", updated.id.unwrap());
+        server.request("GET", "/api/v1/knowledge/stream?user_id=ann").header("Last-Event-ID", updated.id.unwrap());
     let deleted = Stream::open(again).await.event().await.unwrap();
     assert_eq!((deleted.event.as_deref(), &deleted.data["entry"]), (Some("deleted"), &json!({ "id": first["id"] })));
-    let mut stream = Stream::open(house.request("GET", &at("/stream?type=query&query=cat&user_id=ann&limit=5"))).await;
+    let mut stream = Stream::open(server.request("GET", &at("/stream?type=query&query=cat&user_id=ann&limit=5"))).await;
     let result = stream.event().await.unwrap();
     assert_eq!((result.event.as_deref(), &result.data["entry"]["id"]), (Some("result"), &second["id"]));
     let end = stream.event().await.unwrap();
@@ -375,8 +376,13 @@ async fn changes_and_results_come_as_streams() {
         ("types=galaxy", "layer"),
         ("types=archival", "types"),
     ] {
-        let told = house.get(&at(&format!("/stream?{query}"))).await;
-        assert_eq!((told.status, told.body["error"]["details"]["field"].as_str()), (400, Some(field)), "{}", told.text);
+        let response = server.get(&at(&format!("/stream?{query}"))).await;
+        assert_eq!(
+            (response.status, response.body["error"]["details"]["field"].as_str()),
+            (400, Some(field)),
+            "{}",
+            response.text
+        );
     }
-    house.close().await;
+    server.close().await;
 }

@@ -1,4 +1,4 @@
-//! Do only its members see a pool over HTTP and over MCP, whatever the route?
+//! Only members see a pool, over any HTTP route and any MCP tool.
 //!
 //! The routes come from the published description and the tools from the server's own list, as in
 //! `isolation.rs`, whose tables of bodies and arguments are used here too.
@@ -7,15 +7,15 @@ use loci_engine::{Caller, ListRequest, NewMemory, NewPool, Turn};
 use loci_types::{Identifiers, Layer, Memory, MemoryId, Role, State, Tenant};
 use serde_json::{Value, json};
 
-use crate::house::{Answer, House, answer};
-use crate::isolation::{Operation, SECRET, Stranger, arguments, body, call, operations, rpc};
+use crate::isolation::{Outsider, PublishedOperation, SECRET, arguments, body, call, operations, rpc};
+use crate::server::{Answer, TestServer, answer};
 
-/// A house with a pool in which something lies that strangers want.
-struct World {
-    house: House,
+/// A server with a pool and a memory that outsiders must not see.
+struct PoolFixture {
+    server: TestServer,
     memory: MemoryId,
-    strangers: Vec<Stranger>,
-    member: Stranger,
+    outsiders: Vec<Outsider>,
+    member: Outsider,
 }
 
 fn owl() -> Caller {
@@ -27,27 +27,27 @@ fn owl() -> Caller {
     })
 }
 
-async fn make(house: &House, tenant: Tenant, members: &[&str]) {
+async fn make(server: &TestServer, tenant: Tenant, members: &[&str]) {
     let operator = Caller { tenant, ..Caller::operator() };
     let members = members.iter().map(|name| (*name).to_owned()).collect();
-    house
+    server
         .engine
         .create_pool(&operator, NewPool { pool_id: "physics".into(), name: None, agent_ids: members })
         .await
         .unwrap();
 }
 
-impl World {
+impl PoolFixture {
     async fn new() -> Self {
-        let house = House::guarded().await;
-        make(&house, Tenant::default(), &["owl", "ant"]).await;
+        let server = TestServer::guarded().await;
+        make(&server, Tenant::default(), &["owl", "ant"]).await;
         let other = Tenant::new("other").unwrap();
-        make(&house, other.clone(), &["owl", "spy"]).await;
+        make(&server, other.clone(), &["owl", "spy"]).await;
         let secret = NewMemory {
             content: format!("Anna Petrova keeps the cache of Meridian in {SECRET}"),
             ..NewMemory::default()
         };
-        let memory = house.engine.contribute(&owl(), secret).await.unwrap().id;
+        let memory = server.engine.contribute(&owl(), secret).await.unwrap().id;
         let turn = Turn {
             thread_id: "monday".into(),
             content: format!("I met Vera in {SECRET}"),
@@ -55,29 +55,29 @@ impl World {
             layer: Some(Layer::Pool),
             ..Turn::default()
         };
-        house.engine.ingest(&owl(), turn).await.unwrap();
-        house.engine.work(&Caller::operator(), &[], 16).await.unwrap();
+        server.engine.ingest(&owl(), turn).await.unwrap();
+        server.engine.work(&Caller::operator(), &[], 16).await.unwrap();
         let ant = Caller { identifiers: Identifiers { agent_id: Some("ant".into()), ..owl().identifiers }, ..owl() };
-        house.engine.leave_pool(&ant, "ant").await.unwrap();
-        let known = |sort, key| Stranger { sort, key: Some(key) };
+        server.engine.leave_pool(&ant, "ant").await.unwrap();
+        let known = |sort, key| Outsider { sort, key: Some(key) };
         let bounds = |agent: &str| json!({ "agents": [agent], "users": ["ana"], "pools": ["physics"] });
         let mut foreign = loci_types::Grant::whole(other);
         foreign.role = Role::Writer;
-        let strangers = vec![
-            known("a stranger", house.bounded(Role::Writer, bounds("spy")).await),
-            known("a former member", house.bounded(Role::Writer, bounds("ant")).await),
-            known("another tenant's member", house.key(foreign).await),
-            known("a user", house.bounded(Role::Writer, json!({ "users": ["ana"], "pools": ["*"] })).await),
-            known("a member without the pool", house.bounded(Role::Writer, json!({ "agents": ["owl"] })).await),
+        let outsiders = vec![
+            known("a stranger", server.bounded(Role::Writer, bounds("spy")).await),
+            known("a former member", server.bounded(Role::Writer, bounds("ant")).await),
+            known("another tenant's member", server.key(foreign).await),
+            known("a user", server.bounded(Role::Writer, json!({ "users": ["ana"], "pools": ["*"] })).await),
+            known("a member without the pool", server.bounded(Role::Writer, json!({ "agents": ["owl"] })).await),
         ];
-        let member = known("a member", house.bounded(Role::Writer, bounds("owl")).await);
-        Self { house, memory, strangers, member }
+        let member = known("a member", server.bounded(Role::Writer, bounds("owl")).await);
+        Self { server, memory, outsiders, member }
     }
 
     async fn user_data(&self) -> Vec<(MemoryId, u64, State)> {
         let request =
-            ListRequest { filter: Some(self.house.engine.everything(None)), limit: Some(100), ..Default::default() };
-        let listed = self.house.engine.list(&Caller { identifiers: pool_alone(), ..owl() }, request).await.unwrap();
+            ListRequest { filter: Some(self.server.engine.everything(None)), limit: Some(100), ..Default::default() };
+        let listed = self.server.engine.list(&Caller { identifiers: pool_alone(), ..owl() }, request).await.unwrap();
         listed.memories.into_iter().map(|memory: Memory| (memory.id, memory.version, memory.state)).collect()
     }
 }
@@ -87,7 +87,7 @@ fn pool_alone() -> Identifiers {
     Identifiers { user_id: None, ..owl().identifiers }
 }
 
-/// Who a stranger says it is.
+/// The identifiers that an outsider sends.
 fn claims(sort: &str) -> Value {
     match sort {
         "a stranger" => json!({ "agentId": "spy", "userId": "ana", "poolId": "physics" }),
@@ -98,7 +98,7 @@ fn claims(sort: &str) -> Value {
 }
 
 /// Says who asks, where this operation reads it.
-fn name(operation: &Operation, whose: &Value, body: &mut Option<Value>) {
+fn name(operation: &PublishedOperation, whose: &Value, body: &mut Option<Value>) {
     if operation.identified {
         body.get_or_insert_with(|| json!({}))["identifiers"] = whose.clone();
     }
@@ -123,7 +123,7 @@ fn name(operation: &Operation, whose: &Value, body: &mut Option<Value>) {
     }
 }
 
-fn path(operation: &Operation, whose: Option<&Value>, memory: MemoryId) -> String {
+fn path(operation: &PublishedOperation, whose: Option<&Value>, memory: MemoryId) -> String {
     let path = operation
         .path
         .replace("{id}", &memory.to_string())
@@ -149,28 +149,28 @@ fn path(operation: &Operation, whose: Option<&Value>, memory: MemoryId) -> Strin
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_route_tells_or_changes_what_lies_in_a_pool_of_others() {
-    let world = World::new().await;
+    let world = PoolFixture::new().await;
     let before = world.user_data().await;
     assert!(before.len() >= 2, "there is something to lose");
     let mut let_in = Vec::new();
     for operation in operations() {
-        for stranger in &world.strangers {
-            for whose in [Some(claims(stranger.sort)), None] {
-                let told = format!("{} by {} as {whose:?}", operation.id, stranger.sort);
+        for outsider in &world.outsiders {
+            for whose in [Some(claims(outsider.sort)), None] {
+                let case = format!("{} by {} as {whose:?}", operation.id, outsider.sort);
                 let mut sent = body(&operation.id, world.memory);
                 if let Some(whose) = &whose {
                     name(&operation, whose, &mut sent);
                 }
                 let path = path(&operation, whose.as_ref(), world.memory);
-                let (status, text) = call(&world.house, stranger, &operation.method, &path, sent.as_ref()).await;
-                assert!(status < 500 && !text.contains(SECRET), "{told}: {status} {text}");
-                let ours = stranger.sort != "another tenant's member";
+                let (status, text) = call(&world.server, outsider, &operation.method, &path, sent.as_ref()).await;
+                assert!(status < 500 && !text.contains(SECRET), "{case}: {status} {text}");
+                let ours = outsider.sort != "another tenant's member";
                 if ours && whose.is_some() && !operation.public && (operation.identified || operation.asked) {
                     // A batch is answered line by line.
                     let batch = matches!(operation.id.as_str(), "addMemories" | "openspecBatch");
                     let each = batch && status == 200 && text.contains("UNAUTHORIZED");
                     if !each && !matches!(status, 400 | 403 | 404) {
-                        let_in.push(format!("{told}: {status} {text}"));
+                        let_in.push(format!("{case}: {status} {text}"));
                     }
                 }
             }
@@ -179,17 +179,17 @@ async fn no_route_tells_or_changes_what_lies_in_a_pool_of_others() {
     assert!(let_in.is_empty(), "{let_in:#?}");
     let after = world.user_data().await;
     assert_eq!(before, after, "nothing in the pool has changed");
-    let members = world.house.get("/v1/pools/physics").await.expect(200);
+    let members = world.server.get("/v1/pools/physics").await.expect(200);
     assert_eq!(members["members"].as_array().unwrap().len(), 1, "{members}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_tool_tells_or_changes_what_lies_in_a_pool_of_others() {
-    let world = World::new().await;
+    let world = PoolFixture::new().await;
     let before = world.user_data().await;
     let mut seen = 0;
     for profile in ["default", "full", "graph"] {
-        let (_, text) = rpc(&world.house, &world.member, profile, "tools/list", json!({})).await;
+        let (_, text) = rpc(&world.server, &world.member, profile, "tools/list", json!({})).await;
         let listed: Value = serde_json::from_str(&text).unwrap();
         for tool in listed["result"]["tools"].as_array().unwrap() {
             let name = tool["name"].as_str().unwrap();
@@ -198,13 +198,13 @@ async fn no_tool_tells_or_changes_what_lies_in_a_pool_of_others() {
                 arguments["space"] = "pool_physics".into();
             }
             let params = json!({ "name": name, "arguments": arguments });
-            for stranger in &world.strangers {
-                let (status, text) = rpc(&world.house, stranger, profile, "tools/call", params.clone()).await;
-                let told = format!("{name} of {profile} by {}: {status} {text}", stranger.sort);
-                assert!(status < 500 && !text.contains(SECRET), "{told}");
+            for outsider in &world.outsiders {
+                let (status, text) = rpc(&world.server, outsider, profile, "tools/call", params.clone()).await;
+                let case = format!("{name} of {profile} by {}: {status} {text}", outsider.sort);
+                assert!(status < 500 && !text.contains(SECRET), "{case}");
             }
             if matches!(name, "search_memory" | "get_memory" | "list_memories") {
-                let (_, text) = rpc(&world.house, &world.member, profile, "tools/call", params).await;
+                let (_, text) = rpc(&world.server, &world.member, profile, "tools/call", params).await;
                 assert!(text.contains(SECRET), "{name} by a member: {text}");
                 seen += 1;
             }
@@ -214,41 +214,41 @@ async fn no_tool_tells_or_changes_what_lies_in_a_pool_of_others() {
     assert_eq!(world.user_data().await, before, "nothing in the pool has changed");
 }
 
-async fn post(world: &World, who: &Stranger, path: &str, body: Value) -> Answer {
-    answer(world.house.request_as(who.key.as_ref().unwrap(), "POST", path).json(&body)).await
+async fn post(world: &PoolFixture, who: &Outsider, path: &str, body: Value) -> Answer {
+    answer(world.server.request_as(who.key.as_ref().unwrap(), "POST", path).json(&body)).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pool_is_made_used_and_left_over_http() {
-    let world = World::new().await;
-    let (house, member) = (&world.house, &world.member);
+    let world = PoolFixture::new().await;
+    let (server, member) = (&world.server, &world.member);
     let new = json!({ "poolId": "docs", "name": "Documents", "agentIds": ["owl", "ant"] });
-    let made = house.post("/v1/pools", new.clone()).await;
+    let made = server.post("/v1/pools", new.clone()).await;
     let place = made.headers["location"].to_str().unwrap().to_owned();
     let made = made.expect(201);
     assert_eq!(
         (&made["id"], &made["data"]["poolId"], made["data"]["members"].as_array().map(Vec::len)),
         (&json!("docs"), &json!("docs"), Some(2))
     );
-    assert_eq!(house.get(&place).await.expect(200), made["data"]);
-    house.post("/v1/pools", new).await.refused(409, "poolId");
-    house.post("/v1/pools", json!({ "poolId": "../x" })).await.refused(400, "poolId");
-    assert_eq!(house.get("/v1/pools").await.expect(200)["data"].as_array().unwrap().len(), 2);
+    assert_eq!(server.get(&place).await.expect(200), made["data"]);
+    server.post("/v1/pools", new).await.refused(409, "poolId");
+    server.post("/v1/pools", json!({ "poolId": "../x" })).await.refused(400, "poolId");
+    assert_eq!(server.get("/v1/pools").await.expect(200)["data"].as_array().unwrap().len(), 2);
     for event in ["UPDATE", "NONE"] {
-        let joined = house.post("/v1/pools/docs/members", json!({ "agentIds": ["bee"] })).await.expect(200);
+        let joined = server.post("/v1/pools/docs/members", json!({ "agentIds": ["bee"] })).await.expect(200);
         assert_eq!((&joined["event"], &joined["data"]["members"][1]["agentId"]), (&json!(event), &json!("bee")));
     }
-    let page = house.get("/v1/pools/docs/members?limit=2").await.expect(200);
+    let page = server.get("/v1/pools/docs/members?limit=2").await.expect(200);
     let next = page["nextCursor"].as_str().unwrap();
-    let rest = house.get(&format!("/v1/pools/docs/members?limit=2&cursor={next}")).await.expect(200);
+    let rest = server.get(&format!("/v1/pools/docs/members?limit=2&cursor={next}")).await.expect(200);
     assert_eq!((&rest["data"][0]["agentId"], &rest["nextCursor"]), (&json!("owl"), &Value::Null));
     assert!(rest["data"][0]["createdAt"].is_string(), "{rest}");
-    house.post("/v1/pools/nowhere/members", json!({ "agentIds": ["bee"] })).await.refused(404, "poolId");
+    server.post("/v1/pools/nowhere/members", json!({ "agentIds": ["bee"] })).await.refused(404, "poolId");
 
     // The member: its key fills in who it is, and reaches one pool of the two.
-    let asked = answer(house.request_as(member.key.as_ref().unwrap(), "GET", "/v1/pools/docs")).await;
+    let asked = answer(server.request_as(member.key.as_ref().unwrap(), "GET", "/v1/pools/docs")).await;
     asked.refused(403, "poolId");
-    let own = answer(house.request_as(member.key.as_ref().unwrap(), "GET", "/v1/pools?agentId=owl")).await.expect(200);
+    let own = answer(server.request_as(member.key.as_ref().unwrap(), "GET", "/v1/pools?agentId=owl")).await.expect(200);
     let ask = json!({
         "query": "cache of Meridian", "identifiers": { "poolId": "physics" }, "filter": { "layer": ["pool"] }
     });
@@ -269,7 +269,7 @@ async fn a_pool_is_made_used_and_left_over_http() {
     ] {
         post(&world, member, "/v1/pools/physics/contributions", wrong).await.refused(400, field);
     }
-    let own = house
+    let own = server
         .engine
         .remember(
             &Caller { identifiers: Identifiers { pool_id: None, ..owl().identifiers }, ..owl() },
@@ -283,7 +283,7 @@ async fn a_pool_is_made_used_and_left_over_http() {
 
     // It leaves, keeps what it has synced, and sees the pool no more.
     let leave = |agent: &str| {
-        house.request_as(member.key.as_ref().unwrap(), "DELETE", &format!("/v1/pools/physics/members/{agent}"))
+        server.request_as(member.key.as_ref().unwrap(), "DELETE", &format!("/v1/pools/physics/members/{agent}"))
     };
     answer(leave("ant")).await.refused(403, "agentId");
     answer(leave("owl")).await.expect(204);
@@ -291,6 +291,6 @@ async fn a_pool_is_made_used_and_left_over_http() {
     post(&world, member, "/v1/recall", ask).await.refused(403, "poolId");
     let recalled = post(&world, member, "/v1/recall", json!({ "query": "cache of Meridian" })).await.expect(200);
     assert_eq!(recalled["data"][0]["memory"]["layer"], "agent", "{recalled}");
-    house.delete("/v1/pools/physics").await.expect(204);
-    house.delete("/v1/pools/physics").await.refused(404, "poolId");
+    server.delete("/v1/pools/physics").await.expect(204);
+    server.delete("/v1/pools/physics").await.refused(404, "poolId");
 }

@@ -1,7 +1,7 @@
-//! What does the door say while PostgreSQL is away?
+//! The server while PostgreSQL is away.
 //!
-//! Nobody is left hanging: who asks is told within seconds that it may be tried again, `/readyz` says which
-//! part it is, and when PostgreSQL is back the same server goes on by itself.
+//! Every request is answered within seconds with a retryable failure, `/readyz` names the component, and the server resumes
+//! by itself when PostgreSQL is back.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use loci_testkit::proxy::Proxy;
 use loci_testkit::servers::Schema;
 use serde_json::{Value, json};
 
-use crate::house::{Answer, House};
+use crate::server::{Answer, TestServer};
 
 /// As long as one statement may take.
 const TIMEOUT: Duration = Duration::from_secs(1);
@@ -44,30 +44,30 @@ async fn a_server_without_its_database_says_so_and_recovers() {
     let options =
         PostgresOptions { schema: schema.name.clone(), partitions: 2, timeout: TIMEOUT, ..PostgresOptions::default() };
     let store = PostgresStore::open(&schema.through(proxy.address()), options).await.unwrap();
-    let house = House::on(Arc::new(store)).await;
+    let server = TestServer::on_store(Arc::new(store)).await;
     let mut known = 0;
-    type Blow = fn(&Proxy);
-    let blows: [(&str, Blow); 2] = [("cut", Proxy::cut), ("silent", |proxy| proxy.delay(Duration::from_secs(3_600)))];
+    type Fault = fn(&Proxy);
+    let blows: [(&str, Fault); 2] = [("cut", Proxy::cut), ("silent", |proxy| proxy.delay(Duration::from_secs(3_600)))];
     for (how, hurt) in blows {
-        let ready = house.get("/readyz").await.expect(200);
+        let ready = server.get("/readyz").await.expect(200);
         assert_eq!(ready["components"]["store"]["status"], "healthy");
-        house.post("/v1/memories", memory(&format!("Ann saw the {how} coming"))).await.expect(201);
+        server.post("/v1/memories", memory(&format!("Ann saw the {how} coming"))).await.expect(201);
         known += 1;
         hurt(&proxy);
-        let ready = soon("readyz", house.get("/readyz")).await.expect(503);
+        let ready = soon("readyz", server.get("/readyz")).await.expect(503);
         let parts = &ready["components"]["store"];
         assert_eq!((&ready["status"], &parts["status"]), (&json!("unhealthy"), &json!("unhealthy")), "{how}");
         assert_eq!(parts["message"], "PROVIDER_ERROR");
-        let lost = soon("write", house.post("/v1/memories", memory("Ann was not heard"))).await;
+        let lost = soon("write", server.post("/v1/memories", memory("Ann was not heard"))).await;
         refused("a write", &lost);
-        refused("a list", &soon("list", house.get("/v1/memories?userId=ann")).await);
+        refused("a list", &soon("list", server.get("/v1/memories?userId=ann")).await);
         let query = json!({ "query": "what did Ann see", "identifiers": { "userId": "ann" } });
-        refused("a recall", &soon("recall", house.post("/v1/recall", query)).await);
-        assert_eq!(house.get("/healthz").await.status, 200, "the process itself is well");
+        refused("a recall", &soon("recall", server.post("/v1/recall", query)).await);
+        assert_eq!(server.get("/healthz").await.status, 200, "the process itself is well");
         proxy.heal();
-        house.get("/readyz").await.expect(200);
-        let there = house.get("/v1/memories/count?userId=ann").await.expect(200);
+        server.get("/readyz").await.expect(200);
+        let there = server.get("/v1/memories/count?userId=ann").await.expect(200);
         assert_eq!(there["count"], known, "{how}: what was refused was not kept, what was kept is there");
     }
-    house.close().await;
+    server.close().await;
 }

@@ -2,18 +2,18 @@
 
 use serde_json::json;
 
-use crate::house::{House, answer};
+use crate::server::{TestServer, answer};
 
 #[tokio::test]
 async fn an_agent_asks_in_one_call() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     let both = json!({ "userId": "ann", "agentId": "planner" });
     for (content, category, importance) in [
         ("The deployment of Atlas is planned for Friday.", "tasks", 1.0),
         ("Ann likes the deployment music loud.", "style", 0.0),
     ] {
         let body = json!({ "content": content, "category": category, "importance": importance, "identifiers": both });
-        house.post("/v1/memories", body).await.expect(201);
+        server.post("/v1/memories", body).await.expect(201);
     }
     let body = json!({
         "agent": "planner", "query": "deployment plan context", "categories": ["tasks", "projects"],
@@ -23,7 +23,7 @@ async fn an_agent_asks_in_one_call() {
         },
         "top_k": 3, "return": "bullets", "budget_tokens": 512
     });
-    let results = house.post("/memory.query", body.clone()).await.expect(200);
+    let results = server.post("/memory.query", body.clone()).await.expect(200);
     let results = results.as_array().unwrap();
     assert_eq!(results.len(), 1);
     assert_eq!(
@@ -37,12 +37,12 @@ async fn an_agent_asks_in_one_call() {
         body[field] = value;
         body
     };
-    let full = house.post("/memory.query", with("return", json!("full"))).await.expect(200);
+    let full = server.post("/memory.query", with("return", json!("full"))).await.expect(200);
     assert_eq!((&full[0]["importance"], full[0]["kind"].is_string()), (&json!(5.0), true));
     assert_eq!(full[0]["text"], "The deployment of Atlas is planned for Friday.");
     let low = json!({ "user_id": "ann", "importance_max": 2 });
-    assert_eq!(house.post("/memory.query", with("filters", low)).await.expect(200), json!([]));
-    assert_eq!(house.post("/memory.query", with("budget_tokens", json!(5))).await.expect(200), json!([]));
+    assert_eq!(server.post("/memory.query", with("filters", low)).await.expect(200), json!([]));
+    assert_eq!(server.post("/memory.query", with("budget_tokens", json!(5))).await.expect(200), json!([]));
     for (field, value, named) in [
         ("filters", json!({ "user_id": "ann", "importance_min": 0 }), "filters.importance_min"),
         ("filters", json!({ "user_id": "ann", "importance_max": 6 }), "filters.importance_max"),
@@ -56,21 +56,21 @@ async fn an_agent_asks_in_one_call() {
         ("since", json!(1), "since"),
         ("identifiers", json!({ "agentId": "other" }), "agent"),
     ] {
-        house.post("/memory.query", with(field, value)).await.refused(400, named);
+        server.post("/memory.query", with(field, value)).await.refused(400, named);
     }
 }
 
 #[tokio::test]
 async fn a_category_that_the_agent_may_not_see_is_refused() {
-    let house = House::guarded().await;
-    house
+    let server = TestServer::guarded().await;
+    server
         .post("/v1/agents", json!({ "agentId": "planner", "settings": { "categories": ["tasks"] } }))
         .await
         .expect(201);
-    let key = house.bounded(loci_types::Role::Reader, json!({ "users": ["ann"], "agents": ["planner"] })).await;
+    let key = server.bounded(loci_types::Role::Reader, json!({ "users": ["ann"], "agents": ["planner"] })).await;
     let ask = |categories: serde_json::Value| {
         let body = json!({ "agent": "planner", "query": "plan", "categories": categories });
-        answer(house.request_as(&key, "POST", "/memory.query").json(&body))
+        answer(server.request_as(&key, "POST", "/memory.query").json(&body))
     };
     assert_eq!(ask(json!(["tasks"])).await.status, 200);
     let refused = ask(json!(["tasks", "secrets"])).await;

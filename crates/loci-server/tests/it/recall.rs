@@ -8,25 +8,25 @@ use loci_server::Options;
 use loci_types::{Identifiers, Role};
 use serde_json::{Value, json};
 
-use crate::house::{House, answer};
+use crate::server::{TestServer, answer};
 
 /// Ann, as the caller of the engine.
 fn ann() -> Caller {
     Caller::new(Identifiers { user_id: Some("ann".to_owned()), ..Identifiers::default() })
 }
 
-async fn remember(house: &House, content: &str) {
+async fn remember(server: &TestServer, content: &str) {
     let new = NewMemory { content: content.to_owned(), as_is: true, ..NewMemory::default() };
-    house.engine.remember(&ann(), new).await.unwrap();
+    server.engine.remember(&ann(), new).await.unwrap();
 }
 
-/// A house in which Ann has so many lamps.
-async fn lamps(count: usize) -> House {
-    let house = House::open().await;
+/// A server with this number of memories of Ann.
+async fn lamps(count: usize) -> TestServer {
+    let server = TestServer::open().await;
     for number in 0..count {
-        remember(&house, &format!("Lamp number {number} hangs in the long corridor of the old house")).await;
+        remember(&server, &format!("Lamp number {number} hangs in the long corridor of the old house")).await;
     }
-    house
+    server
 }
 
 /// The question with Ann's identifiers and these fields.
@@ -43,21 +43,21 @@ fn ids(answer: &Value) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_matters_is_found_and_says_why_if_asked() {
-    let house = House::open().await;
-    remember(&house, "Ann drinks green tea in the morning.").await;
-    remember(&house, "Ann works on the Atlas project.").await;
+    let server = TestServer::open().await;
+    remember(&server, "Ann drinks green tea in the morning.").await;
+    remember(&server, "Ann works on the Atlas project.").await;
     let tea = |more: Value| ask("What tea does Ann drink?", more);
-    let found = house.post("/v1/recall", tea(json!({}))).await.expect(200);
+    let found = server.post("/v1/recall", tea(json!({}))).await.expect(200);
     let first = &found["data"][0];
     assert!(first["memory"]["content"].as_str().unwrap().contains("tea"));
     assert_eq!((first.get("explain"), &found["degraded"]), (None, &json!(["vector"])));
     assert!(found["confidence"].is_f64() && found["intent"].is_string() && found["nextCursor"].is_null(), "{found}");
     assert!(found.get("pack").is_none() && found.get("window").is_none());
-    let found = house.post("/v1/recall", tea(json!({ "explain": true, "limit": 1 }))).await.expect(200);
+    let found = server.post("/v1/recall", tea(json!({ "explain": true, "limit": 1 }))).await.expect(200);
     assert!(found["data"][0]["explain"]["lanes"].is_array());
     assert_eq!(found["data"].as_array().unwrap().len(), 1);
     let filtered = tea(json!({ "filter": { "tags": ["none"] } }));
-    let none = house.post("/v1/recall", filtered).await.expect(200);
+    let none = server.post("/v1/recall", filtered).await.expect(200);
     assert_eq!((&none["data"], &none["answered"]), (&json!([]), &json!("no")));
     for (more, status, field) in [
         (json!({ "query": " " }), 400, "query"),
@@ -83,29 +83,29 @@ async fn what_matters_is_found_and_says_why_if_asked() {
         (json!({ "afterRevision": 1 }), 400, "afterRevision"),
         (json!({ "changesThreadId": "t", "pack": {} }), 400, "changesThreadId"),
     ] {
-        house.post("/v1/recall", tea(more)).await.refused(status, field);
+        server.post("/v1/recall", tea(more)).await.refused(status, field);
     }
-    let wrong = house.post("/v1/recall", tea(json!({ "fields": ["colour"] }))).await;
+    let wrong = server.post("/v1/recall", tea(json!({ "fields": ["colour"] }))).await;
     assert!(wrong.body["detail"].as_str().unwrap().contains("colour"), "{}", wrong.text);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_fields_that_are_asked_for_are_returned() {
-    let house = lamps(2).await;
-    let whole = house.post("/v1/recall", ask("lamp", json!({ "limit": 1 }))).await.expect(200);
+    let server = lamps(2).await;
+    let whole = server.post("/v1/recall", ask("lamp", json!({ "limit": 1 }))).await.expect(200);
     let memory = &whole["data"][0]["memory"];
     let fields = json!({ "limit": 1, "fields": ["content", "createdAt", "category"] });
-    let part = house.post("/v1/recall", ask("lamp", fields)).await.expect(200);
+    let part = server.post("/v1/recall", ask("lamp", fields)).await.expect(200);
     let expect = json!({ "id": memory["id"], "content": memory["content"], "createdAt": memory["createdAt"] });
     assert_eq!(part["data"][0]["memory"], expect, "a memory without a category has no such field");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_join_without_repeats_and_count_a_use_once() {
-    let house = lamps(45).await;
+    let server = lamps(45).await;
     let whole: BTreeSet<String> = {
         let all = ask("lamp in the corridor", json!({ "limit": 100 }));
-        let found = house.post("/v1/recall", all).await.expect(200);
+        let found = server.post("/v1/recall", all).await.expect(200);
         assert!(found["nextCursor"].is_null());
         ids(&found).into_iter().collect()
     };
@@ -115,7 +115,7 @@ async fn pages_join_without_repeats_and_count_a_use_once() {
             let (mut seen, mut cursor, mut first) = (Vec::new(), Value::Null, None);
             loop {
                 let body = json!({ "limit": limit, "strategy": strategy, "cursor": cursor });
-                let page = house.post("/v1/recall", ask("lamp in the corridor", body)).await.expect(200);
+                let page = server.post("/v1/recall", ask("lamp in the corridor", body)).await.expect(200);
                 let here = ids(&page);
                 assert!(!here.is_empty() && here.len() <= limit, "{strategy} {limit}: {page}");
                 let same = (page["answered"].clone(), page["confidence"].clone());
@@ -133,29 +133,29 @@ async fn pages_join_without_repeats_and_count_a_use_once() {
     }
 
     // What one page returned is not counted again by the next.
-    let house = lamps(6).await;
+    let server = lamps(6).await;
     let mut cursor = Value::Null;
     for _ in 0..3 {
         let body = ask("lamp in the corridor", json!({ "limit": 2, "cursor": cursor }));
-        cursor = house.post("/v1/recall", body).await.expect(200)["nextCursor"].clone();
+        cursor = server.post("/v1/recall", body).await.expect(200)["nextCursor"].clone();
     }
-    house.engine.flush().await;
-    let listed = house.engine.list(&ann(), ListRequest::default()).await.unwrap();
+    server.engine.flush().await;
+    let listed = server.engine.list(&ann(), ListRequest::default()).await.unwrap();
     assert!(listed.memories.iter().all(|memory| memory.access_count <= 1), "each page counts its own");
     assert!(listed.memories.iter().any(|memory| memory.access_count == 1), "they were used");
     let other = json!({ "cursor": "cmFua2VkOg", "pack": {} });
-    house.post("/v1/recall", ask("lamp", other)).await.refused(400, "cursor");
+    server.post("/v1/recall", ask("lamp", other)).await.refused(400, "cursor");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pack_never_exceeds_its_budget_and_tells_what_changed() {
-    let house = lamps(30).await;
+    let server = lamps(30).await;
     for format in ["markdown", "bullets", "messages", "json"] {
         for budget in [0, 1, 40, 200, 1_000] {
             for summarize in [false, true] {
                 let pack = json!({ "budgetTokens": budget, "format": format, "summarize": summarize });
                 let body = ask("lamp in the corridor", json!({ "limit": 30, "pack": pack, "afterRevision": 0 }));
-                let found = house.post("/v1/recall", body).await.expect(200);
+                let found = server.post("/v1/recall", body).await.expect(200);
                 let pack = &found["pack"];
                 let tokens = pack["tokens"].as_u64().unwrap();
                 let counted = count_tokens(pack["text"].as_str().unwrap()) as u64;
@@ -167,28 +167,28 @@ async fn a_pack_never_exceeds_its_budget_and_tells_what_changed() {
         }
     }
     let pack = |more: Value| ask("lamp in the corridor", more);
-    let seen = house.post("/v1/recall", pack(json!({ "pack": {} }))).await.expect(200);
+    let seen = server.post("/v1/recall", pack(json!({ "pack": {} }))).await.expect(200);
     assert!(!seen["pack"]["text"].as_str().unwrap().contains("Memory updates"));
     assert!(!seen["pack"]["cited"].as_array().unwrap().is_empty());
-    remember(&house, "The corridor has a new lamp of brass").await;
+    remember(&server, "The corridor has a new lamp of brass").await;
     let since = json!({ "pack": {}, "afterRevision": seen["pack"]["revision"] });
-    let next = house.post("/v1/recall", pack(since)).await.expect(200);
+    let next = server.post("/v1/recall", pack(since)).await.expect(200);
     assert!(next["pack"]["text"].as_str().unwrap().starts_with("Memory updates since rev"), "{next}");
     let elsewhere = json!({ "pack": {}, "afterRevision": seen["pack"]["revision"], "changesThreadId": "another" });
-    let other = house.post("/v1/recall", pack(elsewhere)).await.expect(200);
+    let other = server.post("/v1/recall", pack(elsewhere)).await.expect(200);
     assert!(!other["pack"]["text"].as_str().unwrap().contains("Memory updates"), "{other}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_window_is_filled() {
-    let house = House::open().await;
-    remember(&house, "Ann drinks green tea in the morning.").await;
+    let server = TestServer::open().await;
+    remember(&server, "Ann drinks green tea in the morning.").await;
     let window = json!({
         "system": "You are kind.", "tokens": 4000, "history": [{ "role": "user", "content": "Hello" }],
         "tools": ["search: looks things up"]
     });
     let body = ask("Which tea?", json!({ "window": window, "threadId": "t", "fields": ["content"] }));
-    let made = house.post("/v1/recall", body).await.expect(200);
+    let made = server.post("/v1/recall", body).await.expect(200);
     let filled = &made["window"];
     assert!(filled["memory"]["text"].as_str().unwrap().contains("green tea"));
     assert_eq!(filled["memory"]["cited"], json!([made["data"][0]["memory"]["id"]]));
@@ -207,18 +207,18 @@ async fn a_window_is_filled() {
     ] {
         let mut window = window.clone();
         window[field] = value;
-        house.post("/v1/recall", ask("Which tea?", json!({ "window": window }))).await.refused(status, named);
+        server.post("/v1/recall", ask("Which tea?", json!({ "window": window }))).await.refused(status, named);
     }
     let small = json!({ "window": { "tokens": 10 } });
-    house.post("/v1/recall", ask(&"tea ".repeat(40), small)).await.refused(413, "query");
+    server.post("/v1/recall", ask(&"tea ".repeat(40), small)).await.refused(413, "query");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn several_questions_are_answered_in_order() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     let things = ["tea", "lamp", "kite", "boat", "bread", "piano", "cat", "bicycle"];
     for thing in things {
-        remember(&house, &format!("The {thing} of Ann is called {thing}issimo.")).await;
+        remember(&server, &format!("The {thing} of Ann is called {thing}issimo.")).await;
     }
     let who = json!({ "userId": "ann" });
     let question = |thing: &str| json!({ "query": format!("What is the {thing} called?"), "limit": 1 });
@@ -226,8 +226,8 @@ async fn several_questions_are_answered_in_order() {
     queries[2]["limit"] = 0.into();
     queries[3]["pack"] = json!({ "budgetTokens": 100 });
     let batch = |queries: Value| json!({ "identifiers": who, "queries": queries });
-    let told = house.post("/v1/recall/batch", batch(queries.into())).await.expect(200);
-    let data = told["data"].as_array().unwrap();
+    let response = server.post("/v1/recall/batch", batch(queries.into())).await.expect(200);
+    let data = response["data"].as_array().unwrap();
     assert_eq!(data.len(), things.len());
     for (index, (thing, outcome)) in things.iter().zip(data).enumerate() {
         assert_eq!(outcome["index"], index);
@@ -241,8 +241,8 @@ async fn several_questions_are_answered_in_order() {
         assert!(content.contains(&format!("{thing}issimo")) && outcome.get("problem").is_none(), "{outcome}");
         assert_eq!(answer.get("pack").is_some(), index == 3, "{outcome}");
     }
-    // If all fail, the call does; what is no question at all fails at once.
-    let all = house.post("/v1/recall/batch", batch(json!([{ "query": " " }, { "query": "x", "limit": 0 }]))).await;
+    // If all queries fail, the call fails; a malformed query fails at once.
+    let all = server.post("/v1/recall/batch", batch(json!([{ "query": " " }, { "query": "x", "limit": 0 }]))).await;
     all.refused(400, "queries[0].query");
     for (queries, field) in [
         (json!([]), "queries"),
@@ -250,18 +250,18 @@ async fn several_questions_are_answered_in_order() {
         (json!(["What tea?"]), "queries[0]"),
         (json!([question("tea"), { "limit": 1 }]), "queries[1].query"),
     ] {
-        house.post("/v1/recall/batch", batch(queries)).await.refused(400, field);
+        server.post("/v1/recall/batch", batch(queries)).await.refused(400, field);
     }
     let nobody = json!({ "identifiers": { "teamId": "" }, "queries": [question("tea")] });
-    house.post("/v1/recall/batch", nobody).await.refused(400, "teamId");
+    server.post("/v1/recall/batch", nobody).await.refused(400, "teamId");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pool_is_asked_by_its_members_alone() {
-    let house = House::guarded().await;
+    let server = TestServer::guarded().await;
     let members = vec!["owl".to_owned()];
     let new = NewPool { pool_id: "physics".into(), name: None, agent_ids: members };
-    house.engine.create_pool(&Caller::operator(), new).await.unwrap();
+    server.engine.create_pool(&Caller::operator(), new).await.unwrap();
     let owl = Caller::new(Identifiers {
         agent_id: Some("owl".into()),
         user_id: Some("ann".into()),
@@ -269,15 +269,15 @@ async fn a_pool_is_asked_by_its_members_alone() {
         ..Identifiers::default()
     });
     let secret = NewMemory { content: "Neutrons are kept in zanzibar".into(), ..NewMemory::default() };
-    house.engine.contribute(&owl, secret).await.unwrap();
-    remember(&house, "Ann keeps neutrons of her own in the cellar").await;
+    server.engine.contribute(&owl, secret).await.unwrap();
+    remember(&server, "Ann keeps neutrons of her own in the cellar").await;
     let bounds = |agent: &str| json!({ "agents": [agent], "users": ["ann"], "pools": ["physics"] });
-    let member = house.bounded(Role::Reader, bounds("owl")).await;
-    let stranger = house.bounded(Role::Reader, bounds("spy")).await;
+    let member = server.bounded(Role::Reader, bounds("owl")).await;
+    let outsider = server.bounded(Role::Reader, bounds("spy")).await;
     let ask = async |key: &str, identifiers: Value, layer: Option<&str>| {
         let filter = layer.map_or_else(|| json!({}), |layer| json!({ "layer": [layer] }));
         let body = json!({ "query": "Where are neutrons kept?", "identifiers": identifiers, "filter": filter });
-        answer(house.request_as(key, "POST", "/v1/recall").json(&body)).await
+        answer(server.request_as(key, "POST", "/v1/recall").json(&body)).await
     };
     // The key fills in who asks, if the pool alone is named and asked; and nothing but the pool answers.
     for named in [json!({ "poolId": "physics" }), json!({ "poolId": "physics", "agentId": "owl" })] {
@@ -293,65 +293,65 @@ async fn a_pool_is_asked_by_its_members_alone() {
             json!({ "poolId": "physics", "agentId": "spy" }),
             json!({ "poolId": "physics", "userId": "ann" }),
         ] {
-            let refused = ask(&stranger, named.clone(), layer).await;
+            let refused = ask(&outsider, named.clone(), layer).await;
             refused.refused(403, "poolId");
             assert!(!refused.text.contains("zanzibar"), "{named}");
         }
     }
-    ask(&stranger, json!({ "poolId": "physics", "agentId": "owl" }), Some("pool")).await.refused(403, "agentId");
-    ask(&stranger, json!({ "poolId": "nowhere" }), Some("pool")).await.refused(403, "poolId");
+    ask(&outsider, json!({ "poolId": "physics", "agentId": "owl" }), Some("pool")).await.refused(403, "agentId");
+    ask(&outsider, json!({ "poolId": "nowhere" }), Some("pool")).await.refused(403, "poolId");
     let body = json!({
         "identifiers": { "poolId": "physics" },
         "queries": [{ "query": "neutrons", "filter": { "layer": ["pool"] } }, { "query": "neutrons" }]
     });
-    let batch = answer(house.request_as(&stranger, "POST", "/v1/recall/batch").json(&body)).await;
+    let batch = answer(server.request_as(&outsider, "POST", "/v1/recall/batch").json(&body)).await;
     batch.refused(403, "poolId");
     // Whoever does not name it and is not in it sees all but the pool.
-    let own = ask(&stranger, json!({}), None).await.expect(200);
+    let own = ask(&outsider, json!({}), None).await.expect(200);
     assert!(own.to_string().contains("cellar") && !own.to_string().contains("zanzibar"), "{own}");
     // The operator may look into every pool.
     let all = json!({ "query": "neutrons", "identifiers": { "poolId": "physics" }, "filter": { "layer": ["pool"] } });
-    assert_eq!(house.post("/v1/recall", all).await.expect(200)["data"].as_array().unwrap().len(), 1);
+    assert_eq!(server.post("/v1/recall", all).await.expect(200)["data"].as_array().unwrap().len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn now_may_be_a_day() {
     let mut config = Config::default();
     config.retrieval.time_zone = "Asia/Tokyo".to_owned();
-    let house = House::with(Options::default(), config).await;
+    let server = TestServer::with(Options::default(), config).await;
     let new = NewMemory {
         content: "The ticket to the opera is valid".to_owned(),
         valid_from: Some("2026-01-01T00:00:00Z".parse().unwrap()),
         valid_until: Some("2026-01-31T00:00:00Z".parse().unwrap()),
         ..NewMemory::default()
     };
-    house.engine.remember(&ann(), new).await.unwrap();
+    server.engine.remember(&ann(), new).await.unwrap();
     // In Tokyo the last day of January begins nine hours before the ticket ends.
     for (now, found) in [("2026-01-31", 1), ("2026-02-01", 0), ("2026-01-31T00:00:01Z", 0)] {
-        let answer = house.post("/v1/recall", ask("opera ticket", json!({ "now": now }))).await.expect(200);
+        let answer = server.post("/v1/recall", ask("opera ticket", json!({ "now": now }))).await.expect(200);
         assert_eq!(answer["data"].as_array().unwrap().len(), found, "{now}: {answer}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_search_goes_layer_by_layer() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     let both = json!({ "userId": "ann", "projectId": "atlas" });
     for (layer, content) in [("user", "Ann likes tea."), ("project", "The project tea budget is ten euros.")] {
         let body = json!({ "content": content, "layer": layer, "identifiers": both, "tags": ["drinks"] });
-        house.post("/v1/memories", body).await.expect(201);
+        server.post("/v1/memories", body).await.expect(201);
     }
     let body = json!({ "query": "tea", "identifiers": both, "limit": 10, "filter": { "tags": ["drinks"] } });
-    let found = house.post("/v1/memories/search", body).await.expect(200);
+    let found = server.post("/v1/memories/search", body).await.expect(200);
     assert_eq!((&found["totalCount"], &found["searchedLayers"]), (&json!(2), &json!(["user", "project"])));
     assert_eq!((&found["data"][0]["layer"], &found["data"][1]["layer"]), (&json!("user"), &json!("project")));
     assert!(found["nextCursor"].is_null() && found["degraded"] == json!(["vector"]), "{found}");
     let one = json!({ "query": "tea", "identifiers": both, "filter": { "layer": ["project"] } });
-    let one = house.post("/v1/memories/search", one).await.expect(200);
+    let one = server.post("/v1/memories/search", one).await.expect(200);
     assert_eq!((&one["totalCount"], &one["searchedLayers"]), (&json!(1), &json!(["project"])));
     let page = |cursor: Value| json!({ "query": "tea", "identifiers": both, "limit": 1, "cursor": cursor });
-    let first = house.post("/v1/memories/search", page(Value::Null)).await.expect(200);
-    let second = house.post("/v1/memories/search", page(first["nextCursor"].clone())).await.expect(200);
+    let first = server.post("/v1/memories/search", page(Value::Null)).await.expect(200);
+    let second = server.post("/v1/memories/search", page(first["nextCursor"].clone())).await.expect(200);
     assert_eq!((&first["data"][0]["layer"], &second["data"][0]["layer"]), (&json!("user"), &json!("project")));
     assert!(second["nextCursor"].is_null(), "{second}");
     for (field, value) in
@@ -359,6 +359,6 @@ async fn a_search_goes_layer_by_layer() {
     {
         let mut body = page(Value::Null);
         body[field] = value;
-        house.post("/v1/memories/search", body).await.refused(400, field);
+        server.post("/v1/memories/search", body).await.refused(400, field);
     }
 }

@@ -29,7 +29,7 @@ impl Stream {
         Self { response, buffer: Vec::new() }
     }
 
-    /// The next frame, of whatever sort; none: the stream is over.
+    /// The next frame of any kind, or `None` if the stream has ended.
     pub(crate) async fn frame(&mut self) -> Option<Frame> {
         loop {
             if let Some(end) = self.buffer.windows(2).position(|pair| pair == b"\n\n") {

@@ -4,11 +4,11 @@ use loci_engine::{Caller, Turn};
 use loci_types::Identifiers;
 use serde_json::json;
 
-use crate::house::House;
+use crate::server::TestServer;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_or_memories_are_summarized() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     let ids = Identifiers { user_id: Some("ann".into()), session_id: Some("monday".into()), ..Identifiers::default() };
     for number in 0..20 {
         let turn = Turn {
@@ -17,17 +17,17 @@ async fn a_session_or_memories_are_summarized() {
             role: Some("user".into()),
             ..Turn::default()
         };
-        house.engine.ingest(&Caller::new(ids.clone()), turn).await.unwrap();
+        server.engine.ingest(&Caller::new(ids.clone()), turn).await.unwrap();
     }
     let who = json!({ "userId": "ann" });
     let session = json!({ "identifiers": who, "sessionId": "monday", "strategy": "map_reduce", "targetTokens": 50 });
-    let summary = house.post("/v1/summaries", session).await.expect(200);
+    let summary = server.post("/v1/summaries", session).await.expect(200);
     assert!(summary["tokensAfter"].as_u64().unwrap() <= 50 && !summary["text"].as_str().unwrap().is_empty());
     assert_eq!(summary["strategy"], "map_reduce");
     let body = json!({ "content": "Ann likes tea very much.", "identifiers": who });
-    house.post("/v1/memories", body).await.expect(201);
+    server.post("/v1/memories", body).await.expect(201);
     let facts = json!({ "identifiers": who, "filter": { "layer": ["user"], "createdAfter": "2020-01-01" } });
-    let facts = house.post("/v1/summaries", facts).await.expect(200);
+    let facts = server.post("/v1/summaries", facts).await.expect(200);
     assert!(facts["text"].as_str().unwrap().contains("tea"), "{facts}");
     for (more, status, field) in [
         (json!({ "targetTokens": 0 }), 400, "targetTokens"),
@@ -39,6 +39,6 @@ async fn a_session_or_memories_are_summarized() {
     ] {
         let mut body = json!({ "identifiers": who });
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        house.post("/v1/summaries", body).await.refused(status, field);
+        server.post("/v1/summaries", body).await.refused(status, field);
     }
 }

@@ -1,15 +1,15 @@
-//! Is every tenant looked after?
+//! Background work and metrics with several tenants.
 
 use std::time::{Duration, Instant};
 
 use loci_engine::{Caller, Turn};
 use loci_types::{Grant, Identifiers, SessionFilter, Tenant};
 
-use crate::house::{House, answer};
+use crate::server::{TestServer, answer};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_work_that_waits_is_done_for_every_tenant() {
-    let house = House::open().await;
+    let server = TestServer::open().await;
     let tenant = Tenant::new("acme").unwrap();
     let identifiers = Identifiers { user_id: Some("ann".to_owned()), ..Identifiers::default() };
     let ann = Caller { tenant, ..Caller::new(identifiers) };
@@ -19,31 +19,31 @@ async fn the_work_that_waits_is_done_for_every_tenant() {
         role: Some("user".to_owned()),
         ..Turn::default()
     };
-    house.engine.ingest(&ann, turn).await.unwrap();
-    house.engine.end_session(&ann, "monday").await.unwrap();
+    server.engine.ingest(&ann, turn).await.unwrap();
+    server.engine.end_session(&ann, "monday").await.unwrap();
     let begun = Instant::now();
     loop {
-        let sessions = house.engine.sessions(&ann, SessionFilter::default()).await.unwrap();
+        let sessions = server.engine.sessions(&ann, SessionFilter::default()).await.unwrap();
         if sessions.iter().all(|session| session.consolidated_at.is_some()) {
             break;
         }
         assert!(begun.elapsed() < Duration::from_secs(30), "nobody learned from the session");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    house.close().await;
+    server.close().await;
 }
 
 #[tokio::test]
-async fn an_admin_is_told_of_their_own_tenant_only() {
-    let house = House::open().await;
+async fn an_admin_reads_metrics_of_their_own_tenant_only() {
+    let server = TestServer::open().await;
     let body = serde_json::json!({ "content": "Ann likes tea", "identifiers": { "userId": "ann" } });
-    house.post("/v1/memories", body).await.expect(201);
+    server.post("/v1/memories", body).await.expect(201);
     for (tenant, count) in [("default", "1"), ("acme", "0")] {
-        let key = house.key(Grant::whole(Tenant::new(tenant).unwrap())).await;
-        let metrics = answer(house.request_as(&key, "GET", "/metrics")).await.text;
+        let key = server.key(Grant::whole(Tenant::new(tenant).unwrap())).await;
+        let metrics = answer(server.request_as(&key, "GET", "/metrics")).await.text;
         assert!(metrics.contains(&format!("loci_memory_semantic_count {count}\n")), "{tenant}: {metrics}");
         assert_eq!(metrics.contains("loci_memory_storage_size{"), count == "1", "{tenant}: {metrics}");
-        let stats = answer(house.request_as(&key, "GET", "/v1/stats")).await.expect(200);
+        let stats = answer(server.request_as(&key, "GET", "/v1/stats")).await.expect(200);
         assert_eq!(stats["memories"].to_string(), count, "{tenant}");
     }
 }

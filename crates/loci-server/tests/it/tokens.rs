@@ -1,11 +1,11 @@
-//! Are the tokens of someone else believed exactly as far as they go?
+//! JSON Web Tokens of an external issuer give exactly the rights of their grant.
 
 use jsonwebtoken::{EncodingKey, Header, encode, get_current_timestamp};
 use loci_engine::Config;
 use loci_server::{AuthOptions, JwtOptions, Options};
 use serde_json::{Value, json};
 
-use crate::house::{House, answer};
+use crate::server::{TestServer, answer};
 
 const SECRET: &str = "a secret of thirty-two bytes or more";
 
@@ -26,10 +26,10 @@ pub(crate) fn believed() -> Options {
 
 #[tokio::test]
 async fn a_token_opens_what_it_names_and_nothing_else() {
-    let house = House::with(believed(), Config::default()).await;
-    // There is no key, but whoever shows nothing is not let in either.
-    assert_eq!(house.get("/v1/stats").await.status, 401);
-    let ask = async |token: &str, path: &str| answer(house.request_as(token, "GET", path)).await.status;
+    let server = TestServer::with(believed(), Config::default()).await;
+    // No key exists, but a request without a credential is refused as well.
+    assert_eq!(server.get("/v1/stats").await.status, 401);
+    let ask = async |token: &str, path: &str| answer(server.request_as(token, "GET", path)).await.status;
     let good = token(|_| {});
     assert_eq!(ask(&good, "/v1/stats?userId=ann").await, 200);
     assert_eq!(ask(&good, "/v1/stats?userId=bob").await, 403);
@@ -47,14 +47,14 @@ async fn a_token_opens_what_it_names_and_nothing_else() {
 
 #[tokio::test]
 async fn answers_are_packed_and_pages_of_others_are_kept_out() {
-    let house = House::open().await;
-    let request = house.request("GET", "/openapi.json").header("Accept-Encoding", "gzip");
+    let server = TestServer::open().await;
+    let request = server.request("GET", "/openapi.json").header("Accept-Encoding", "gzip");
     let packed = answer(request).await;
     assert_eq!((packed.status, &packed.headers["content-encoding"]), (200, &"gzip".parse().unwrap()));
     for (origin, status) in [("https://evil.example", 403), ("http://localhost:5173", 200)] {
-        let told = answer(house.request("GET", "/v1/stats").header("Origin", origin)).await;
-        assert_eq!(told.status, status, "{origin}");
-        // No page is told that it may read, not even one that may ask.
-        assert!(!told.headers.contains_key("access-control-allow-origin"), "{origin}");
+        let response = answer(server.request("GET", "/v1/stats").header("Origin", origin)).await;
+        assert_eq!(response.status, status, "{origin}");
+        // No page may read the answer, not even one that may send the request.
+        assert!(!response.headers.contains_key("access-control-allow-origin"), "{origin}");
     }
 }

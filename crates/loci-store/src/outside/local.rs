@@ -106,7 +106,7 @@ impl LocalIndex {
     fn write<T>(&self, collection: &Collection, work: impl FnOnce(&mut LocalCollection) -> T) -> Result<T> {
         let mut collections = self.collections.write().unwrap_or_else(PoisonError::into_inner);
         collections.get_mut(&self.collection_name(collection)).map(work).ok_or_else(|| {
-            let problem = format!("there is no collection for {}", collection.space);
+            let problem = format!("no collection for {}", collection.space);
             Error::Unavailable { part: self.name().to_owned(), problem }
         })
     }

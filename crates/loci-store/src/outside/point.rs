@@ -60,7 +60,7 @@ pub struct VectorFeed {
     pub position: i64,
     /// Number of the last entry of the ledger.
     pub end: i64,
-    /// When the entry before the first one was written, in microseconds; none if there is no such entry. A mark with
+    /// When the entry before the first one was written, in microseconds; none if it is the first. A mark with
     /// another time belongs to another ledger.
     pub since: Option<i64>,
     /// When the entry at `position` was written, in microseconds.

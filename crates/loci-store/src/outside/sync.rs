@@ -105,11 +105,11 @@ impl Inner {
             }
             let next = Mark { sequence: feed.position, at: feed.until };
             let end = feed.end;
-            let told = match self.deliver(collection, feed).await {
+            let outcome = match self.deliver(collection, feed).await {
                 Ok(()) => self.index.advance(collection, next).await,
                 Err(error) => Err(error),
             };
-            if told.is_err()
+            if outcome.is_err()
                 && losses < LOSSES
                 && let Some(position) = self.lost(collection, mark).await
             {
@@ -119,7 +119,7 @@ impl Inner {
                 state.set_mark(Some(mark));
                 continue;
             }
-            self.record(told)?;
+            self.record(outcome)?;
             mark = next;
             state.set_mark(Some(mark));
             progress(mark.sequence, end);

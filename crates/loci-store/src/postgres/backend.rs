@@ -336,7 +336,7 @@ impl Backend for PostgresBackend {
     fn drop_space(&self, tenant: &Tenant, open: &SpaceHandle) -> Result<bool> {
         self.forget(open);
         if let Some(target) = self.target(open)? {
-            // The catalogue entry is deleted first, under the write lock, so that the space is no longer found. Its
+            // The catalogue entry is deleted first, under the write lock, so that the space cannot be found any more. Its
             // rows are deleted in batches, to keep locks and transactions short; `dropped_spaces` lists what is left.
             self.within("", Some(target), |connection| {
                 connection.without_timeout()?;

@@ -24,11 +24,11 @@ pub(super) struct Leases {
     schema: String,
     handle: Handle,
     timeout: Duration,
-    held: Mutex<Held>,
+    held: Mutex<HeldLease>,
 }
 
 #[derive(Default)]
-struct Held {
+struct HeldLease {
     /// None until the first lease is requested, and after a failure.
     connection: Option<Direct>,
     leases: HashMap<(Tenant, String), Lease>,
@@ -97,7 +97,7 @@ impl Leases {
     }
 
     /// Connects unless there is a connection that answers.
-    fn connect(&self, held: &mut Held) -> Result<()> {
+    fn connect(&self, held: &mut HeldLease) -> Result<()> {
         if held.connection.is_some() && self.wait(held, async |client| client.batch_execute("SELECT 1").await).is_ok() {
             return Ok(());
         }
@@ -106,7 +106,7 @@ impl Leases {
         Ok(())
     }
 
-    fn ask(&self, held: &mut Held, sql: &str, tenant: &Tenant, name: &str) -> Result<bool> {
+    fn ask(&self, held: &mut HeldLease, sql: &str, tenant: &Tenant, name: &str) -> Result<bool> {
         let (tenant, name) = (tenant.name().to_owned(), name.to_owned());
         self.wait(held, async |client| Ok(client.query_one(sql, &[&self.schema, &tenant, &name]).await?.get(0)))
     }
@@ -115,7 +115,7 @@ impl Leases {
     /// been taken although the answer was lost.
     fn wait<T>(
         &self,
-        held: &mut Held,
+        held: &mut HeldLease,
         work: impl AsyncFnOnce(&Client) -> Result<T, tokio_postgres::Error>,
     ) -> Result<T> {
         let Some(connection) = &held.connection else { return Err(Error::Closed) };

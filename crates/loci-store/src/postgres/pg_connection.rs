@@ -57,7 +57,7 @@ pub(crate) struct PgConnection {
 /// The state of the transaction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Progress {
-    /// There is no transaction.
+    /// No transaction is open.
     Idle,
     /// `BEGIN` is in the prefix and was not sent.
     Announced,

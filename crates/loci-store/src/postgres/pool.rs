@@ -38,10 +38,7 @@ impl Address {
     pub(crate) fn read(text: &str, timeout: Duration) -> Result<Self> {
         let (text, tls) = Tls::read(text)?;
         let mut config = Config::from_str(&text).map_err(|error| {
-            Error::from(loci_types::Error::invalid(
-                "postgres.url",
-                format!("this is no address of PostgreSQL: {error}"),
-            ))
+            Error::from(loci_types::Error::invalid("postgres.url", format!("invalid address of PostgreSQL: {error}")))
         })?;
         config.connect_timeout(timeout).application_name("loci").ssl_mode(tls.mode);
         if config.get_keepalives_idle() > SILENCE {
@@ -86,7 +83,7 @@ type Connecting<'a> =
 
 /// The settings of a pool and of its connections.
 pub(crate) struct ConnectionOptions<'m> {
-    /// The role of every transaction; none: the user of the address.
+    /// The role of every transaction. Default: the user of the address.
     pub(crate) role: Option<&'m str>,
     /// The first schema of the search path.
     pub(crate) schema: &'m str,

@@ -198,17 +198,17 @@ fn fifth(_: &PostgresOptions) -> String {
     FIFTH.to_owned()
 }
 
-/// Row-level security and policies of the tables that `meant` selects.
-fn policies(meant: impl Fn(&str) -> bool) -> String {
+/// Row-level security and policies of the tables that `selects` selects.
+fn policies(selects: impl Fn(&str) -> bool) -> String {
     let mut script = String::new();
-    for table in OF_SPACES.iter().filter(|table| meant(table)) {
+    for table in OF_SPACES.iter().filter(|table| selects(table)) {
         script.push_str(&format!(
             "ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;\n\
              ALTER TABLE {table} FORCE ROW LEVEL SECURITY;\n\
              CREATE POLICY own_space ON {table} USING (tenant = own_tenant() AND space = own_space());\n"
         ));
     }
-    for (table, own) in OF_ALL.iter().filter(|(table, _)| meant(table)) {
+    for (table, own) in OF_ALL.iter().filter(|(table, _)| selects(table)) {
         script.push_str(&format!(
             "ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;\n\
              ALTER TABLE {table} FORCE ROW LEVEL SECURITY;\n\

@@ -40,7 +40,7 @@ pub(super) struct Tls {
     pub(super) mode: SslMode,
     config: Arc<ClientConfig>,
     /// Whether the warning about clear text was already logged.
-    told: Arc<AtomicBool>,
+    warned: Arc<AtomicBool>,
 }
 
 impl Tls {
@@ -81,7 +81,7 @@ impl Tls {
             .with_custom_certificate_verifier(Arc::new(verifier))
             .with_no_client_auth();
         config.alpn_protocols = vec![b"postgresql".to_vec()];
-        Ok((address, Self { mode, config: Arc::new(config), told: Arc::default() }))
+        Ok((address, Self { mode, config: Arc::new(config), warned: Arc::default() }))
     }
 
     /// A connector for one connection.
@@ -92,7 +92,7 @@ impl Tls {
     /// Logs a warning once if a connection that could be encrypted is not.
     pub(super) fn note(&self, connector: &Connector) {
         let clear = self.mode == SslMode::Prefer && !connector.private.load(Ordering::Relaxed);
-        if clear && !self.told.swap(true, Ordering::Relaxed) {
+        if clear && !self.warned.swap(true, Ordering::Relaxed) {
             tracing::warn!(
                 "the connection to PostgreSQL is in clear text, because the server offers no TLS; sslmode=require refuses \
                  this, sslmode=disable expects it"
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_refused() {
+    fn invalid_values_are_refused() {
         for (address, problem) in [
             ("host=h sslmode=allow", "unknown sslmode \"allow\""),
             ("host=h sslmode=verify-full sslrootcert=/nowhere.pem", "sslrootcert /nowhere.pem"),

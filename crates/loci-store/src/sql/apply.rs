@@ -246,7 +246,7 @@ impl Applier<'_> {
             return Ok(applied(&source.memory, Outcome::None, None));
         }
         if relation == Relation::Temporal {
-            // The target is no longer an answer to the source.
+            // The target does not answer the source any more.
             self.reindex(target.row)?;
         }
         let details = json!({ "relation": relation, "target": target.memory.id, "edge": before });
@@ -402,11 +402,11 @@ impl Applier<'_> {
         memory.version += 1;
         memory.updated_at = change.at;
         self.sql(row::update(self.connection, before.row, &memory))?;
-        let retold = memory.content != before.memory.content
+        let text_changed = memory.content != before.memory.content
             || memory.superseded_by_id != before.memory.superseded_by_id
             || memory.access_policy != before.memory.access_policy
             || memory.state == State::SoftDeleted;
-        if retold {
+        if text_changed {
             self.sql(entities::forget_summaries(self.connection, before.row))?;
         }
         let (old, new) = difference(&before.memory, &memory);

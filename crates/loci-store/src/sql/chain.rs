@@ -331,7 +331,7 @@ impl Applier<'_> {
     }
 
     /// Links the neighbours of a removed memory, so that no pointer dangles. A memory that only the removed one
-    /// superseded is superseded by the head of the chain, if there is one, so that there is no second head.
+    /// superseded is superseded by the head of the chain, if there is one, so that no second head arises.
     pub(crate) fn relink_neighbours(&self, change: &Change, gone: &StoredMemory) -> Result<()> {
         for stored in self.neighbours("superseded_by_id", gone.memory.id)? {
             let mut successor = gone.memory.superseded_by_id;

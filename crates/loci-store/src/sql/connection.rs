@@ -119,7 +119,7 @@ impl dyn Row + '_ {
 
 /// Turns [`Error::NoRow`] into none.
 pub(crate) trait OptionalExtension<T> {
-    /// None if there is no row.
+    /// None if no row matches.
     fn optional(self) -> Result<Option<T>>;
 }
 

@@ -74,7 +74,7 @@ impl Applier<'_> {
 
     /// Unites two entities of one scope.
     pub(crate) fn unite(&self, change: &Change, into: EntityId, from: EntityId) -> Result<Applied> {
-        let unknown = |id: EntityId| Error::Refused(format!("there is no entity {id}"));
+        let unknown = |id: EntityId| Error::Refused(format!("entity {id} not found"));
         let (kept, scope) = self.entity(into)?.ok_or_else(|| unknown(into))?;
         let (taken, other) = self.entity(from)?.ok_or_else(|| unknown(from))?;
         if scope != other {

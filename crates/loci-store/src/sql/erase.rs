@@ -100,10 +100,10 @@ impl UserRows {
     /// The steps that clear ledger entries, after the memories are removed.
     fn lines(&self, connection: &dyn Connection, user: &str) -> sql::Result<Vec<Step>> {
         let own = connection.dialect().integers;
-        let told = format!("SELECT sequence FROM ledger WHERE scope IN (SELECT value FROM {own}) AND {IS_FULL}");
-        let told = numbers(connection, &told, vec![Value::Integers(self.scopes.clone())])?;
+        let full = format!("SELECT sequence FROM ledger WHERE scope IN (SELECT value FROM {own}) AND {IS_FULL}");
+        let full = numbers(connection, &full, vec![Value::Integers(self.scopes.clone())])?;
         let authored = numbers(connection, "SELECT sequence FROM ledger WHERE actor = ?1", vec![user.into()])?;
-        Ok(full_chunks(&told).map(Step::Lines).chain(full_chunks(&authored).map(Step::Authored)).collect())
+        Ok(full_chunks(&full).map(Step::Lines).chain(full_chunks(&authored).map(Step::Authored)).collect())
     }
 
     /// Number of rows of a table whose column is one of these numbers.

@@ -54,7 +54,7 @@ impl Applier<'_> {
         Ok(Applied { sequence, ..nothing(outcome) })
     }
 
-    /// Deletes a triple. A missing one is no error.
+    /// Deletes a triple. A missing one is not an error.
     pub(crate) fn retract(&self, change: &Change, scope: &Scope, id: FactId) -> Result<Applied> {
         let number = self.scope(scope)?;
         let source: Option<[u8; 16]> = self.sql(

@@ -40,7 +40,7 @@ pub(crate) fn list(connection: &dyn Connection, tenant: &Tenant) -> sql::Result<
     )
 }
 
-/// Revokes a key at a time; an earlier revocation stays. Returns false if there is no such key.
+/// Revokes a key at a time; an earlier revocation stays. Returns false if the key does not exist.
 pub(crate) fn revoke(connection: &dyn Connection, tenant: &Tenant, id: &str, at: Timestamp) -> sql::Result<bool> {
     let changed = connection.execute(
         "UPDATE keys SET revoked_at = CASE WHEN revoked_at < ?3 THEN revoked_at ELSE ?3 END WHERE tenant = ?1 AND id = ?2",

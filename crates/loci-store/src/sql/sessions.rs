@@ -63,8 +63,7 @@ impl Applier<'_> {
                 )
                 .optional(),
         )?;
-        let (found, mark) =
-            found.ok_or_else(|| Error::Refused(format!("there is no session `{session}` of {scope}")))?;
+        let (found, mark) = found.ok_or_else(|| Error::Refused(format!("session `{session}` of {scope} not found")))?;
         if found != expect.map(|id| *id.as_bytes()) {
             return Err(Error::Overtaken(format!(
                 "session `{session}` of {scope} was consolidated by another process"

@@ -76,7 +76,7 @@ pub(super) fn centre(vector: &[f32], mean: &[f32]) -> Option<Centred> {
 
 /// The signs of `vector`, one bit per dimension; the last word is padded with zeros.
 ///
-/// There is no random rotation: measured on sentence vectors, it did not improve recall. A common component is
+/// Vectors are not rotated randomly: measured on sentence vectors, it did not improve recall. A common component is
 /// subtracted before ([`centre`]), because it would give most rows the same signs.
 pub(super) fn sketch(vector: &[f32]) -> impl Iterator<Item = u64> {
     bits(vector, |value| value > 0.0)

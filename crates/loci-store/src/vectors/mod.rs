@@ -1,7 +1,7 @@
 //! Nearest-neighbour search by scanning compressed vectors.
 //!
 //! Each scope holds its vectors as contiguous codes, and a query scans them. A small scope scans int8 codes; a large
-//! one scans one bit per dimension first and compares the codes of the best only. There is no graph to build, so a
+//! one scans one bit per dimension first and compares the codes of the best only. No graph is built, so a
 //! filter costs no recall, an insert is an append and a removal a tombstone.
 //!
 //! Pure: no I/O, no clock, no randomness. The exact `f32` vectors stay in the database. Results are estimates: ask for

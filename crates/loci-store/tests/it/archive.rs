@@ -1,4 +1,4 @@
-//! Does a backup bring back what was there, and is a bad one refused?
+//! Backups: a restore brings back everything, and a damaged backup is refused.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -140,12 +140,12 @@ async fn an_increment_that_would_keep_what_was_erased_is_refused() {
     assert_eq!(error.unwrap_err().kind(), ErrorKind::Conflict);
 }
 
-/// Changes that chance picks among those that are meant.
-fn steps(meant: impl Fn(&Op) -> bool, most: usize) -> Vec<(Space, loci_types::Change)> {
+/// Random changes among those for which `wanted` is true.
+fn steps(wanted: impl Fn(&Op) -> bool, most: usize) -> Vec<(Space, loci_types::Change)> {
     let mut runner = TestRunner::deterministic();
     let mut ops: Vec<Op> = Vec::new();
     while ops.len() < most {
-        ops.extend(model::sequences(most).new_tree(&mut runner).unwrap().current().into_iter().filter(&meant));
+        ops.extend(model::sequences(most).new_tree(&mut runner).unwrap().current().into_iter().filter(&wanted));
     }
     ops.truncate(most);
     model::changes(&ops)
@@ -306,12 +306,12 @@ async fn a_bad_backup_is_refused_and_nothing_is_changed() {
     good(made!(&store, everything_of(), &whole_file));
     let bytes = std::fs::read(&whole_file).unwrap();
     let bad = place.path().join("bad");
-    let check = async |what: &str, bytes: &[u8], told: &[&str], kind: ErrorKind| {
+    let check = async |what: &str, bytes: &[u8], messages: &[&str], kind: ErrorKind| {
         std::fs::write(&bad, bytes).unwrap();
         let wanted = RestorePlan { replace: true, ..plan(std::slice::from_ref(&bad)) };
         let error = restore_backup(&other, wanted).await.unwrap_err();
         assert_eq!(error.kind(), kind, "{what}: {error}");
-        assert!(told.iter().any(|told| error.to_string().contains(told)), "{what}: {error}");
+        assert!(messages.iter().any(|message| error.to_string().contains(message)), "{what}: {error}");
         assert!(Driver::on(&other).get(kept).await.is_some(), "{what}");
     };
     let step = (bytes.len() / 60).max(1);
@@ -325,7 +325,7 @@ async fn a_bad_backup_is_refused_and_nothing_is_changed() {
     }
     check("more follows", &[&bytes[..], b"x"].concat(), &["goes on after its end"], ErrorKind::Corrupt).await;
     for foreign in [&b""[..], b"SQLite format 3\0 and so on", b"{\"loci\":\"export\"}\n"] {
-        check("foreign", foreign, &["is no backup of Loci"], ErrorKind::InvalidInput).await;
+        check("foreign", foreign, &["is not a backup of Loci"], ErrorKind::InvalidInput).await;
     }
     let error = restore_backup(&other, plan(std::slice::from_ref(&whole_file))).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict, "a place that is not empty: {error}");
@@ -338,7 +338,7 @@ async fn a_bad_backup_is_refused_and_nothing_is_changed() {
 }
 
 #[tokio::test]
-async fn those_who_followed_the_ledger_are_told_that_it_was_restored() {
+async fn readers_of_the_ledger_learn_that_it_was_restored() {
     let ((store, _home), place) = (folder(), tempfile::tempdir().unwrap());
     let (driver, anna) = (Driver::on(&store), user("anna"));
     driver.remember(&anna, "lantern").await;

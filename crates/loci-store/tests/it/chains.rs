@@ -1,4 +1,4 @@
-//! Does the doctor find and repair chains that fork or close in a circle?
+//! The doctor finds and repairs chains that fork or form a cycle.
 
 use loci_store::{LedgerQuery, Store};
 use loci_testkit::contract::sound;

@@ -1,4 +1,4 @@
-//! Does it keep the contract of every store?
+//! The contract of every store, on files.
 
 use loci_store::{SqliteOptions, SqliteStore};
 use tempfile::TempDir;

@@ -1,4 +1,4 @@
-//! Does everything arrive, whatever happens on the way, and is it told when it does not?
+//! Copying between stores: everything arrives, whatever happens on the way, and a difference is reported.
 
 use std::collections::BTreeSet;
 
@@ -309,8 +309,8 @@ async fn a_target_with_something_else_is_left_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_copy_that_was_damaged_is_told() {
-    for (sql, table, told) in [
+async fn a_damaged_copy_is_reported() {
+    for (sql, table, expected) in [
         (
             "UPDATE memories SET content = content || '!' WHERE row = ROW",
             "memories",
@@ -331,18 +331,18 @@ async fn a_copy_that_was_damaged_is_told() {
         let raw = Connection::open(damaged.path().join(ANNA)).unwrap();
         // One that chance has left there.
         let row: i64 = raw.query_row("SELECT min(memory) FROM vectors", [], |row| row.get(0)).unwrap();
-        let (sql, told) = (sql.replace("ROW", &row.to_string()), told.replace("ROW", &row.to_string()));
+        let (sql, expected) = (sql.replace("ROW", &row.to_string()), expected.replace("ROW", &row.to_string()));
         assert_eq!(raw.execute(&sql, []).unwrap(), 1, "{sql}");
         drop(raw);
         let error = moved!(&first, &last, SMALL).expect_err(&sql);
         let Error::Unlike { table: named, key, problem, .. } = &error else { panic!("{sql}: {error:?}") };
-        assert_eq!((named.as_str(), format!("{key} {problem}").as_str()), (table, told.as_str()), "{sql}");
+        assert_eq!((named.as_str(), format!("{key} {problem}").as_str()), (table, expected.as_str()), "{sql}");
         assert_eq!(error.kind(), ErrorKind::Corrupt);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_source_that_is_written_to_is_told() {
+async fn a_source_that_is_written_to_is_reported() {
     let ((first, _first), (last, _last)) = (folder(), folder());
     Driver::on(&first).remember(&user("anna"), "first").await;
     let file = _first.path().join(ANNA);
@@ -356,7 +356,7 @@ async fn a_source_that_is_written_to_is_told() {
     })
     .await
     .expect_err("it moved");
-    assert!(matches!(&error, Error::Overtaken(told) if told.contains("from line 1 to 2")), "{error}");
+    assert!(matches!(&error, Error::Overtaken(message) if message.contains("from line 1 to 2")), "{error}");
     // Lines that came meanwhile are copied by the next run.
     assert_eq!(good(moved!(&first, &last, SMALL)).copied, 1);
 }
@@ -364,13 +364,14 @@ async fn a_source_that_is_written_to_is_told() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_copied_is_refused() {
     let ((first, place), (last, _last)) = (folder(), folder());
-    let told = async |from: &SqliteStore, to: &SqliteStore| moved!(from, to, SMALL).expect_err("refused").to_string();
-    assert_eq!(told(&first, &last).await, "the source is empty: there is nothing to copy");
+    let refusal =
+        async |from: &SqliteStore, to: &SqliteStore| moved!(from, to, SMALL).expect_err("refused").to_string();
+    assert_eq!(refusal(&first, &last).await, "the source is empty: there is nothing to copy");
     let same = SqliteStore::open(&place.path().join("."), SqliteOptions::default()).unwrap();
-    assert_eq!(told(&first, &same).await, "the source and the target are the same store");
+    assert_eq!(refusal(&first, &same).await, "the source and the target are the same store");
     Driver::on(&first).remember(&user("anna"), "lost").await;
     std::fs::remove_file(place.path().join(ANNA)).unwrap();
-    assert!(told(&first, &last).await.contains("it is gone"));
+    assert!(refusal(&first, &last).await.contains("it is gone"));
     let Some(schema) = Schema::new() else { return };
     let open = async || {
         let options = PostgresOptions { schema: schema.name.clone(), partitions: 1, ..PostgresOptions::default() };

@@ -1,4 +1,4 @@
-//! Is anything left of someone who was erased?
+//! Erasure of a user: nothing of the user is left in any file or table.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -73,11 +73,11 @@ async fn live(store: &dyn Store) -> Memory {
         Action::Bookkeeping(Bookkeeping::Note {
             scope,
             key: key.to_owned(),
-            value: NoteValue::Set(json!({ "told": SECRET })),
+            value: NoteValue::Set(json!({ "word": SECRET })),
             until: None,
         })
     };
-    driver.must(&space, note(Some(own.clone()), "told")).await;
+    driver.must(&space, note(Some(own.clone()), "word")).await;
     driver.must(&space, note(Some(own.clone()), "answer 1")).await;
     driver
         .must(
@@ -115,7 +115,7 @@ async fn erased(store: &dyn Store, kept: &Memory) {
     // Their own space and those of the agent, the team and someone else.
     assert_eq!(there.len(), 4, "{there:?}");
     assert!(there[&user(WHO).space()].memories > 200, "{there:?}");
-    assert!(good(store.user_data(&visible(&[user(WHO)]), WHO).await).is_empty(), "told to those who see all");
+    assert!(good(store.user_data(&visible(&[user(WHO)]), WHO).await).is_empty(), "visible only to those who see all");
     for space in there.keys() {
         Driver::from(store, 9_000).must(space, Action::EraseUser { user: WHO.into() }).await;
     }
@@ -124,7 +124,7 @@ async fn erased(store: &dyn Store, kept: &Memory) {
     assert_eq!(Driver::on(store).must_get(kept.id).await, *kept);
     assert_eq!(Driver::on(store).words(&whole(), "lantern", &everything()).await, [kept.id]);
     assert_eq!(Driver::on(store).near(&whole(), "lantern", &everything()).await, [kept.id]);
-    // What was there can be told by its hash, and by nothing else.
+    // An erased memory can be recognised by its hash, and by nothing else.
     let feed = good(
         store.ledger(&whole(), &LedgerQuery::After { space: user(WHO).space().clone(), sequence: 0 }, 5_000).await,
     );
@@ -132,8 +132,8 @@ async fn erased(store: &dyn Store, kept: &Memory) {
     assert!(tombs.len() > 200, "{}", tombs.len());
     let hashes = tombs.iter().filter(|entry| entry.new.as_ref().is_some_and(|new| new.get("contentHash").is_some()));
     assert!(hashes.count() > 200);
-    let told = serde_json::to_string(&feed.entries).unwrap();
-    assert!(!told.contains(SECRET) && !told.contains(WHO), "the ledger tells nothing");
+    let ledger = serde_json::to_string(&feed.entries).unwrap();
+    assert!(!ledger.contains(SECRET) && !ledger.contains(WHO), "the ledger contains nothing of the user");
     sound(store).await;
 }
 
@@ -231,8 +231,8 @@ async fn finished(store: &dyn Store) {
         sequence = page.position;
         feed.extend(page.entries);
     }
-    let told = serde_json::to_string(&feed).unwrap();
-    assert!(!told.contains("lantern") && !told.contains(SHE), "the ledger tells nothing");
+    let ledger = serde_json::to_string(&feed).unwrap();
+    assert!(!ledger.contains("lantern") && !ledger.contains(SHE), "the ledger contains nothing of the user");
     // Each memory has its line, and the last line counts those of this run.
     let erased = |field: &'static str| {
         feed.iter().filter(|entry| entry.event == "ERASE").filter_map(move |entry| entry.new.as_ref()?.get(field))
@@ -303,7 +303,7 @@ async fn cleaning_up_makes_nobody_wait() {
         assert_ne!(before[&ours], after[&ours], "{ours} was not written anew");
         assert_eq!(before[&others], after[&others], "{others} is not this tenant's and was written anew");
     }
-    // Someone reads for long. Others can still read, and what could not be written anew is told.
+    // Someone reads for long. Others can still read, and what could not be rewritten is reported.
     let (reader, connection) = tokio_postgres::connect(&schema.url, tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(connection);
     reader.batch_execute(&format!("BEGIN; SELECT count(*) FROM {}.memories_{part}", schema.name)).await.unwrap();

@@ -1,4 +1,4 @@
-//! What if the index is away, slow, lost or wrong?
+//! A store whose index is away, slow, lost or wrong.
 //!
 //! Whatever happens to it, writes go on, what is answered is right, and afterwards it catches up by itself.
 
@@ -16,14 +16,14 @@ use tempfile::TempDir;
 
 use crate::outside::{config, indexed, options};
 
-struct House {
+struct IndexedStore {
     store: SqliteStore,
     index: Arc<Qdrant>,
     server: StandIn,
     folder: TempDir,
 }
 
-impl House {
+impl IndexedStore {
     async fn new() -> Self {
         Self::with(options(), |config| config).await
     }
@@ -87,170 +87,170 @@ fn unavailable(error: &loci_store::Error) {
 
 #[tokio::test]
 async fn away_at_the_start() {
-    let house = House::new().await;
-    house.server.stop().await;
-    let ids = write(&house.store, &user("anna"), 1..20).await;
-    unavailable(&house.near().await.unwrap_err());
-    let status = good(house.store.indexed().unwrap().status(&Tenant::default()).await);
+    let fixture = IndexedStore::new().await;
+    fixture.server.stop().await;
+    let ids = write(&fixture.store, &user("anna"), 1..20).await;
+    unavailable(&fixture.near().await.unwrap_err());
+    let status = good(fixture.store.indexed().unwrap().status(&Tenant::default()).await);
     assert!(status.problem.is_some() && status.collections[0].points.is_none(), "{status:?}");
-    house.server.start().await;
-    house.recovers(&ids).await;
+    fixture.server.start().await;
+    fixture.recovers(&ids).await;
 }
 
 #[tokio::test]
 async fn lost_in_the_middle() {
-    let house = House::new().await;
-    let mut ids = write(&house.store, &user("anna"), 1..10).await;
-    house.recovers(&ids).await;
-    house.server.stop().await;
-    ids.extend(write(&house.store, &user("anna"), 10..20).await);
-    unavailable(&house.near().await.unwrap_err());
-    let driver = Driver::on(&house.store);
+    let fixture = IndexedStore::new().await;
+    let mut ids = write(&fixture.store, &user("anna"), 1..10).await;
+    fixture.recovers(&ids).await;
+    fixture.server.stop().await;
+    ids.extend(write(&fixture.store, &user("anna"), 10..20).await);
+    unavailable(&fixture.near().await.unwrap_err());
+    let driver = Driver::on(&fixture.store);
     driver.must(&user("anna").space(), Action::Erase { id: ids[0] }).await;
-    house.server.start().await;
-    house.recovers(&ids[1..]).await;
+    fixture.server.start().await;
+    fixture.recovers(&ids[1..]).await;
 }
 
 #[tokio::test]
 async fn slow() {
     let quick = |config| QdrantConfig { timeout: Duration::from_millis(100), ..config };
-    let house = House::with(options(), quick).await;
-    let mut ids = write(&house.store, &user("anna"), 1..5).await;
-    house.recovers(&ids).await;
-    house.server.delay(Duration::from_secs(30));
+    let fixture = IndexedStore::with(options(), quick).await;
+    let mut ids = write(&fixture.store, &user("anna"), 1..5).await;
+    fixture.recovers(&ids).await;
+    fixture.server.delay(Duration::from_secs(30));
     let begun = Instant::now();
-    ids.extend(write(&house.store, &user("anna"), 5..9).await);
-    unavailable(&house.near().await.unwrap_err());
+    ids.extend(write(&fixture.store, &user("anna"), 5..9).await);
+    unavailable(&fixture.near().await.unwrap_err());
     assert!(begun.elapsed() < Duration::from_secs(10), "nobody waits for it");
-    house.server.delay(Duration::ZERO);
-    house.recovers(&ids).await;
+    fixture.server.delay(Duration::ZERO);
+    fixture.recovers(&ids).await;
 }
 
 #[tokio::test]
-async fn who_is_away_is_told_at_once() {
+async fn an_index_that_is_away_is_reported_at_once() {
     let away = loci_store::Retry {
         initial_delay: Duration::from_secs(600),
         max_delay: Duration::from_secs(600),
         ..options().back_off
     };
-    let house = House::with(IndexedOptions { back_off: away, ..options() }, |config| config).await;
-    let ids = write(&house.store, &user("anna"), 1..5).await;
-    house.recovers(&ids).await;
-    house.server.stop().await;
-    unavailable(&house.near().await.unwrap_err());
-    let asked = house.server.requests();
+    let fixture = IndexedStore::with(IndexedOptions { back_off: away, ..options() }, |config| config).await;
+    let ids = write(&fixture.store, &user("anna"), 1..5).await;
+    fixture.recovers(&ids).await;
+    fixture.server.stop().await;
+    unavailable(&fixture.near().await.unwrap_err());
+    let asked = fixture.server.requests();
     for _ in 0..20 {
-        unavailable(&house.near().await.unwrap_err());
+        unavailable(&fixture.near().await.unwrap_err());
     }
-    assert_eq!(house.server.requests(), asked, "it is not asked again before its time");
+    assert_eq!(fixture.server.requests(), asked, "it is not asked again before its time");
 }
 
 #[tokio::test]
 async fn restarted_empty() {
-    let house = House::new().await;
-    let ids = write(&house.store, &user("anna"), 1..40).await;
-    house.recovers(&ids).await;
-    house.server.forget();
-    assert_eq!(good(house.near().await), ids, "the very next question finds everything");
-    house.recovers(&ids).await;
-    house.server.empty();
-    assert_eq!(good(house.near().await), ids, "a collection without points is noticed, too");
-    house.recovers(&ids).await;
+    let fixture = IndexedStore::new().await;
+    let ids = write(&fixture.store, &user("anna"), 1..40).await;
+    fixture.recovers(&ids).await;
+    fixture.server.forget();
+    assert_eq!(good(fixture.near().await), ids, "the very next question finds everything");
+    fixture.recovers(&ids).await;
+    fixture.server.empty();
+    assert_eq!(good(fixture.near().await), ids, "a collection without points is noticed, too");
+    fixture.recovers(&ids).await;
 }
 
 #[tokio::test]
 async fn restarted_empty_and_far_behind() {
-    let house = House::with(IndexedOptions { tail: 5, page: 7, ..options() }, |config| config).await;
-    let ids = write(&house.store, &user("anna"), 1..40).await;
-    assert_eq!(good(house.near().await), ids);
-    house.server.forget();
-    assert_eq!(good(house.near().await), ids);
-    house.recovers(&ids).await;
+    let fixture = IndexedStore::with(IndexedOptions { tail: 5, page: 7, ..options() }, |config| config).await;
+    let ids = write(&fixture.store, &user("anna"), 1..40).await;
+    assert_eq!(good(fixture.near().await), ids);
+    fixture.server.forget();
+    assert_eq!(good(fixture.near().await), ids);
+    fixture.recovers(&ids).await;
 }
 
 #[tokio::test]
 async fn who_is_too_far_behind_gives_no_half_answer() {
     let hurried = IndexedOptions { tail: 5, page: 1, patience: Duration::ZERO, ..options() };
-    let house = House::with(hurried, |config| config).await;
-    house.server.delay(Duration::from_millis(100));
-    let ids = write(&house.store, &user("anna"), 1..40).await;
-    let error = house.near().await.unwrap_err();
+    let fixture = IndexedStore::with(hurried, |config| config).await;
+    fixture.server.delay(Duration::from_millis(100));
+    let ids = write(&fixture.store, &user("anna"), 1..40).await;
+    let error = fixture.near().await.unwrap_err();
     unavailable(&error);
     assert!(error.to_string().contains("being filled"), "{error}");
-    house.server.delay(Duration::ZERO);
-    house.recovers(&ids).await;
+    fixture.server.delay(Duration::ZERO);
+    fixture.recovers(&ids).await;
 }
 
 #[tokio::test]
-async fn a_page_that_is_told_twice_changes_nothing() {
-    let house = House::new().await;
-    let ids = write(&house.store, &user("anna"), 1..10).await;
-    house.recovers(&ids).await;
-    let before = house.server.payloads("shared");
+async fn a_page_that_is_delivered_twice_changes_nothing() {
+    let fixture = IndexedStore::new().await;
+    let ids = write(&fixture.store, &user("anna"), 1..10).await;
+    fixture.recovers(&ids).await;
+    let before = fixture.server.payloads("shared");
     let collection = loci_store::Collection {
         tenant: Tenant::default(),
         space: user("anna").space(),
         model: MODEL.to_owned(),
         dimensions: DIMENSIONS,
     };
-    let feed = good(house.store.vector_feed(&whole(), &user("anna").space(), MODEL, 0, 100).await);
-    good(house.index.upsert(&collection, &feed.points).await);
-    good(house.index.delete(&collection, &[id(777)]).await);
-    good(house.index.prepare(&collection).await);
-    assert_eq!(house.server.payloads("shared").len(), before.len());
-    house.recovers(&ids).await;
+    let feed = good(fixture.store.vector_feed(&whole(), &user("anna").space(), MODEL, 0, 100).await);
+    good(fixture.index.upsert(&collection, &feed.points).await);
+    good(fixture.index.delete(&collection, &[id(777)]).await);
+    good(fixture.index.prepare(&collection).await);
+    assert_eq!(fixture.server.payloads("shared").len(), before.len());
+    fixture.recovers(&ids).await;
 }
 
 #[tokio::test]
 async fn passing_failures_are_repeated() {
-    let house = House::new().await;
-    house.server.fail_next(1);
-    let ids = write(&house.store, &user("anna"), 1..10).await;
-    house.recovers(&ids).await;
+    let fixture = IndexedStore::new().await;
+    fixture.server.fail_next(1);
+    let ids = write(&fixture.store, &user("anna"), 1..10).await;
+    fixture.recovers(&ids).await;
 }
 
 #[tokio::test]
 async fn a_dropped_agent_leaves_no_collection() {
-    let house = House::new().await;
+    let fixture = IndexedStore::new().await;
     let bot = agent("bot");
-    write(&house.store, &bot, 1..10).await;
-    house.recovers(&(1..10).map(id).collect::<Vec<_>>()).await;
-    assert_eq!(house.server.collections(), ["agent_memory_bot"]);
-    good(house.store.change_catalogue(&Tenant::default(), CatalogueChange::DropAgent("bot".to_owned())).await);
-    assert!(house.server.collections().is_empty());
+    write(&fixture.store, &bot, 1..10).await;
+    fixture.recovers(&(1..10).map(id).collect::<Vec<_>>()).await;
+    assert_eq!(fixture.server.collections(), ["agent_memory_bot"]);
+    good(fixture.store.change_catalogue(&Tenant::default(), CatalogueChange::DropAgent("bot".to_owned())).await);
+    assert!(fixture.server.collections().is_empty());
     // While the server is away, the collection goes as soon as it is back.
-    write(&house.store, &bot, 20..30).await;
-    house.recovers(&(20..30).map(id).collect::<Vec<_>>()).await;
-    house.server.stop().await;
-    good(house.store.change_catalogue(&Tenant::default(), CatalogueChange::DropAgent("bot".to_owned())).await);
-    house.server.start().await;
-    eventually("the collection goes", async || house.server.collections().is_empty()).await;
-    let ids = write(&house.store, &bot, 40..42).await;
-    house.recovers(&ids).await;
+    write(&fixture.store, &bot, 20..30).await;
+    fixture.recovers(&(20..30).map(id).collect::<Vec<_>>()).await;
+    fixture.server.stop().await;
+    good(fixture.store.change_catalogue(&Tenant::default(), CatalogueChange::DropAgent("bot".to_owned())).await);
+    fixture.server.start().await;
+    eventually("the collection goes", async || fixture.server.collections().is_empty()).await;
+    let ids = write(&fixture.store, &bot, 40..42).await;
+    fixture.recovers(&ids).await;
 }
 
 #[tokio::test]
 async fn a_dropped_pool_leaves_no_collection() {
-    let house = House::new().await;
+    let fixture = IndexedStore::new().await;
     let physics = scope(Layer::Pool, &["physics"]);
-    write(&house.store, &physics, 1..10).await;
-    house.recovers(&(1..10).map(id).collect::<Vec<_>>()).await;
-    assert_eq!(house.server.collections(), ["pool_physics"]);
+    write(&fixture.store, &physics, 1..10).await;
+    fixture.recovers(&(1..10).map(id).collect::<Vec<_>>()).await;
+    assert_eq!(fixture.server.collections(), ["pool_physics"]);
     assert!(
-        good(house.store.change_catalogue(&Tenant::default(), CatalogueChange::DropPool("physics".to_owned())).await)
+        good(fixture.store.change_catalogue(&Tenant::default(), CatalogueChange::DropPool("physics".to_owned())).await)
             > 0
     );
-    assert!(house.server.collections().is_empty());
+    assert!(fixture.server.collections().is_empty());
 }
 
 #[tokio::test]
 async fn another_ledger_is_noticed() {
-    let house = House::new().await;
-    let old = write(&house.store, &user("anna"), 1..10).await;
-    house.recovers(&old).await;
+    let fixture = IndexedStore::new().await;
+    let old = write(&fixture.store, &user("anna"), 1..10).await;
+    fixture.recovers(&old).await;
     // The same collections, but the store was brought back from elsewhere.
     let folder = tempfile::tempdir().unwrap();
-    let store = indexed(&folder, house.index.clone(), options());
+    let store = indexed(&folder, fixture.index.clone(), options());
     let ids = write(&store, &user("anna"), 100..120).await;
     assert_eq!(good(near(&store).await), ids);
     for verified in good(store.indexed().unwrap().verify(&Tenant::default(), |_, _, _| {}).await) {
@@ -260,72 +260,72 @@ async fn another_ledger_is_noticed() {
 
 #[tokio::test]
 async fn two_processes_fill_one_collection() {
-    let house = House::with(IndexedOptions { page: 3, ..options() }, |config| config).await;
-    let other_index = Arc::new(Qdrant::new(config(&house.server.url())).unwrap());
-    let other = indexed(&house.folder, other_index, IndexedOptions { page: 3, ..options() });
+    let fixture = IndexedStore::with(IndexedOptions { page: 3, ..options() }, |config| config).await;
+    let other_index = Arc::new(Qdrant::new(config(&fixture.server.url())).unwrap());
+    let other = indexed(&fixture.folder, other_index, IndexedOptions { page: 3, ..options() });
     let anna = user("anna");
-    let (first, second) = tokio::join!(write(&house.store, &anna, 1..30), write(&other, &anna, 30..60));
+    let (first, second) = tokio::join!(write(&fixture.store, &anna, 1..30), write(&other, &anna, 30..60));
     let mut ids = [first, second].concat();
     ids.sort();
-    assert_eq!(good(near(&house.store).await), ids);
+    assert_eq!(good(near(&fixture.store).await), ids);
     assert_eq!(good(near(&other).await), ids);
-    house.recovers(&ids).await;
+    fixture.recovers(&ids).await;
 }
 
 #[tokio::test]
 async fn verify_finds_what_differs_and_rebuild_mends_it() {
-    let house = House::new().await;
-    let ids = write(&house.store, &user("anna"), 1..10).await;
-    house.recovers(&ids).await;
-    house.server.lose("shared", &ids[0].to_string());
-    house.server.spoil("shared", &ids[1].to_string(), "stamp", json!("00"));
+    let fixture = IndexedStore::new().await;
+    let ids = write(&fixture.store, &user("anna"), 1..10).await;
+    fixture.recovers(&ids).await;
+    fixture.server.lose("shared", &ids[0].to_string());
+    fixture.server.spoil("shared", &ids[1].to_string(), "stamp", json!("00"));
     let collection = loci_store::Collection {
         tenant: Tenant::default(),
         space: user("anna").space(),
         model: MODEL.to_owned(),
         dimensions: DIMENSIONS,
     };
-    let feed = good(house.store.vector_feed(&whole(), &user("anna").space(), MODEL, 0, 1).await);
+    let feed = good(fixture.store.vector_feed(&whole(), &user("anna").space(), MODEL, 0, 1).await);
     let mut stranger = feed.points[0].clone();
     stranger.memory.id = id(4_711);
-    good(house.index.upsert(&collection, &[stranger]).await);
-    let found = good(house.store.indexed().unwrap().verify(&Tenant::default(), |_, _, _| {}).await);
+    good(fixture.index.upsert(&collection, &[stranger]).await);
+    let found = good(fixture.store.indexed().unwrap().verify(&Tenant::default(), |_, _, _| {}).await);
     let [found] = &found[..] else { panic!("{found:?}") };
     assert_eq!((found.missing, found.surplus, found.stale, found.records, found.points), (1, 1, 1, 9, 9));
-    let mut told = Vec::new();
+    let mut progress = Vec::new();
     assert_eq!(
         good(
-            house
+            fixture
                 .store
                 .indexed()
                 .unwrap()
-                .rebuild(&Tenant::default(), |name, line, end| told.push((name.to_owned(), line, end)))
+                .rebuild(&Tenant::default(), |name, line, end| progress.push((name.to_owned(), line, end)))
                 .await
         ),
         1
     );
-    assert_eq!(told.last(), Some(&("shared".to_owned(), 9, 9)));
-    house.recovers(&ids).await;
+    assert_eq!(progress.last(), Some(&("shared".to_owned(), 9, 9)));
+    fixture.recovers(&ids).await;
 }
 
 #[tokio::test]
 async fn what_someone_else_wrote_is_not_touched() {
-    let house = House::new().await;
-    let (client, url) = (reqwest::Client::new(), format!("{}/collections/shared", house.server.url()));
+    let fixture = IndexedStore::new().await;
+    let (client, url) = (reqwest::Client::new(), format!("{}/collections/shared", fixture.server.url()));
     let made = json!({ "vectors": { "size": 3, "distance": "Dot" } });
     client.put(&url).json(&made).send().await.unwrap();
     let theirs = json!({ "points": [{ "id": 1, "vector": [1, 0, 0], "payload": { "theirs": true } }] });
     client.put(format!("{url}/points")).json(&theirs).send().await.unwrap();
-    write(&house.store, &user("anna"), 1..3).await;
+    write(&fixture.store, &user("anna"), 1..3).await;
     eventually("it says so", async || {
-        house.near().await.is_err_and(|error| error.to_string().contains("did not write"))
+        fixture.near().await.is_err_and(|error| error.to_string().contains("did not write"))
     })
     .await;
-    assert_eq!(house.server.payloads("shared").values().collect::<Vec<_>>(), [&json!({ "theirs": true })]);
+    assert_eq!(fixture.server.payloads("shared").values().collect::<Vec<_>>(), [&json!({ "theirs": true })]);
 }
 
 #[tokio::test]
-async fn a_key_is_sent_and_never_told() {
+async fn a_key_is_sent_and_never_shown() {
     let server = StandIn::start_with(Some("s3cret")).await;
     for (key, good) in [(Some("s3cret"), true), (Some("wr0ng-key"), false), (None, false)] {
         let config = QdrantConfig { api_key: key.map(str::to_owned), ..config(&server.url()) };
@@ -338,13 +338,14 @@ async fn a_key_is_sent_and_never_told() {
 
 #[tokio::test]
 async fn the_collection_is_configured_as_designed() {
-    let house = House::new().await;
+    let fixture = IndexedStore::new().await;
     let bot = agent("devops-agent");
     let mut full = full_memory(1, &bot);
     full.content = "nobody outside reads this".to_owned();
-    good(house.store.apply(batch(&bot.space(), vec![add(full.clone())])).await);
-    eventually("it is told", async || house.server.payloads("agent_memory_devops-agent").len() == 2).await;
-    let asked = house.server.configuration("agent_memory_devops-agent").unwrap();
+    good(fixture.store.apply(batch(&bot.space(), vec![add(full.clone())])).await);
+    eventually("the index is up to date", async || fixture.server.payloads("agent_memory_devops-agent").len() == 2)
+        .await;
+    let asked = fixture.server.configuration("agent_memory_devops-agent").unwrap();
     assert_eq!(asked["vectors"], json!({ "size": DIMENSIONS, "distance": "Cosine", "on_disk": false }));
     assert_eq!(
         asked["hnsw_config"],
@@ -355,11 +356,11 @@ async fn the_collection_is_configured_as_designed() {
         json!({ "scalar": { "type": "int8", "quantile": 0.99, "always_ram": true } })
     );
     assert_eq!(asked["on_disk_payload"], false);
-    let indexes = house.server.payload_indexes("agent_memory_devops-agent");
+    let indexes = fixture.server.payload_indexes("agent_memory_devops-agent");
     let names: Vec<&str> = indexes.keys().map(String::as_str).collect();
     assert_eq!(names, ["createdAt", "expiresAt", "scope", "state", "supersededById", "tags", "type", "userId"]);
     assert_eq!(indexes["userId"], json!({ "type": "keyword", "is_tenant": true }));
-    let payload = &house.server.payloads("agent_memory_devops-agent")[&full.id.to_string()];
+    let payload = &fixture.server.payloads("agent_memory_devops-agent")[&full.id.to_string()];
     assert_eq!((&payload["userId"], &payload["type"]), (&json!("anna"), &json!("preference")));
     assert_eq!(payload["supersededById"], json!(null));
     assert!(payload.as_object().unwrap().contains_key("supersededById"));

@@ -1,4 +1,4 @@
-//! Does a file of an older version open?
+//! Files of older versions open.
 //!
 //! Old files are kept as they were written. They are read from a copy: opening one brings it up to date.
 
@@ -339,8 +339,8 @@ async fn entities_of_format_1_go_on_in_the_scope_that_speaks_of_them() {
     let mention = |entity| Action::Mention { memory: theirs, entity, counted: true };
     refused(&ann, mention(cat.id), ErrorKind::NotFound).await;
     // One that nobody spoke of is nobody's until someone names it.
-    let told = refused(&atlas, mention(alone.id), ErrorKind::InvalidInput).await;
-    assert!(told.contains("belongs to nobody"), "{told}");
+    let message = refused(&atlas, mention(alone.id), ErrorKind::InvalidInput).await;
+    assert!(message.contains("belongs to nobody"), "{message}");
     refused(&ann, Action::Unite { into: cat.id, from: alone.id }, ErrorKind::InvalidInput).await;
     driver.must(&atlas.space(), name_in(&atlas, alone.clone())).await;
     driver.mention(&atlas, theirs, alone.id).await;

@@ -1,4 +1,4 @@
-//! Does one server hear that another has written?
+//! A server is notified when another has written.
 
 use std::time::Duration;
 
@@ -15,8 +15,8 @@ async fn open(schema: &Schema) -> PostgresStore {
 }
 
 async fn hears(moved: &mut watch::Receiver<u64>, what: &str) {
-    let told = tokio::time::timeout(Duration::from_secs(60), moved.changed()).await;
-    assert!(matches!(told, Ok(Ok(()))), "not heard: {what}");
+    let changed = tokio::time::timeout(Duration::from_secs(60), moved.changed()).await;
+    assert!(matches!(changed, Ok(Ok(()))), "not heard: {what}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,4 +1,4 @@
-//! Does the embedded store keep its promises?
+//! Tests of the stores and the tiers.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 

@@ -1,4 +1,4 @@
-//! Does the store equal its plain model, and does it never show what may not be seen?
+//! The store equals its in-memory model and never returns what is not visible.
 
 use loci_store::prelude::*;
 use loci_store::{Page, SqliteOptions, SqliteStore};

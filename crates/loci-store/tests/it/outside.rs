@@ -1,4 +1,4 @@
-//! Does a store with an index outside of it keep the contract of every store?
+//! The contract of every store, on files with an external index.
 //!
 //! All of it runs with the index in this process, with pgvector, and with Qdrant: the stand-in of the testkit, or the
 //! server at `LOCI_TEST_QDRANT_URL`. Each test has collections of its own.

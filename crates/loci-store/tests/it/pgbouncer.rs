@@ -1,4 +1,4 @@
-//! Does the shared store keep its contract behind PgBouncer in transaction mode?
+//! The contract of every store, on PostgreSQL behind PgBouncer in transaction mode.
 
 use loci_store::{PostgresOptions, PostgresStore};
 use loci_testkit::servers::{Schema, pgbouncer};

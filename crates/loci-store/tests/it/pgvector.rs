@@ -1,4 +1,4 @@
-//! Does pgvector beside files find what is nearest, lose nothing under a filter, and come back when it was lost?
+//! pgvector beside files: exact neighbours, filters without loss, and rebuilding of a lost index.
 
 use std::sync::Arc;
 
@@ -22,8 +22,8 @@ fn point(number: u64) -> VectorPoint {
 
 /// The nearest by comparing each with the question.
 fn exact(points: &[VectorPoint], scope: Option<&str>, query: &[f32], limit: usize) -> Vec<MemoryId> {
-    let meant = points.iter().filter(|point| scope.is_none_or(|scope| point.scope == scope));
-    let mut found: Vec<(f32, MemoryId)> = meant
+    let matching = points.iter().filter(|point| scope.is_none_or(|scope| point.scope == scope));
+    let mut found: Vec<(f32, MemoryId)> = matching
         .map(|point| {
             let direction = point.direction().unwrap();
             (direction.iter().zip(query).map(|(a, b)| a * b).sum(), point.memory.id)

@@ -1,4 +1,4 @@
-//! Does the shared store keep the same contract, on a real PostgreSQL?
+//! The contract of every store, on a real PostgreSQL.
 
 use loci_store::prelude::*;
 use loci_store::{Page, PostgresOptions, PostgresStore};

@@ -1,6 +1,6 @@
-//! What if PostgreSQL is away, slow, cut off, read-only or full?
+//! A store whose PostgreSQL is away, slow, cut off, read-only or full.
 //!
-//! Whatever happens to it: what was acknowledged is there, once; what was not is told as something that may be
+//! Whatever happens to it: what was acknowledged is there, once; what was not is reported as something that may be
 //! tried again, soon and not after a long silence; and afterwards the same store goes on by itself.
 
 use std::sync::Arc;
@@ -250,7 +250,7 @@ async fn delivered_twice() {
     let ids = |applied: &[loci_store::Applied]| applied.iter().map(|one| one.id).collect::<Vec<_>>();
     assert_eq!(ids(&first), ids(&again));
     assert!(again.iter().all(|one| one.outcome != Outcome::Created), "{again:?}");
-    // The same under other ids, as when a caller that was told nothing makes a new request of it, all at once.
+    // The same under other ids, as when a caller that got no answer makes a new request of it, all at once.
     let tries: Vec<_> = (0..8)
         .map(|delivery| {
             let (store, anna) = (store.clone(), anna.clone());

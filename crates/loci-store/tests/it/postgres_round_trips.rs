@@ -1,4 +1,4 @@
-//! How often does a caller wait for PostgreSQL, and what does a connection leave on the server?
+//! The number of round trips to PostgreSQL, and what a connection leaves on the server.
 
 use std::time::Duration;
 

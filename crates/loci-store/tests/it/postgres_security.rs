@@ -1,4 +1,4 @@
-//! Does one tenant stay hidden from another even from raw SQL?
+//! Row-level security: a tenant is hidden from another even with raw SQL.
 //!
 //! Every table of the schema that names a tenant is walked, with the role that serves and past all of our own
 //! statements: for another tenant, for another space, for nobody, whole tables and their parts.
@@ -228,14 +228,14 @@ async fn a_role_that_passes_by_is_refused() {
         schema.ask(&format!("CREATE ROLE {role} {right}"));
         let options = PostgresOptions { schema: schema.name.clone(), role: role.clone(), ..PostgresOptions::default() };
         let opened = PostgresStore::open(&schema.url, options).await;
-        let told = opened.err().map(|error| error.problem("open"));
+        let problem = opened.err().map(|error| error.problem("open"));
         schema.ask(&format!("DROP SCHEMA {} CASCADE; DROP OWNED BY {role}; DROP ROLE {role}", schema.name));
-        let told = told.unwrap_or_else(|| panic!("{right} was let in"));
+        let problem = problem.unwrap_or_else(|| panic!("{right} was let in"));
         assert_eq!(
-            (told.code.as_str(), &told.details["field"]),
+            (problem.code.as_str(), &problem.details["field"]),
             ("INVALID_INPUT", &"postgres.role".into()),
-            "{told:?}"
+            "{problem:?}"
         );
-        assert!(told.message.contains(&role), "{told:?}");
+        assert!(problem.message.contains(&role), "{problem:?}");
     }
 }

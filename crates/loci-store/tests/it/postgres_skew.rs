@@ -1,4 +1,4 @@
-//! What if the clocks of two servers are five minutes apart?
+//! Two servers whose clocks are five minutes apart.
 //!
 //! Work that only one may do goes by locks and not by clocks. A job in hand is given again when its lease is over
 //! by the clock of whoever asks: with clocks that far apart the one ahead takes what the other has
@@ -137,8 +137,8 @@ async fn what_holds_goes_by_the_clock_of_whoever_looks() {
     // For the one ahead it has expired already: hidden there two minutes early, and not removed.
     Driver::on(&ahead).sees_with(&whole(), "lantern", &Filter::at(ahead_of(now)), &[id(1)]).await;
     // The ledger is numbered in the order of the commits, so a reader misses nothing of either.
-    let told = good(right.ledger(&whole(), &LedgerQuery::After { space: anna.space().clone(), sequence: 0 }, 9).await);
-    let ids: Vec<_> = told.entries.iter().map(|entry| entry.memory_id).collect();
+    let feed = good(right.ledger(&whole(), &LedgerQuery::After { space: anna.space().clone(), sequence: 0 }, 9).await);
+    let ids: Vec<_> = feed.entries.iter().map(|entry| entry.memory_id).collect();
     assert_eq!(ids, [Some(id(1)), Some(id(2))]);
     sound(&right).await;
 }

@@ -1,4 +1,4 @@
-//! What do two servers know of the same spaces?
+//! Two servers on the same spaces.
 //!
 //! Each believes the number of a space for a moment. What one of them makes or takes away, the other must
 //! neither miss nor write to.

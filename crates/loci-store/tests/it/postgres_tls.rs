@@ -1,4 +1,4 @@
-//! Are connections to PostgreSQL encrypted, and is it known who answers?
+//! Connections to PostgreSQL are encrypted, and the certificate of the server is verified.
 //!
 //! The server for tests is reached over TLS at `localhost`, with a certificate for that name by an authority of its own, and
 //! without TLS at its own address.

@@ -1,4 +1,4 @@
-//! Are stores and backups of before users had shards split, whole and once?
+//! Stores and backups from before users had shards are split completely and once.
 //!
 //! `fixtures/before-shards` was written by the last Loci without shards: three users, a session, a project, chains, a forgotten
 //! memory, facts, checkpoints, an entity and a waiting job, all in `shared`.
@@ -102,10 +102,10 @@ fn counts(file: &Path) -> BTreeMap<String, i64> {
 }
 
 /// Content and state of memories by id, and the numbers of their ledger entries.
-type Told = BTreeMap<String, (String, String, Vec<i64>)>;
+type OldMemories = BTreeMap<String, (String, String, Vec<i64>)>;
 
-/// The memories of an old file as they lie there.
-fn told(file: &Path) -> Told {
+/// The memories of an old file.
+fn read_old_memories(file: &Path) -> OldMemories {
     let raw = Connection::open(file).unwrap();
     let mut read = raw.prepare("SELECT lower(hex(id)), content, state, row FROM memories").unwrap();
     let rows = read.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get::<_, i64>(3)?))).unwrap();
@@ -119,7 +119,7 @@ fn told(file: &Path) -> Told {
 }
 
 /// Checks that a store has what the old file had: everything once, where it belongs.
-async fn is_split(store: &dyn Store, before: &Told) {
+async fn is_split(store: &dyn Store, before: &OldMemories) {
     assert_eq!(good(store.spaces(&Tenant::default()).await), spaces());
     let all = good(store.scan(&whole(), &today(), loci_store::Page { after: None, limit: 99 }).await).memories;
     let mut found = BTreeMap::new();
@@ -165,7 +165,8 @@ async fn is_split(store: &dyn Store, before: &Told) {
 #[tokio::test]
 async fn an_older_store_is_split_by_user() {
     let folder = old_store();
-    let (before, rows) = (told(&file(folder.path(), &Space::Shared)), counts(&file(folder.path(), &Space::Shared)));
+    let (before, rows) =
+        (read_old_memories(&file(folder.path(), &Space::Shared)), counts(&file(folder.path(), &Space::Shared)));
     let store = open(folder.path());
     is_split(&store, &before).await;
     // Vectors are found, jobs are claimed where they are now, and what is nobody's stays.
@@ -210,7 +211,7 @@ async fn an_older_store_is_split_by_user() {
 #[tokio::test]
 async fn an_interrupted_split_goes_on() {
     let (old, done) = (old_store(), old_store());
-    let before = told(&file(old.path(), &Space::Shared));
+    let before = read_old_memories(&file(old.path(), &Space::Shared));
     drop(open(done.path()));
     let shards: Vec<Space> = spaces().into_iter().filter(|space| *space != Space::Shared).collect();
     // All shards are copied and none of them deleted; one is only half written.
@@ -245,7 +246,7 @@ async fn an_interrupted_split_goes_on() {
 #[test]
 fn several_processes_may_open_an_older_store_at_once() {
     let folder = old_store();
-    let before = told(&file(folder.path(), &Space::Shared));
+    let before = read_old_memories(&file(folder.path(), &Space::Shared));
     let openers: Vec<_> = (0..4)
         .map(|_| {
             let path = folder.path().to_owned();
@@ -283,8 +284,8 @@ fn plan(files: &[&str]) -> RestorePlan {
 }
 
 /// What an old backup has, from the old store that it was made of.
-fn backed_up() -> Told {
-    told(&fixture("store/tenants/default/spaces/shared/loci.db"))
+fn backed_up() -> OldMemories {
+    read_old_memories(&fixture("store/tenants/default/spaces/shared/loci.db"))
 }
 
 fn names(restored: &[RestoreOutcome]) -> Vec<String> {
@@ -335,7 +336,7 @@ async fn an_older_backup_is_split_on_postgres_too() {
 async fn an_older_schema_is_split_by_user() {
     let Some(schema) = Schema::new() else { return };
     let folder = old_store();
-    let before = told(&file(folder.path(), &Space::Shared));
+    let before = read_old_memories(&file(folder.path(), &Space::Shared));
     let files = open(folder.path());
     let store = server(&schema).await;
     good(migrate(&files, &store, MigrateOptions::default(), &mut |_| Ok(())).await);

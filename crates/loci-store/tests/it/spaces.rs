@@ -1,4 +1,4 @@
-//! Does the embedded store bear many spaces, and spaces that are slow, locked or gone?
+//! The embedded store with many spaces, and with spaces that are slow, locked or deleted.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -230,7 +230,7 @@ async fn a_locked_space_holds_up_no_other() {
     sound(&store).await;
 }
 
-/// Who finds a queue full is told at once, and may come again.
+/// A write to a full queue is refused at once with a retryable error.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_queue_that_is_full_refuses() {
     let (store, folder) = fresh();

@@ -1,4 +1,4 @@
-//! What is particular to the embedded store?
+//! Properties that only the embedded store has.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

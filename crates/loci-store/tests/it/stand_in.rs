@@ -1,4 +1,4 @@
-//! Can the stand-in for Qdrant fail our client?
+//! The stand-in for Qdrant refuses what the real server refuses.
 
 use loci_testkit::qdrant::StandIn;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ async fn what_the_real_one_refuses_is_refused() {
     let point = |point: Value| json!({ "points": [point] });
     let query = |filter: Value| json!({ "query": [1, 0, 0], "filter": filter, "limit": 3 });
     let made = |size: Value, distance: &str| json!({ "vectors": { "size": size, "distance": distance } });
-    for (method, path, body, status, told) in [
+    for (method, path, body, status, message) in [
         ("GET", "/collections/none", json!({}), 404, "Not found: Collection `none` doesn't exist!"),
         ("POST", "/collections/none/points/query", query(json!({})), 404, "doesn't exist"),
         ("PUT", "/collections/none/points", point(json!({ "id": 1, "vector": [1, 0, 0] })), 404, "doesn't exist"),
@@ -115,7 +115,7 @@ async fn what_the_real_one_refuses_is_refused() {
         let (found, answer) = send(&server, method, path, &body).await;
         assert_eq!(found, status, "{method} {path} {body}: {answer}");
         let error = answer["status"]["error"].as_str().unwrap_or_default();
-        assert!(error.contains(told) && answer["time"].is_number(), "{method} {path} {body}: {answer}");
+        assert!(error.contains(message) && answer["time"].is_number(), "{method} {path} {body}: {answer}");
     }
     assert_eq!(server.payloads("c").len(), 2, "what is refused leaves nothing");
 }
@@ -153,5 +153,5 @@ async fn filters_mean_what_they_say() {
         send(&server, "POST", "/collections/c/points/query", &json!({ "query": [0.1, 2, 0], "limit": 1 })).await;
     assert_eq!(nearest["result"]["points"][0]["id"], "00000000-0000-0000-0000-000000000001");
     let (status, gone) = send(&server, "DELETE", "/collections/none", &json!({})).await;
-    assert_eq!((status, &gone["result"]), (200, &json!(false)), "to remove what is not there is no error");
+    assert_eq!((status, &gone["result"]), (200, &json!(false)), "removing something absent is not an error");
 }

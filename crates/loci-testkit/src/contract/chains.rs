@@ -216,7 +216,11 @@ pub async fn long_chains_are_found_by_their_heads(store: &dyn Store) {
         found.sort();
         found
     };
-    assert_eq!(long(&whole(), &anna, 0).await, [head(&two), head(&four), head(&theirs)], "one alone is no chain");
+    assert_eq!(
+        long(&whole(), &anna, 0).await,
+        [head(&two), head(&four), head(&theirs)],
+        "a single memory is not a chain"
+    );
     assert_eq!(long(&whole(), &anna, 2).await, [head(&four), head(&theirs)]);
     assert_eq!(long(&whole(), &anna, 3).await, [head(&four)]);
     assert_eq!(long(&whole(), &anna, 4).await, []);
@@ -327,9 +331,9 @@ pub async fn what_does_not_hold_is_not_replaced(store: &dyn Store) {
     for id in [gone, proposal] {
         let new = Box::new(addition(driver.sample(&anna, "lantern new")));
         for action in [Action::Supersede { old: id, new }, merge(old, id), merge(id, old)] {
-            let told = format!("{action:?}");
-            let error = driver.act(&anna.space(), action).await.expect_err(&told);
-            assert_eq!(error.kind(), ErrorKind::InvalidInput, "{told}");
+            let case = format!("{action:?}");
+            let error = driver.act(&anna.space(), action).await.expect_err(&case);
+            assert_eq!(error.kind(), ErrorKind::InvalidInput, "{case}");
         }
     }
     let over = |over| Action::Decide { id: proposal, accept: true, over: Some(over), purge_at: at(9_000) };
@@ -345,9 +349,9 @@ pub async fn pointers_from_elsewhere_keep_chains_whole(store: &dyn Store) {
     let one = driver.remember(&anna, "lantern one").await;
     let two = driver.replace(one, &anna, "lantern two").await;
     let refused = async |action: Action| {
-        let told = format!("{action:?}");
-        let error = driver.act(&anna.space(), action).await.expect_err(&told);
-        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{told}");
+        let case = format!("{action:?}");
+        let error = driver.act(&anna.space(), action).await.expect_err(&case);
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{case}");
         error.to_string()
     };
     let put = |memory: Memory| Action::Replace(Box::new(addition(memory)));

@@ -191,9 +191,9 @@ pub async fn checkpoints_are_found_by_what_is_asked(store: &dyn Store) {
     assert_eq!(line(CheckpointFilter { id: Some("2".into()), ..root() }, 9).await, "2 1");
     assert_eq!(line(all(&anna, "u"), 9).await, "1", "it ends where the parent is not there");
     let threads = good(store.checkpoint_threads(&whole(), &anna, 9).await);
-    let told: Vec<(&str, u64, &str)> =
+    let found: Vec<(&str, u64, &str)> =
         threads.iter().map(|one| (one.thread_id.as_str(), one.checkpoints, one.latest_id.as_str())).collect();
-    assert_eq!(told, [("u", 1, "1"), ("t", 5, "4")]);
+    assert_eq!(found, [("u", 1, "1"), ("t", 5, "4")]);
 }
 
 /// One checkpoint, a whole thread, or all but the newest of each namespace can be removed.

@@ -48,15 +48,15 @@ pub async fn an_entity_comes_back_field_by_field(store: &dyn Store) {
         [once(&lisbon), once(&bare)]
     );
     // An update keeps `created_at` and replaces the other fields.
-    let told = Entity {
+    let described = Entity {
         aliases: vec!["Olisipo".into()],
         summary: Some("on the Tagus".into()),
         updated_at: at(400),
         created_at: at(300),
         ..lisbon.clone()
     };
-    driver.must(&anna.space(), name_in(&anna, told.clone())).await;
-    let expect = Entity { created_at: lisbon.created_at, ..once(&told) };
+    driver.must(&anna.space(), name_in(&anna, described.clone())).await;
+    let expect = Entity { created_at: lisbon.created_at, ..once(&described) };
     assert_eq!(
         good(store.entities(&whole(), &EntityQuery::Named(["lisbon".to_owned()].to_vec()), usize::MAX).await),
         [expect]
@@ -218,7 +218,7 @@ pub async fn those_that_speak_of_most_come_first(store: &dyn Store) {
 }
 
 /// The limit counts only visible memories that match the filter.
-pub async fn those_that_speak_keep_to_what_is_seen_and_meant(store: &dyn Store) {
+pub async fn mentioning_memories_keep_to_visibility_and_filter(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let harbour = driver.name(&anna, "Harbour", &[]).await.id;
     let kept = driver.keep(Memory { tags: vec!["t".into()], ..driver.sample(&anna, "kept") }).await;

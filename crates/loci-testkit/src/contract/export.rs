@@ -68,8 +68,8 @@ pub async fn entities_are_carried_each_by_itself(store: &dyn Store) {
     driver.mention(&anna, memory, labs.id).await;
     driver.must(&anna.space(), Action::Unite { into: lab.id, from: labs.id }).await;
     let all = page(store, &whole(), ExportCursor::Entities(None)).await.entities;
-    let told: Vec<_> = all.iter().map(|one| (one.entity.id, one.united_with, one.mentions.clone())).collect();
-    assert_eq!(told, [(lab.id, None, vec![]), (labs.id, Some(lab.id), vec![memory])]);
+    let found: Vec<_> = all.iter().map(|one| (one.entity.id, one.united_with, one.mentions.clone())).collect();
+    assert_eq!(found, [(lab.id, None, vec![]), (labs.id, Some(lab.id), vec![memory])]);
     assert_eq!((all[0].entity.aliases.as_slice(), &all[0].scope), (&["lab".to_owned()][..], &anna));
     let hers = page(store, &visible(&[anna]), ExportCursor::Entities(None)).await.entities;
     assert_eq!(hers.iter().map(|one| one.entity.id).collect::<Vec<_>>(), [labs.id], "those that are spoken of");

@@ -45,11 +45,11 @@ pub async fn a_fact_comes_back_field_by_field(store: &dyn Store) {
     let found = good(store.facts(&whole(), &holding(), 10).await);
     assert_eq!(found, [Fact { updated_at: driver.clock(), ..full.clone() }]);
     assert_eq!(good(store.stats(&whole()).await).ledger, before + 1);
-    let told = good(store.ledger(&whole(), &LedgerQuery::Memory(source), 10).await)
+    let found = good(store.ledger(&whole(), &LedgerQuery::Memory(source), 10).await)
         .entries
         .pop()
         .expect("a line about the source");
-    assert_eq!((told.event.as_str(), told.new), ("FACT", Some(json!({ "fact": full.id }))));
+    assert_eq!((found.event.as_str(), found.new), ("FACT", Some(json!({ "fact": full.id }))));
 }
 
 /// Stating a fact again updates it: the highest confidence, merged metadata and all sources.
@@ -160,7 +160,7 @@ pub async fn a_fact_is_seen_with_one_of_its_sources(store: &dyn Store) {
         (4, "private", vec![private]),
         (5, "both", vec![tasks, secrets]),
     ] {
-        let metadata = object(json!({ "told": word }));
+        let metadata = object(json!({ "word": word }));
         state(&driver, &Fact { sources, metadata, ..fact(number, &anna, ["s", "p", word]) }).await;
     }
     let scopes = || Reach::Scopes(vec![anna.clone()]);
@@ -180,9 +180,9 @@ pub async fn a_fact_is_seen_with_one_of_its_sources(store: &dyn Store) {
         assert_eq!(objects(store, &seen, &past()).await.join(" "), expect, "{seen:?}");
     }
     let some = good(store.facts(&seen(Some(&["tasks"]), "anna"), &holding(), 10).await);
-    let told: Vec<(&str, &[MemoryId], bool)> =
+    let found: Vec<(&str, &[MemoryId], bool)> =
         some.iter().map(|fact| (fact.object.as_str(), &fact.sources[..], fact.metadata.is_empty())).collect();
-    assert_eq!(told, [("both", &[tasks][..], true), ("tasks", &[tasks], false)]);
+    assert_eq!(found, [("both", &[tasks][..], true), ("tasks", &[tasks], false)]);
 }
 
 /// A fact without a valid source is past; another source, or stating it again, makes it valid.

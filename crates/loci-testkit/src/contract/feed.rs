@@ -36,7 +36,7 @@ async fn all(store: &dyn Store, visible: &Visible, space: &Space, limit: usize) 
 }
 
 /// The event and the memory of each entry.
-async fn told(store: &dyn Store, visible: &Visible) -> Vec<(String, Option<MemoryId>)> {
+async fn events(store: &dyn Store, visible: &Visible) -> Vec<(String, Option<MemoryId>)> {
     let feed = all(store, visible, &user("anna").space(), 100).await;
     feed.entries.into_iter().map(|entry| (entry.event, entry.memory_id)).collect()
 }
@@ -71,7 +71,7 @@ pub async fn the_earliest_lines_come_first(store: &dyn Store) {
 }
 
 /// Invisible entries are skipped once, and one call reads a bounded number of entries.
-pub async fn what_may_not_be_told_is_passed_over(store: &dyn Store) {
+pub async fn invisible_entries_are_skipped(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let first = driver.remember(&anna, "first").await;
     let many = (0..2_500).map(|number| add(memory(10_000 + number, &vera, &format!("other {number}"))));
@@ -115,11 +115,11 @@ pub async fn a_line_of_the_feed_is_for_those_who_see_its_memory(store: &dyn Stor
         (visible(&[]), vec![]),
         (theirs, vec![]),
     ] {
-        assert_eq!(told(store, &seen).await, expect, "{seen:?}");
+        assert_eq!(events(store, &seen).await, expect, "{seen:?}");
     }
     let open = Patch { access_policy: Some(AccessPolicy::Shared), ..Patch::default() };
     driver.must(&anna.space(), Action::Revise(Box::new(revision(secret, open)))).await;
-    assert_eq!(told(store, &visible(&[anna])).await.len(), 4, "what was opened is told from then on");
+    assert_eq!(events(store, &visible(&[anna])).await.len(), 4, "entries are visible from then on");
 }
 
 fn bound(categories: &[&str]) -> Visible {
@@ -127,7 +127,7 @@ fn bound(categories: &[&str]) -> Visible {
 }
 
 /// Entries of removed memories, and entries without a memory, are visible only with access to the whole tenant.
-pub async fn what_is_gone_is_told_to_the_whole(store: &dyn Store) {
+pub async fn entries_of_erased_memories_are_visible_to_the_whole_tenant(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let work = |text: &str| Memory { category: Some("work".into()), ..driver.sample(&anna, text) };
     let (kept, purged, erased) =
@@ -141,18 +141,18 @@ pub async fn what_is_gone_is_told_to_the_whole(store: &dyn Store) {
     driver.must(&anna.space(), name_in(&anna, entity(7, "Harbour", &[]))).await;
     let add = |id| line("ADD", id);
     for seen in [visible(std::slice::from_ref(&anna)), bound(&["work"])] {
-        assert_eq!(told(store, &seen).await, [add(kept)], "{seen:?}");
+        assert_eq!(events(store, &seen).await, [add(kept)], "{seen:?}");
     }
     let mut expect = vec![add(kept), add(purged), add(erased)];
     expect.extend([line("DELETE", purged), line("TTL", purged), line("ERASE", erased)]);
     expect.extend([("TTL".to_owned(), None), ("ENTITY".to_owned(), None)]);
-    assert_eq!(told(store, &whole()).await, expect);
+    assert_eq!(events(store, &whole()).await, expect);
     let gone = all(store, &whole(), &anna.space(), 9).await.entries;
     let mut gone = gone.iter().filter(|entry| [Some(purged), Some(erased)].contains(&entry.memory_id));
     assert!(gone.all(tells_no_content), "a tombstone tells no content");
     let faded = Action::Fade { id: kept, state: State::Decayed, confidence: None, relevance: None, purge_at: None };
     driver.must(&anna.space(), faded).await;
-    assert_eq!(told(store, &visible(&[anna])).await, [add(kept), line("TTL", kept)]);
+    assert_eq!(events(store, &visible(&[anna])).await, [add(kept), line("TTL", kept)]);
 }
 
 /// Whether an entry of a removed memory contains at most the hash of its content.

@@ -129,9 +129,9 @@ pub async fn every_field_means_what_the_law_says(store: &dyn Store) {
                 assert_eq!(found, expect, "{lane}: {name}");
             }
         }
-        let meant = plain.iter().filter(|memory| filter.matches(memory)).count();
-        assert!((meant > 0) == (*name != "no states"), "{name} means something");
-        assert!(meant < plain.len() || *name == "everything", "{name} leaves something out");
+        let matching = plain.iter().filter(|memory| filter.matches(memory)).count();
+        assert!((matching > 0) == (*name != "no states"), "{name} means something");
+        assert!(matching < plain.len() || *name == "everything", "{name} leaves something out");
     }
 }
 

@@ -232,15 +232,12 @@ pub async fn a_dead_job_is_tried_again(store: &dyn Store) {
     let [waits, runs, died] = one_of_each(&driver).await;
     assert!(good(store.requeue(&tenant, &space, died, Some(at(500))).await));
     let again = listed(store, &["waiting"], 9).await.pop();
-    let told = again.map(|job| (job.id, job.attempts, job.run_after, job.last_error));
-    assert_eq!(told, Some((died, 0, at(500), None)));
+    let found = again.map(|job| (job.id, job.attempts, job.run_after, job.last_error));
+    assert_eq!(found, Some((died, 0, at(500), None)));
     assert_eq!(claim(store, &[JobKind::Link], 9, at(499)).await, []);
     let taken = claim(store, &[JobKind::Link], 9, at(500)).await;
     assert_eq!((taken[0].id, taken[0].attempt), (died, 1));
-    assert!(
-        good(store.requeue(&tenant, &space, waits, Some(at(700))).await),
-        "one that waits may be told to wait longer"
-    );
+    assert!(good(store.requeue(&tenant, &space, waits, Some(at(700))).await), "a waiting job may be postponed further");
     assert_eq!(claim(store, &[JobKind::Purge], 9, at(699)).await, []);
     let before = listed(store, &["running"], 9).await;
     let other = Tenant::new("other").unwrap_or_default();

@@ -21,7 +21,7 @@ async fn delta(store: &dyn Store, visible: &Visible, since: i64) -> Vec<(String,
 }
 
 /// An entry is visible to callers who may see its memory.
-pub async fn a_line_is_told_to_those_who_see_its_memory(store: &dyn Store) {
+pub async fn a_ledger_entry_is_visible_to_those_who_see_its_memory(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let plain = Memory { category: Some("work".into()), ..driver.sample(&anna, "one") };
     let secret =
@@ -45,9 +45,9 @@ pub async fn a_line_is_told_to_those_who_see_its_memory(store: &dyn Store) {
         (visible(&[]), [false; 3]),
         (other, [false; 3]),
     ] {
-        for ((sequence, id), told) in lines.iter().zip(expect) {
+        for ((sequence, id), is_visible) in lines.iter().zip(expect) {
             let line = entry(store, &seen, *sequence).await;
-            assert_eq!(line.map(|line| line.memory_id), told.then_some(*id), "{seen:?}");
+            assert_eq!(line.map(|line| line.memory_id), is_visible.then_some(*id), "{seen:?}");
         }
     }
     let (Some(id), sequence) = (lines[0].1, lines[0].0) else { panic!("no id") };
@@ -82,9 +82,9 @@ pub async fn the_delta_tells_of_consent_and_of_what_time_took(store: &dyn Store)
     let proposal = Memory { state: State::Proposed, ..driver.sample(&anna, "two") };
     let proposal = driver.keep(proposal).await;
     let seen = visible(std::slice::from_ref(&anna));
-    let told = |event: &str, id| (event.to_owned(), Some(id));
+    let event = |name: &str, id| (name.to_owned(), Some(id));
     for visible in [&seen, &whole()] {
-        assert_eq!(delta(store, visible, 0).await, [told("ADD", faded)], "no proposals");
+        assert_eq!(delta(store, visible, 0).await, [event("ADD", faded)], "no proposals");
     }
     let revision = good(
         store.ledger(&seen, &LedgerQuery::Changes { space: anna.space().clone(), thread: None, since: 0 }, 0).await,
@@ -94,7 +94,7 @@ pub async fn the_delta_tells_of_consent_and_of_what_time_took(store: &dyn Store)
         let purge_at = (state == State::SoftDeleted).then(|| at(9_000));
         let fade = Action::Fade { id: faded, state, confidence: None, relevance: None, purge_at };
         driver.must(&anna.space(), fade).await;
-        let expect = (state == State::SoftDeleted).then(|| told("TTL", faded));
+        let expect = (state == State::SoftDeleted).then(|| event("TTL", faded));
         assert_eq!(delta(store, &seen, revision).await, expect.into_iter().collect::<Vec<_>>(), "{state}");
     }
     driver
@@ -102,6 +102,6 @@ pub async fn the_delta_tells_of_consent_and_of_what_time_took(store: &dyn Store)
         .await;
     let decide = Action::Decide { id: proposal, accept: true, over: None, purge_at: at(9_000) };
     driver.must(&anna.space(), decide).await;
-    assert_eq!(delta(store, &seen, revision).await, [told("TTL", faded), told("CONSENT", proposal)]);
+    assert_eq!(delta(store, &seen, revision).await, [event("TTL", faded), event("CONSENT", proposal)]);
     assert_eq!(delta(store, &visible(&[user("vera")]), 0).await, []);
 }

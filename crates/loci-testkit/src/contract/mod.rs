@@ -51,16 +51,16 @@ pub async fn sound(store: &dyn Store) {
 
 /// The result of creating a store for a test: the store and the resources that must live as long; none if the server
 /// that it needs is missing.
-pub trait Made {
+pub trait TestStore {
     /// The store.
     type Store: Store;
     /// Resources that must live as long as the store.
     type Keep;
-    /// Both; none if there is no store.
+    /// Both, or `None` if the store could not be created.
     fn made(self) -> Option<(Self::Store, Self::Keep)>;
 }
 
-impl<S: Store, K> Made for (S, K) {
+impl<S: Store, K> TestStore for (S, K) {
     type Store = S;
     type Keep = K;
     fn made(self) -> Option<(S, K)> {
@@ -68,7 +68,7 @@ impl<S: Store, K> Made for (S, K) {
     }
 }
 
-impl<S: Store, K> Made for Option<(S, K)> {
+impl<S: Store, K> TestStore for Option<(S, K)> {
     type Store = S;
     type Keep = K;
     fn made(self) -> Option<(S, K)> {
@@ -76,7 +76,7 @@ impl<S: Store, K> Made for Option<(S, K)> {
     }
 }
 
-/// Creates one test per requirement. `$make` is an async function without arguments that returns [`Made`]: an empty
+/// Creates one test per requirement. `$make` is an async function without arguments that returns [`TestStore`]: an empty
 /// store.
 #[macro_export]
 macro_rules! store_contract {
@@ -189,7 +189,7 @@ macro_rules! store_contract {
                 runs_that_touch_become_one_strip
                 a_strip_stays_in_its_session_thread_and_scope
                 a_memory_outside_any_thread_stands_alone
-                what_is_not_seen_or_meant_is_in_no_strip
+                what_is_not_visible_or_filtered_out_is_in_no_turn_run
                 strips_of_one_session_say_so
                 a_stamp_changes_with_the_memory_and_its_vector
                 a_touch_counts_and_leaves_the_stamp
@@ -201,7 +201,7 @@ macro_rules! store_contract {
                 an_entity_is_seen_where_it_is_spoken_of
                 a_memory_tells_what_it_speaks_of
                 those_that_speak_of_most_come_first
-                those_that_speak_keep_to_what_is_seen_and_meant
+                mentioning_memories_keep_to_visibility_and_filter
                 a_second_mention_changes_nothing
             }
             unions {
@@ -238,21 +238,21 @@ macro_rules! store_contract {
                 of_many_that_go_on_at_once_one_does
             }
             ledger {
-                a_line_is_told_to_those_who_see_its_memory
+                a_ledger_entry_is_visible_to_those_who_see_its_memory
                 a_line_about_no_memory_is_for_the_whole
                 the_delta_tells_of_consent_and_of_what_time_took
             }
             feed {
                 the_earliest_lines_come_first
-                what_may_not_be_told_is_passed_over
+                invisible_entries_are_skipped
                 a_line_of_the_feed_is_for_those_who_see_its_memory
-                what_is_gone_is_told_to_the_whole
+                entries_of_erased_memories_are_visible_to_the_whole_tenant
                 positions_are_those_of_the_visible_spaces
                 nothing_is_lost_while_others_write
             }
             operation_counts {
                 lines_are_counted_by_time_part_and_event
-                only_what_may_be_told_is_counted
+                only_visible_operations_are_counted
             }
             frequencies {
                 a_word_counts_once_per_memory
@@ -263,7 +263,7 @@ macro_rules! store_contract {
             top_by {
                 the_newest_come_first
                 the_most_important_come_first_then_the_newest
-                foremost_keeps_to_what_is_seen_and_meant
+                top_by_keeps_to_visibility_and_filter
             }
             filters {
                 every_field_means_what_the_law_says
@@ -358,7 +358,7 @@ macro_rules! store_contract {
             $(
                 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
                 async fn $name() {
-                    let Some((store, _keep)) = $crate::contract::Made::made($make().await) else { return };
+                    let Some((store, _keep)) = $crate::contract::TestStore::made($make().await) else { return };
                     $crate::contract::$module::$name(&store).await;
                     $crate::contract::sound(&store).await;
                 }

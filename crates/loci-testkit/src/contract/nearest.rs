@@ -50,9 +50,12 @@ async fn agrees(
     query: &[f32],
 ) {
     for limit in [1, 10, 100, 1_000] {
-        let meant = |(memory, _): &&(Memory, Vec<f32>)| filter.matches(memory) && visible.admits(memory);
-        let mut exact: Vec<(f64, MemoryId)> =
-            crowd.iter().filter(meant).map(|(memory, values)| (cosine(values, query).max(0.0), memory.id)).collect();
+        let is_candidate = |(memory, _): &&(Memory, Vec<f32>)| filter.matches(memory) && visible.admits(memory);
+        let mut exact: Vec<(f64, MemoryId)> = crowd
+            .iter()
+            .filter(is_candidate)
+            .map(|(memory, values)| (cosine(values, query).max(0.0), memory.id))
+            .collect();
         exact.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         exact.truncate(limit);
         let hits = good(driver.store.nearest(visible, &of_model("wide", query.to_vec()), filter, limit).await);
@@ -186,8 +189,8 @@ pub async fn token_states_read_back(store: &dyn Store) {
         assert_eq!(read().await, [(kept, said.clone())]);
     }
     said.token_states = Some(vec![1, 2]);
-    let told = Revision { vector: Some(said), ..new_text(kept, "candle", true) };
-    driver.must(&anna.space(), Action::Revise(Box::new(told))).await;
+    let revision = Revision { vector: Some(said), ..new_text(kept, "candle", true) };
+    driver.must(&anna.space(), Action::Revise(Box::new(revision))).await;
     assert_eq!(read().await[0].1.token_states, Some(vec![1, 2]));
     driver.must(&anna.space(), Action::Revise(Box::new(new_text(kept, "torch", false)))).await;
     assert_eq!(read().await, []);

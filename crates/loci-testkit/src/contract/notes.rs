@@ -38,7 +38,7 @@ async fn say_in(
     found
 }
 
-fn told(pairs: &[(&str, Value)]) -> Vec<(String, Value)> {
+fn notes(pairs: &[(&str, Value)]) -> Vec<(String, Value)> {
     pairs.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect()
 }
 
@@ -50,11 +50,11 @@ pub async fn a_note_says_what_was_written_last(store: &dyn Store) {
     {
         let applied = driver.must(&space, set(None, "a", value.clone())).await;
         assert_eq!((applied.id, applied.outcome, applied.sequence), (None, Outcome::Updated, None));
-        assert_eq!(say(store, &whole(), &["a"], at(0)).await, told(&[("a", value)]));
+        assert_eq!(say(store, &whole(), &["a"], at(0)).await, notes(&[("a", value)]));
     }
     driver.must(&space, set(None, "A", json!(2))).await;
     driver.must(&space, set(None, "a%", json!(3))).await;
-    assert_eq!(say(store, &whole(), &["a%", "A", "b"], at(0)).await, told(&[("A", json!(2)), ("a%", json!(3))]));
+    assert_eq!(say(store, &whole(), &["a%", "A", "b"], at(0)).await, notes(&[("A", json!(2)), ("a%", json!(3))]));
     assert_eq!(say(store, &whole(), &[], at(0)).await, []);
     let stats = good(store.stats(&whole()).await);
     assert_eq!((stats.ledger, stats.memories), (0, 0));
@@ -68,15 +68,15 @@ pub async fn a_note_adds_up(store: &dyn Store) {
     for more in [1.5, 2.0, -0.25] {
         driver.must(&space, add_to(Some(&anna), "n", more)).await;
         sum += more;
-        assert_eq!(say(store, &whole(), &["n"], at(0)).await, told(&[("n", json!(sum))]));
+        assert_eq!(say(store, &whole(), &["n"], at(0)).await, notes(&[("n", json!(sum))]));
     }
     driver.must(&space, add_to(None, "n", 1.0)).await;
     driver.must(&space, set(Some(&anna), "n", json!(10))).await;
     driver.must(&space, add_to(Some(&anna), "n", 1.0)).await;
-    assert_eq!(say(store, &visible(std::slice::from_ref(&anna)), &["n"], at(0)).await, told(&[("n", json!(11.0))]));
+    assert_eq!(say(store, &visible(std::slice::from_ref(&anna)), &["n"], at(0)).await, notes(&[("n", json!(11.0))]));
     driver.must(&space, set(Some(&anna), "n", json!("no number"))).await;
     driver.must(&space, add_to(Some(&anna), "n", 1.0)).await;
-    assert_eq!(say(store, &visible(&[anna]), &["n"], at(0)).await, told(&[("n", json!(1.0))]));
+    assert_eq!(say(store, &visible(&[anna]), &["n"], at(0)).await, notes(&[("n", json!(1.0))]));
 }
 
 /// An expired note is neither read nor added to.
@@ -85,18 +85,18 @@ pub async fn a_note_counts_until_its_end(store: &dyn Store) {
     driver.must(&space, note(None, "n", NoteValue::Add(5.0), Some(at(100)))).await;
     for (now, expect) in [(0, Some(5.0)), (99, Some(5.0)), (100, None), (101, None)] {
         let expect: Vec<_> = expect.into_iter().map(|sum| ("n", json!(sum))).collect();
-        assert_eq!(say(store, &whole(), &["n"], at(now)).await, told(&expect), "{now}");
+        assert_eq!(say(store, &whole(), &["n"], at(now)).await, notes(&expect), "{now}");
     }
     let later = |seconds, more| {
         let action = note(None, "n", NoteValue::Add(more), Some(at(seconds + 100)));
         batch(&space, vec![change(at(seconds), action)])
     };
     good(store.apply(later(99, 1.0)).await);
-    assert_eq!(say(store, &whole(), &["n"], at(99)).await, told(&[("n", json!(6.0))]));
+    assert_eq!(say(store, &whole(), &["n"], at(99)).await, notes(&[("n", json!(6.0))]));
     good(store.apply(later(199, 2.0)).await);
-    assert_eq!(say(store, &whole(), &["n"], at(199)).await, told(&[("n", json!(2.0))]), "it begins anew");
+    assert_eq!(say(store, &whole(), &["n"], at(199)).await, notes(&[("n", json!(2.0))]), "it begins anew");
     driver.must(&space, set(None, "n", json!(7))).await;
-    assert_eq!(say(store, &whole(), &["n"], at(99_999)).await, told(&[("n", json!(7))]), "and now has no end");
+    assert_eq!(say(store, &whole(), &["n"], at(99_999)).await, notes(&[("n", json!(7))]), "and now has no end");
 }
 
 /// A note of a scope is visible where the scope is; one without a scope only with access to the whole tenant.

@@ -74,7 +74,7 @@ pub async fn lines_are_counted_by_time_part_and_event(store: &dyn Store) {
 }
 
 /// Only entries that the feed would return are counted.
-pub async fn only_what_may_be_told_is_counted(store: &dyn Store) {
+pub async fn only_visible_operations_are_counted(store: &dyn Store) {
     let (driver, anna, vera, bot) = (Driver::on(store), user("anna"), user("vera"), agent("bot"));
     let work = Memory { category: Some("work".into()), ..text(&anna, 1) };
     let secret =

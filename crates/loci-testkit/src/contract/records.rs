@@ -55,9 +55,9 @@ pub async fn one_outcome_per_change_in_order(store: &dyn Store) {
         change(at(4), Action::Forget { id: id(2), expect: Some(1), purge_at: at(9) }),
     ];
     let applied = good(store.apply(batch(&anna.space(), changes)).await);
-    let told: Vec<_> = applied.iter().map(|one| (one.id, one.outcome, one.version)).collect();
+    let reported: Vec<_> = applied.iter().map(|one| (one.id, one.outcome, one.version)).collect();
     assert_eq!(
-        told,
+        reported,
         [
             (Some(id(1)), Outcome::Created, 1),
             (Some(id(2)), Outcome::Created, 1),
@@ -293,15 +293,15 @@ pub async fn fading_changes_state_and_scores(store: &dyn Store) {
 pub async fn history_tells_who_and_why_in_order(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let kept = driver.remember(&anna, "lantern").await;
-    let mut told = change(at(60), Action::Revise(Box::new(new_text(kept, "candle", true))));
-    told.reason = "she said so".into();
-    told.provenance = Provenance {
+    let mut reported = change(at(60), Action::Revise(Box::new(new_text(kept, "candle", true))));
+    reported.reason = "she said so".into();
+    reported.provenance = Provenance {
         actor: Some("anna".into()),
         node: "hotpath".into(),
         thread: Some("t-9".into()),
         request: Some("r-9".into()),
     };
-    let applied = good(store.apply(batch(&anna.space(), vec![told])).await);
+    let applied = good(store.apply(batch(&anna.space(), vec![reported])).await);
     driver.forget(&anna, kept).await;
     driver.must(&anna.space(), Action::Restore { id: kept }).await;
     let private = Patch { access_policy: Some(loci_types::AccessPolicy::Private), ..Patch::default() };

@@ -116,9 +116,9 @@ pub async fn what_is_unknown_is_not_found(store: &dyn Store) {
         Action::Purge { id: unknown },
         Action::Erase { id: unknown },
     ] {
-        let told = format!("{action:?}");
+        let case = format!("{action:?}");
         let error = driver.act(&anna.space(), action).await.expect_err("unknown");
-        assert_eq!(error.kind(), ErrorKind::NotFound, "{told}");
+        assert_eq!(error.kind(), ErrorKind::NotFound, "{case}");
     }
     let late = Action::Embed { id: unknown, of: hash("x"), vector: vector("x") };
     assert_eq!(driver.must(&anna.space(), late).await.outcome, Outcome::None);

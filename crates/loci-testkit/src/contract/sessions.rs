@@ -235,10 +235,10 @@ pub async fn a_mark_goes_only_forward(store: &dyn Store) {
             ErrorKind::InvalidInput,
         ),
     ] {
-        let told = format!("{action:?}");
+        let case = format!("{action:?}");
         let error = driver.act(&anna.space(), action).await.expect_err("no such mark");
-        assert_eq!(error.kind(), kind, "{told}");
-        assert_eq!(all(store, &whole()).await, before, "{told}");
+        assert_eq!(error.kind(), kind, "{case}");
+        assert_eq!(all(store, &whole()).await, before, "{case}");
     }
 }
 

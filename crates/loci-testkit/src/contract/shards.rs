@@ -78,7 +78,7 @@ pub async fn a_user_is_erased_from_every_space(store: &dyn Store) {
     let ids = fill(&driver).await;
     let said = loci_types::Memory { actor_id: Some("anna".into()), ..driver.sample(&atlas, "lantern that anna lit") };
     let said = driver.keep(said).await;
-    let told = driver.remember(&agent("bot"), "lantern that the agent of anna knows of").await;
+    let known = driver.remember(&agent("bot"), "lantern that the agent of anna knows of").await;
     let left = good(store.user_data(&whole(), "anna").await);
     let left: Vec<_> =
         left.into_iter().filter(|(_, left)| !left.is_empty()).map(|(space, of)| (space, of.memories)).collect();
@@ -87,7 +87,7 @@ pub async fn a_user_is_erased_from_every_space(store: &dyn Store) {
         driver.must(&space, Action::EraseUser { user: "anna".into() }).await;
     }
     assert!(good(store.user_data(&whole(), "anna").await).values().all(loci_store::UserData::is_empty));
-    for id in [ids[0], ids[2], said, told] {
+    for id in [ids[0], ids[2], said, known] {
         assert_eq!(driver.get(id).await, None);
     }
     driver.sees(&whole(), "lantern", &[ids[1], ids[3]]).await;

@@ -9,7 +9,7 @@ use crate::driver::{Driver, good};
 use crate::samples::*;
 
 /// Stores a memory and brings it to this state by regular actions.
-async fn standing(driver: &Driver<'_>, scope: &Scope, state: State) -> MemoryId {
+async fn memory_in_state(driver: &Driver<'_>, scope: &Scope, state: State) -> MemoryId {
     let born = if state == State::Proposed { State::Proposed } else { State::Active };
     let purge_at = (born == State::Proposed).then(|| at(40_000));
     let text = format!("lantern {}", driver.next());
@@ -51,25 +51,25 @@ pub async fn every_allowed_step_is_taken(store: &dyn Store) {
     for (from, to) in pairs().filter(|(from, to)| from.may_become(*to) && from != to) {
         let count = 1 + ways(id(0), from, to).len();
         for way in 0..count {
-            let id = standing(&driver, &anna, from).await;
+            let id = memory_in_state(&driver, &anna, from).await;
             let before = driver.must_get(id).await;
             let action = if way == 0 { fade(id, to) } else { ways(id, from, to).swap_remove(way - 1) };
-            let told = format!("{from} to {to}: {action:?}");
+            let case = format!("{from} to {to}: {action:?}");
             let applied = driver.must(&anna.space(), action).await;
             let after = driver.must_get(id).await;
             assert_eq!(
                 (after.state, after.version, applied.version),
                 (to, before.version + 1, after.version),
-                "{told}"
+                "{case}"
             );
             let purge_at = (to == State::SoftDeleted).then(|| at(50_000));
-            assert_eq!(after.purge_at, purge_at, "only what is deleted is removed for good, {told}");
+            assert_eq!(after.purge_at, purge_at, "only what is deleted is removed for good, {case}");
             let Some(line) = good(store.ledger(&whole(), &LedgerQuery::Memory(id), 99).await).entries.pop() else {
-                panic!("no line: {told}")
+                panic!("no line: {case}")
             };
             let (old, new) = (line.old.unwrap_or_default(), line.new.unwrap_or_default());
-            assert_eq!((&old["state"], &new["state"]), (&from.name().into(), &to.name().into()), "{told}");
-            assert_eq!(Some(line.sequence), applied.sequence, "{told}");
+            assert_eq!((&old["state"], &new["state"]), (&from.name().into(), &to.name().into()), "{case}");
+            assert_eq!(Some(line.sequence), applied.sequence, "{case}");
         }
     }
 }
@@ -78,13 +78,13 @@ pub async fn every_allowed_step_is_taken(store: &dyn Store) {
 pub async fn every_other_step_is_refused(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     for (from, to) in pairs().filter(|(from, to)| !from.may_become(*to)) {
-        let id = standing(&driver, &anna, from).await;
+        let id = memory_in_state(&driver, &anna, from).await;
         refused(&driver, id, fade(id, to)).await;
     }
-    let proposal = standing(&driver, &anna, State::Proposed).await;
+    let proposal = memory_in_state(&driver, &anna, State::Proposed).await;
     refused(&driver, proposal, Action::Restore { id: proposal }).await;
     for from in [State::Active, State::Decayed, State::Archived, State::SoftDeleted] {
-        let id = standing(&driver, &anna, from).await;
+        let id = memory_in_state(&driver, &anna, from).await;
         for accept in [true, false] {
             refused(&driver, id, decide(id, accept)).await;
         }
@@ -95,19 +95,19 @@ pub async fn every_other_step_is_refused(store: &dyn Store) {
 async fn refused(driver: &Driver<'_>, id: MemoryId, action: Action) {
     let before =
         (driver.must_get(id).await, good(driver.store.ledger(&whole(), &LedgerQuery::Memory(id), 99).await).entries);
-    let told = format!("{} by {action:?}", before.0.state);
-    let Err(error) = driver.act(&user("anna").space(), action).await else { panic!("taken: {told}") };
-    assert_eq!(error.kind(), ErrorKind::InvalidInput, "{told}");
+    let case = format!("{} by {action:?}", before.0.state);
+    let Err(error) = driver.act(&user("anna").space(), action).await else { panic!("taken: {case}") };
+    assert_eq!(error.kind(), ErrorKind::InvalidInput, "{case}");
     let after =
         (driver.must_get(id).await, good(driver.store.ledger(&whole(), &LedgerQuery::Memory(id), 99).await).entries);
-    assert_eq!(after, before, "{told}");
+    assert_eq!(after, before, "{case}");
 }
 
 /// An action that leads to the present state changes nothing; a purge removes only deleted memories.
 pub async fn staying_is_no_step(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     for state in State::ALL.iter().copied() {
-        let id = standing(&driver, &anna, state).await;
+        let id = memory_in_state(&driver, &anna, state).await;
         let before = driver.must_get(id).await;
         let same = Action::Fade { id, state, confidence: None, relevance: None, purge_at: before.purge_at };
         let mut idle = vec![same];
@@ -115,10 +115,10 @@ pub async fn staying_is_no_step(store: &dyn Store) {
         idle.extend((state == State::Active).then_some(Action::Restore { id }));
         idle.extend((state != State::SoftDeleted).then_some(Action::Purge { id }));
         for action in idle {
-            let told = format!("{state}: {action:?}");
+            let case = format!("{state}: {action:?}");
             let applied = driver.must(&anna.space(), action).await;
-            assert_eq!((applied.outcome, applied.sequence), (Outcome::None, None), "{told}");
-            assert_eq!(driver.must_get(id).await, before, "{told}");
+            assert_eq!((applied.outcome, applied.sequence), (Outcome::None, None), "{case}");
+            assert_eq!(driver.must_get(id).await, before, "{case}");
         }
         if state == State::SoftDeleted {
             assert_eq!(driver.must(&anna.space(), Action::Purge { id }).await.outcome, Outcome::Erased);

@@ -381,7 +381,7 @@ pub async fn many_at_once_take_what_there_is(subject: &impl Subject) {
 }
 
 /// Makes one test per obligation. `$make` is an async function of [`TierOptions`] that returns an empty
-/// tier as a [`Subject`], or `None` if there is no server to test with.
+/// tier as a [`Subject`], or `None` if the server that it needs is missing.
 #[macro_export]
 macro_rules! tier_contract {
     ($make:path) => {

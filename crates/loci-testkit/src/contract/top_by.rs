@@ -60,7 +60,7 @@ pub async fn the_most_important_come_first_then_the_newest(store: &dyn Store) {
 }
 
 /// The limit counts only visible memories that match the filter.
-pub async fn foremost_keeps_to_what_is_seen_and_meant(store: &dyn Store) {
+pub async fn top_by_keeps_to_visibility_and_filter(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let kept = driver.remember(&anna, "lantern kept").await;
     let tagged = driver.keep(Memory { tags: vec!["t".into()], ..driver.sample(&anna, "lantern tagged") }).await;

@@ -167,7 +167,7 @@ pub async fn a_memory_outside_any_thread_stands_alone(store: &dyn Store) {
 }
 
 /// Memories that are invisible or do not match the filter are skipped within a run and have none of their own.
-pub async fn what_is_not_seen_or_meant_is_in_no_strip(store: &dyn Store) {
+pub async fn what_is_not_visible_or_filtered_out_is_in_no_turn_run(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let first = driver.keep(turn(&driver, &anna, "t", None)).await;
     let mut hidden = Vec::new();

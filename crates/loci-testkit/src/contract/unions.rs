@@ -66,8 +66,8 @@ pub async fn a_union_is_found_as_one_and_can_be_divided(store: &dyn Store) {
         assert_eq!(speaking(store, asked).await, [(of_root, 1.0), (of_first, 1.0)], "by any of their ids");
     }
     // Writing back the united entity does not store the names of the others with it.
-    let told = Entity { summary: Some("a city".into()), ..one };
-    driver.must(&anna.space(), name_in(&anna, told)).await;
+    let described = Entity { summary: Some("a city".into()), ..one };
+    driver.must(&anna.space(), name_in(&anna, described)).await;
     let again = driver.must(&anna.space(), unite(first.id, root.id)).await;
     assert_eq!((again.outcome, again.sequence), (Outcome::None, None), "they are one already");
     let divided = driver.must(&anna.space(), Action::Divide { scope: None, entity: first.id }).await;
@@ -130,9 +130,9 @@ pub async fn a_thing_does_not_leave_its_scope(store: &dyn Store) {
         (anna.space(), name_in(&vera, stolen.clone())),
         (anna.space(), name_in(&agent("bot"), stolen)),
     ] {
-        let told = format!("{action:?}");
+        let case = format!("{action:?}");
         let error = driver.act(&space, action).await.expect_err("across scopes");
-        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{told}");
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{case}");
     }
     let of_anna = visible(std::slice::from_ref(&anna));
     assert_eq!(named(store, &of_anna, "harbour").await, std::slice::from_ref(&hers));
@@ -172,7 +172,8 @@ pub async fn those_spoken_of_most_are_known_first(store: &dyn Store) {
     }
     let mut ids = Vec::new();
     for (name, mentions) in [("one", 1), ("three", 3), ("nobody's", 0), ("two", 2), ("also two", 2), ("also one", 1)] {
-        let bare = Entity { summary: (name != "three").then(|| "told".into()), ..entity(driver.next(), name, &[]) };
+        let bare =
+            Entity { summary: (name != "three").then(|| "a summary".into()), ..entity(driver.next(), name, &[]) };
         driver.must(&anna.space(), name_in(&anna, bare.clone())).await;
         for memory in &memories[..mentions] {
             driver.mention(&anna, *memory, bare.id).await;

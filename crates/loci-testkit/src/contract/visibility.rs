@@ -47,8 +47,9 @@ async fn reads_keep_to(driver: &Driver<'_>, visible: &Visible, plain: &[Memory])
         let speaking = good(store.memories_mentioning(visible, &now(), &thing, 9).await);
         assert_eq!([named.len(), spoken.len(), speaking.len()], [things; 3], "the entity of {}", memory.content);
         for line in good(store.ledger(&whole(), &LedgerQuery::Memory(memory.id), 99).await).entries {
-            let told = crate::driver::line(store, visible, &crate::driver::space_of(memory), Some(line.sequence)).await;
-            assert_eq!(told, seen.contains(&memory.id).then_some(line), "a line about {}", memory.content);
+            let found =
+                crate::driver::line(store, visible, &crate::driver::space_of(memory), Some(line.sequence)).await;
+            assert_eq!(found, seen.contains(&memory.id).then_some(line), "a line about {}", memory.content);
         }
     }
     let known = good(store.entities(visible, &EntityQuery::Known(EntityFilter::default()), 99).await);
@@ -109,12 +110,12 @@ async fn reads_of_spaces_keep_to(store: &dyn Store, visible: &Visible, plain: &[
             store.ledger(visible, &LedgerQuery::Changes { space: space.clone(), thread: None, since: 0 }, 999).await,
         )
         .entries;
-        let told: BTreeSet<_> = changes.into_iter().filter_map(|line| line.memory_id).collect();
-        assert_eq!(told, ids, "changes in {space}");
+        let found: BTreeSet<_> = changes.into_iter().filter_map(|line| line.memory_id).collect();
+        assert_eq!(found, ids, "changes in {space}");
         let notes = good(store.notes(visible, &space, &["n".to_owned()], at(0)).await);
-        let told: BTreeSet<_> = notes.into_iter().filter_map(|(_, value)| value.as_str().map(str::to_owned)).collect();
+        let found: BTreeSet<_> = notes.into_iter().filter_map(|(_, value)| value.as_str().map(str::to_owned)).collect();
         let expect = scopes.iter().filter(|scope| scope.space() == space).map(Scope::key).collect();
-        assert_eq!(told, expect, "notes in {space}");
+        assert_eq!(found, expect, "notes in {space}");
     }
 }
 

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::filter::Filter;
-use super::strict::{Refused, bad, field, id, object, vector};
+use super::strict::{Rejection, bad, field, id, object, vector};
 
 /// A collection.
-pub(super) struct Held {
+pub(super) struct CollectionData {
     /// The request that created it.
     pub(super) asked: Value,
     pub(super) dimensions: usize,
@@ -23,9 +23,9 @@ pub(super) struct Point {
     pub(super) payload: Value,
 }
 
-impl Held {
+impl CollectionData {
     /// Creates a collection; fails if the request is invalid.
-    pub(super) fn new(asked: &Value) -> Result<Self, Refused> {
+    pub(super) fn new(asked: &Value) -> Result<Self, Rejection> {
         let known = [
             "vectors",
             "hnsw_config",
@@ -82,7 +82,7 @@ impl Held {
     }
 
     /// Creates a payload index.
-    pub(super) fn index(&mut self, body: &Value) -> Result<(), Refused> {
+    pub(super) fn index(&mut self, body: &Value) -> Result<(), Rejection> {
         let body = object(body, "CreateFieldIndex", &["field_name", "field_schema"])?;
         let name = field(body, "field_name")?.as_str().unwrap_or_default();
         let schema = field(body, "field_schema")?;
@@ -101,14 +101,14 @@ impl Held {
     }
 
     /// Inserts or replaces points, all of them or none.
-    pub(super) fn upsert(&mut self, body: &Value) -> Result<(), Refused> {
+    pub(super) fn upsert(&mut self, body: &Value) -> Result<(), Rejection> {
         let body = object(body, "PointsList", &["points"])?;
         let mut read = Vec::new();
         for point in list(field(body, "points")?)? {
             let point = object(point, "point", &["id", "vector", "payload"])?;
             let payload = point.get("payload").cloned().unwrap_or_else(|| json!({}));
             if !payload.is_object() {
-                return Err(bad("Format error in JSON body: payload is no object"));
+                return Err(bad("Format error in JSON body: payload is not an object"));
             }
             let vector = vector(field(point, "vector")?, self.dimensions)?;
             read.push((id(field(point, "id")?)?, Point { vector, payload }));
@@ -118,7 +118,7 @@ impl Held {
     }
 
     /// Deletes points by their ids or by a filter.
-    pub(super) fn delete(&mut self, body: &Value) -> Result<(), Refused> {
+    pub(super) fn delete(&mut self, body: &Value) -> Result<(), Rejection> {
         let body = object(body, "PointsSelector", &["points", "filter"])?;
         if body.contains_key("filter") {
             let filter = Filter::read(body.get("filter"), &self.indexes)?;
@@ -132,7 +132,7 @@ impl Held {
     }
 
     /// Returns points by their ids.
-    pub(super) fn retrieve(&self, body: &Value) -> Result<Value, Refused> {
+    pub(super) fn retrieve(&self, body: &Value) -> Result<Value, Rejection> {
         let body = object(body, "PointRequest", &["ids", "with_payload", "with_vector"])?;
         let mut found = Vec::new();
         for wanted in list(field(body, "ids")?)? {
@@ -145,7 +145,7 @@ impl Held {
     }
 
     /// Returns the nearest points, by exact search.
-    pub(super) fn query(&self, body: &Value) -> Result<Value, Refused> {
+    pub(super) fn query(&self, body: &Value) -> Result<Value, Rejection> {
         let known = ["query", "filter", "limit", "params", "with_payload", "with_vector"];
         let body = object(body, "QueryRequest", &known)?;
         let query = vector(field(body, "query")?, self.dimensions)?;
@@ -173,7 +173,7 @@ impl Held {
     }
 
     /// Counts the points that match a filter.
-    pub(super) fn count(&self, body: &Value) -> Result<Value, Refused> {
+    pub(super) fn count(&self, body: &Value) -> Result<Value, Rejection> {
         let body = object(body, "CountRequest", &["filter", "exact"])?;
         let filter = Filter::read(body.get("filter"), &self.indexes)?;
         let count = self.points.iter().filter(|(id, point)| filter.passes(id, &point.payload)).count();
@@ -181,7 +181,7 @@ impl Held {
     }
 
     /// Returns points in the order of their ids, starting at an id.
-    pub(super) fn scroll(&self, body: &Value) -> Result<Value, Refused> {
+    pub(super) fn scroll(&self, body: &Value) -> Result<Value, Rejection> {
         let body = object(body, "ScrollRequest", &["filter", "limit", "offset", "with_payload", "with_vector"])?;
         let filter = Filter::read(body.get("filter"), &self.indexes)?;
         let from = body.get("offset").map(id).transpose()?.unwrap_or_default();
@@ -193,17 +193,17 @@ impl Held {
     }
 }
 
-fn list(value: &Value) -> Result<&Vec<Value>, Refused> {
-    value.as_array().ok_or_else(|| bad("Format error in JSON body: points is no list"))
+fn list(value: &Value) -> Result<&Vec<Value>, Rejection> {
+    value.as_array().ok_or_else(|| bad("Format error in JSON body: points is not a list"))
 }
 
-fn limit(body: &Map<String, Value>) -> Result<usize, Refused> {
+fn limit(body: &Map<String, Value>) -> Result<usize, Rejection> {
     let limit = body.get("limit").map_or(Some(10), Value::as_u64).filter(|limit| *limit > 0);
     limit
         .map(|limit| limit as usize)
         .ok_or_else(|| bad("Validation error in JSON body: [limit: value 0 invalid, must be 1 or larger]"))
 }
 
-fn optional(body: &Map<String, Value>, name: &str, known: &[&str]) -> Result<(), Refused> {
+fn optional(body: &Map<String, Value>, name: &str, known: &[&str]) -> Result<(), Rejection> {
     body.get(name).map_or(Ok(()), |value| object(value, name, known).map(drop))
 }

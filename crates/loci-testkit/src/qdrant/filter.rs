@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::strict::{Refused, bad, field, id, object};
+use super::strict::{Rejection, bad, field, id, object};
 
 /// A parsed filter.
 #[derive(Debug, Default)]
@@ -28,12 +28,13 @@ enum Condition {
 
 impl Filter {
     /// Parses a filter. Every field in it must have a payload index.
-    pub(super) fn read(value: Option<&Value>, indexes: &BTreeMap<String, Value>) -> Result<Self, Refused> {
+    pub(super) fn read(value: Option<&Value>, indexes: &BTreeMap<String, Value>) -> Result<Self, Rejection> {
         let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(Self::default()) };
         let object = object(value, "filter", &["must", "should", "must_not"])?;
-        let conditions = |name: &str| -> Result<Vec<Condition>, Refused> {
+        let conditions = |name: &str| -> Result<Vec<Condition>, Rejection> {
             let Some(list) = object.get(name) else { return Ok(Vec::new()) };
-            let list = list.as_array().ok_or_else(|| bad(format!("Format error in JSON body: {name} is no list")))?;
+            let list =
+                list.as_array().ok_or_else(|| bad(format!("Format error in JSON body: {name} is not a list")))?;
             list.iter().map(|condition| Condition::read(condition, indexes)).collect()
         };
         Ok(Self { must: conditions("must")?, should: conditions("should")?, must_not: conditions("must_not")? })
@@ -49,10 +50,10 @@ impl Filter {
 }
 
 impl Condition {
-    fn read(value: &Value, indexes: &BTreeMap<String, Value>) -> Result<Self, Refused> {
+    fn read(value: &Value, indexes: &BTreeMap<String, Value>) -> Result<Self, Rejection> {
         let known = ["key", "match", "is_null", "is_empty", "has_id", "must", "should", "must_not"];
         let object = object(value, "condition", &known)?;
-        let keyed = |name: &str| -> Result<String, Refused> {
+        let keyed = |name: &str| -> Result<String, Rejection> {
             let inner = super::strict::object(field(object, name)?, name, &["key"])?;
             indexed(field(inner, "key")?, indexes)
         };
@@ -66,7 +67,7 @@ impl Condition {
             return keyed("is_empty").map(Self::IsEmpty);
         }
         if let Some(ids) = object.get("has_id") {
-            let ids = ids.as_array().ok_or_else(|| bad("Format error in JSON body: has_id is no list"))?;
+            let ids = ids.as_array().ok_or_else(|| bad("Format error in JSON body: has_id is not a list"))?;
             return Ok(Self::HasId(ids.iter().map(id).collect::<Result<_, _>>()?));
         }
         let matched = super::strict::object(field(object, "match")?, "match", &["value", "any"])?;
@@ -101,8 +102,8 @@ impl Condition {
     }
 }
 
-fn indexed(key: &Value, indexes: &BTreeMap<String, Value>) -> Result<String, Refused> {
-    let Some(key) = key.as_str() else { return Err(bad("Format error in JSON body: key is no text")) };
+fn indexed(key: &Value, indexes: &BTreeMap<String, Value>) -> Result<String, Rejection> {
+    let Some(key) = key.as_str() else { return Err(bad("Format error in JSON body: key is not a text")) };
     if indexes.contains_key(key) {
         return Ok(key.to_owned());
     }

@@ -14,8 +14,8 @@ use axum::{Json, Router};
 use serde_json::{Value, json};
 
 use super::State;
-use super::collection::Held;
-use super::strict::{Refused, bad, missing};
+use super::collection::CollectionData;
+use super::strict::{Rejection, bad, missing};
 
 /// Returns the router with all routes.
 pub(super) fn router(state: Arc<State>) -> Router {
@@ -37,8 +37,8 @@ async fn pass(Shared(state): Shared<Arc<State>>, request: Request, next: Next) -
     }
     let failing = |left: u64| left.checked_sub(1).map(|less| if left == u64::MAX { left } else { less });
     if state.failing.fetch_update(Ordering::SeqCst, Ordering::SeqCst, failing).is_ok() {
-        let error = "Service internal error: the stand-in was told to fail".to_owned();
-        return Refused { status: StatusCode::SERVICE_UNAVAILABLE, error }.into_response();
+        let error = "Service internal error: the stand-in is set to fail".to_owned();
+        return Rejection { status: StatusCode::SERVICE_UNAVAILABLE, error }.into_response();
     }
     let given = request.headers().get("api-key").and_then(|key| key.to_str().ok());
     if state.api_key.is_some() && state.api_key.as_deref() != given {
@@ -59,21 +59,21 @@ async fn whole(
     Path(name): Path<String>,
     method: Method,
     body: Bytes,
-) -> Result<Json<Value>, Refused> {
+) -> Result<Json<Value>, Rejection> {
     let mut held = state.collections.lock().unwrap_or_else(PoisonError::into_inner);
     match method.as_str() {
         "GET" => Ok(answer(held.get(&name).ok_or_else(|| missing(&name))?.describe())),
         "DELETE" => Ok(answer(json!(held.remove(&name).is_some()))),
         "PUT" => {
-            let made = Held::new(&read(&body)?)?;
+            let made = CollectionData::new(&read(&body)?)?;
             if held.contains_key(&name) {
                 let error = format!("Wrong input: Collection `{name}` already exists!");
-                return Err(Refused { status: StatusCode::CONFLICT, error });
+                return Err(Rejection { status: StatusCode::CONFLICT, error });
             }
             held.insert(name, made);
             Ok(answer(json!(true)))
         }
-        _ => Err(Refused { status: StatusCode::METHOD_NOT_ALLOWED, error: "Method not allowed".to_owned() }),
+        _ => Err(Rejection { status: StatusCode::METHOD_NOT_ALLOWED, error: "Method not allowed".to_owned() }),
     }
 }
 
@@ -83,7 +83,7 @@ async fn part(
     Path((name, rest)): Path<(String, String)>,
     method: Method,
     body: Bytes,
-) -> Result<Json<Value>, Refused> {
+) -> Result<Json<Value>, Rejection> {
     let body = read(&body)?;
     let mut held = state.collections.lock().unwrap_or_else(PoisonError::into_inner);
     let held = held.get_mut(&name).ok_or_else(|| missing(&name))?;
@@ -96,12 +96,12 @@ async fn part(
         ("POST", "points/query") => held.query(&body),
         ("POST", "points/count") => held.count(&body),
         ("POST", "points/scroll") => held.scroll(&body),
-        _ => Err(Refused { status: StatusCode::NOT_FOUND, error: format!("{method} {rest} is not answered here") }),
+        _ => Err(Rejection { status: StatusCode::NOT_FOUND, error: format!("{method} {rest} is not answered here") }),
     }
     .map(answer)
 }
 
-fn read(body: &Bytes) -> Result<Value, Refused> {
+fn read(body: &Bytes) -> Result<Value, Rejection> {
     serde_json::from_slice(body).map_err(|error| bad(format!("Format error in JSON body: {error}")))
 }
 

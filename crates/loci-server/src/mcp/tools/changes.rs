@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::record::{limit, list, text, wrong};
 use crate::failure::Failure;
-use crate::mcp::answer::Answer;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::call::Call;
 use crate::mcp::tool::{Tool, tool};
 
@@ -56,13 +56,13 @@ struct Recent {
     limit: Option<usize>,
 }
 
-async fn undo(call: &Call, given: Undo) -> Result<Answer, Failure> {
+async fn undo(call: &Call, given: Undo) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
     let space: Space = match &given.space {
         Some(name) => name.parse().map_err(|error| wrong(call, "space", &error))?,
-        None => call.verb(call.app.engine.space_of(&caller)).await?,
+        None => call.run_operation(call.app.engine.space_of(&caller)).await?,
     };
-    let undone = call.verb(call.app.engine.undo(&caller, &space, given.sequence)).await?;
+    let undone = call.run_operation(call.app.engine.undo(&caller, &space, given.sequence)).await?;
     let value = json!({
         "sequence": undone.sequence,
         "space": space.name(),
@@ -73,10 +73,10 @@ async fn undo(call: &Call, given: Undo) -> Result<Answer, Failure> {
     let write = |value: &Value| {
         format!("Change {} ({}) is undone: {}.", value["sequence"], text(value, "event"), text(value, "done"))
     };
-    Ok(Answer::new(value, write))
+    Ok(ToolAnswer::new(value, write))
 }
 
-async fn recent(call: &Call, given: Recent) -> Result<Answer, Failure> {
+async fn recent(call: &Call, given: Recent) -> Result<ToolAnswer, Failure> {
     let layer = given.layer.as_deref().map(str::parse::<Layer>).transpose();
     let layer = layer.map_err(|error| wrong(call, "layer", &error))?;
     let changes = latest(call, layer, limit(call, given.limit, 20, 200)?).await?;
@@ -98,14 +98,14 @@ async fn recent(call: &Call, given: Recent) -> Result<Answer, Failure> {
         let lines: String = list(value, "data").map(line).collect();
         if lines.is_empty() { "Nothing has changed yet.".to_owned() } else { lines }
     };
-    Ok(Answer::new(json!({ "data": changes }), write))
+    Ok(ToolAnswer::new(json!({ "data": changes }), write))
 }
 
 /// Returns the latest changes, newest first.
 pub(in crate::mcp) async fn latest(call: &Call, layer: Option<Layer>, most: usize) -> Result<Vec<Value>, Failure> {
     let caller = call.caller()?;
     let layers = layer.map(|layer| vec![layer]);
-    let entries = call.verb(call.app.engine.recent_changes(&caller, layers.as_deref(), most)).await?;
+    let entries = call.run_operation(call.app.engine.recent_changes(&caller, layers.as_deref(), most)).await?;
     let change = |entry: &loci_engine::FeedEntry| {
         let mut change = json!({
             "at": call.instant(entry.at),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::record::{brief, line, list};
 use crate::failure::Failure;
-use crate::mcp::answer::Answer;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::call::Call;
 use crate::mcp::tool::{Tool, tool};
 
@@ -18,7 +18,7 @@ pub(super) const TOOLS: &[Tool] = &[tool!(
     Reader,
     Reads,
     "listConsents",
-    NoArguments => list_consents,
+    ConsentArguments => list_consents,
     "List statements about the user that are not used until the user consents. Use it when the user asks what waits. \
      You cannot decide: the user does, with `loci consent accept ID` or `loci consent reject ID`. Returns `data`, each \
      with `id`, `content`, the `field` of the profile and `lapses_at`."
@@ -26,7 +26,7 @@ pub(super) const TOOLS: &[Tool] = &[tool!(
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct NoArguments {}
+struct ConsentArguments {}
 
 fn proposal(call: &Call, proposal: &Proposal) -> Value {
     let mut record = brief(call, &proposal.memory);
@@ -37,13 +37,13 @@ fn proposal(call: &Call, proposal: &Proposal) -> Value {
     record
 }
 
-async fn list_consents(call: &Call, _: NoArguments) -> Result<Answer, Failure> {
+async fn list_consents(call: &Call, _: ConsentArguments) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
-    let found = call.verb(call.app.engine.proposals(&caller)).await?;
+    let found = call.run_operation(call.app.engine.proposals(&caller)).await?;
     let value = json!({ "data": found.iter().map(|one| proposal(call, one)).collect::<Vec<_>>() });
     let write = |value: &Value| {
         let lines: String = list(value, "data").map(line).collect();
         if lines.is_empty() { "Nothing waits for consent.".to_owned() } else { lines }
     };
-    Ok(Answer::new(value, write).less("the user can decide on the first ones with `loci consent`"))
+    Ok(ToolAnswer::new(value, write).less("the user can decide on the first ones with `loci consent`"))
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::record::{briefs, limit, lines, list, text};
 use crate::failure::Failure;
-use crate::mcp::answer::Answer;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::call::Call;
 use crate::mcp::tool::{Tool, tool};
 
@@ -18,7 +18,7 @@ pub(super) const PROFILE: &[Tool] = &[tool!(
     Reader,
     Reads,
     "getEntity",
-    Named => profile,
+    EntityArguments => profile,
     "Get what is known about one person, project, place, organization or tool. Use it when a name comes up. Returns the \
      `entity` with its summary, and its memories as `data`, newest first."
 )];
@@ -30,14 +30,14 @@ pub(super) const LIST: &[Tool] = &[tool!(
     Reader,
     Reads,
     "listEntities",
-    Listed => entities,
+    EntityListArguments => entities,
     "List people and things that memories mention, the most often mentioned first. Use it to see whom and what you know. \
      Returns `data` with `name`, `entity_type`, `aliases` and `mention_count`. Example: {\"limit\": 10}"
 )];
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Named {
+struct EntityArguments {
     /// Its name or an alias.
     #[schemars(length(min = 1))]
     entity_name: String,
@@ -45,7 +45,7 @@ struct Named {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Listed {
+struct EntityListArguments {
     /// Maximum number of entities. Default: 50.
     #[schemars(range(min = 1, max = 500))]
     limit: Option<usize>,
@@ -68,13 +68,13 @@ fn record(call: &Call, entity: &Entity) -> Value {
     record
 }
 
-async fn profile(call: &Call, given: Named) -> Result<Answer, Failure> {
+async fn profile(call: &Call, given: EntityArguments) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
-    let found = call.verb(call.app.engine.entity(&caller, given.entity_name.trim())).await;
+    let found = call.run_operation(call.app.engine.entity(&caller, given.entity_name.trim())).await;
     let found =
         found.map_err(|failure| failure.field("entity_name").hint("search_memory finds statements without a name"))?;
     let value = json!({ "entity": record(call, &found.entity), "data": briefs(call, &found.memories) });
-    Ok(Answer::new(value, write).less("search_memory with `entity_name` finds what is asked about it"))
+    Ok(ToolAnswer::new(value, write).less("search_memory with `entity_name` finds what is asked about it"))
 }
 
 fn write(value: &Value) -> String {
@@ -93,14 +93,14 @@ fn write(value: &Value) -> String {
     written
 }
 
-async fn entities(call: &Call, given: Listed) -> Result<Answer, Failure> {
+async fn entities(call: &Call, given: EntityListArguments) -> Result<ToolAnswer, Failure> {
     let (caller, limit) = (call.caller()?, limit(call, given.limit, 50, 500)?);
-    let found = call.verb(call.app.engine.entities(&caller, 0, limit)).await?;
+    let found = call.run_operation(call.app.engine.entities(&caller, 0, limit)).await?;
     let value = json!({ "data": found.iter().map(|entity| record(call, entity)).collect::<Vec<_>>() });
     let write = |value: &Value| {
         let line = |entity: &Value| format!("- {} ({})\n", text(entity, "name"), text(entity, "entity_type"));
         let lines: String = list(value, "data").map(line).collect();
         if lines.is_empty() { "No entity is known yet.".to_owned() } else { lines }
     };
-    Ok(Answer::new(value, write))
+    Ok(ToolAnswer::new(value, write))
 }

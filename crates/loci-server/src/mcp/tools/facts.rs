@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::record::{brief, briefs, limit, line, lines, list, receipt, receipt_sentence, rounded, short, text, wrong};
 use crate::failure::Failure;
-use crate::mcp::answer::Answer;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::call::Call;
 use crate::mcp::times;
 use crate::mcp::tool::{Tool, tool};
@@ -44,7 +44,7 @@ pub(super) const TOOLS: &[Tool] = &[
         Writer,
         Sets,
         "confirmMemory",
-        OneMemory => confirm,
+        FactArguments => confirm,
         "Mark a memory as certain, so that it never fades. Use it when the user confirms it. Returns `id` and `event`."
     ),
 ];
@@ -57,7 +57,7 @@ pub(super) const REVIEW: &[Tool] = &[
         Reader,
         Reads,
         "getMemoryProvenance",
-        OneMemory => explain,
+        FactArguments => explain,
         "Show where a memory comes from. Use it when asked how you know. Returns the `memory`, its `sources`, versions \
          (`chain`), `entities`, `links` and `history`."
     ),
@@ -114,7 +114,7 @@ struct Correct {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct OneMemory {
+struct FactArguments {
     #[schemars(with = "String")]
     memory_id: MemoryRef,
 }
@@ -129,7 +129,7 @@ struct Weak {
     limit: Option<usize>,
 }
 
-async fn remember(call: &Call, given: Remember) -> Result<Answer, Failure> {
+async fn remember(call: &Call, given: Remember) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
     let engine = &call.app.engine;
     let (now, zone) = (engine.now(), call.zone());
@@ -153,8 +153,8 @@ async fn remember(call: &Call, given: Remember) -> Result<Answer, Failure> {
         source: Some(Source { kind: "tool".to_owned(), ..Source::default() }),
         ..NewMemory::default()
     };
-    let done = call.verb(engine.remember(&caller, new)).await.map_err(at_fact)?;
-    Ok(Answer::new(receipt(&done), receipt_sentence))
+    let done = call.run_operation(engine.remember(&caller, new)).await.map_err(at_fact)?;
+    Ok(ToolAnswer::new(receipt(&done), receipt_sentence))
 }
 
 /// The tool calls the content `fact`.
@@ -165,29 +165,30 @@ fn at_fact(failure: Failure) -> Failure {
     }
 }
 
-async fn correct(call: &Call, given: Correct) -> Result<Answer, Failure> {
+async fn correct(call: &Call, given: Correct) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
     let old = call.resolve(&caller, "memory_id", &given.memory_id).await?;
-    let done = call.verb(call.app.engine.correct(&caller, old, &given.correction, given.reason.as_deref())).await?;
+    let done =
+        call.run_operation(call.app.engine.correct(&caller, old, &given.correction, given.reason.as_deref())).await?;
     let mut value = receipt(&done);
     value["corrected"] = short(old);
     let write = |value: &Value| format!("Corrected: {} replaces {}.", text(value, "id"), text(value, "corrected"));
-    Ok(Answer::new(value, write))
+    Ok(ToolAnswer::new(value, write))
 }
 
-async fn confirm(call: &Call, given: OneMemory) -> Result<Answer, Failure> {
+async fn confirm(call: &Call, given: FactArguments) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
     let id = call.resolve(&caller, "memory_id", &given.memory_id).await?;
-    let done = call.verb(call.app.engine.confirm(&caller, id)).await?;
+    let done = call.run_operation(call.app.engine.confirm(&caller, id)).await?;
     let write = |value: &Value| format!("Confirmed: {} is certain and does not fade.", text(value, "id"));
-    Ok(Answer::new(receipt(&done), write))
+    Ok(ToolAnswer::new(receipt(&done), write))
 }
 
-async fn explain(call: &Call, given: OneMemory) -> Result<Answer, Failure> {
+async fn explain(call: &Call, given: FactArguments) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
     let id = call.resolve(&caller, "memory_id", &given.memory_id).await?;
-    let found = call.verb(call.app.engine.explain(&caller, id)).await?;
-    Ok(Answer::new(provenance(call, &found), write_provenance).less("look at one of its sources by itself"))
+    let found = call.run_operation(call.app.engine.explain(&caller, id)).await?;
+    Ok(ToolAnswer::new(provenance(call, &found), write_provenance).less("look at one of its sources by itself"))
 }
 
 fn provenance(call: &Call, found: &Provenance) -> Value {
@@ -234,9 +235,9 @@ fn write_provenance(value: &Value) -> String {
     written
 }
 
-async fn weak(call: &Call, given: Weak) -> Result<Answer, Failure> {
+async fn weak(call: &Call, given: Weak) -> Result<ToolAnswer, Failure> {
     let (caller, limit) = (call.caller()?, limit(call, given.limit, 20, 100)?);
-    let found = call.verb(call.app.engine.weak_facts(&caller, given.below, limit)).await?;
+    let found = call.run_operation(call.app.engine.weak_facts(&caller, given.below, limit)).await?;
     let facts: Vec<Value> = found
         .iter()
         .map(|weak| {
@@ -250,5 +251,5 @@ async fn weak(call: &Call, given: Weak) -> Result<Answer, Failure> {
         None => "No memory is weak.".to_owned(),
         Some(_) => lines("Weakest first; confirm or correct what you can:", value, "data"),
     };
-    Ok(Answer::new(json!({ "data": facts }), write))
+    Ok(ToolAnswer::new(json!({ "data": facts }), write))
 }

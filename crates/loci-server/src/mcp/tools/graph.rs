@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::mcp::answer::Answer;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::call::Call;
 use crate::mcp::schema;
 use crate::mcp::tool::{Effect, Tool, read};
@@ -54,38 +54,38 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     graph_tool!(
         "add_observations", "Add observations", Writer, Adds, "addMemories",
-        Observations => add_observations => Results,
+        Observations => add_observations => AddedObservationList,
         "Add observations to entities that are there. What is known already is passed over; returns what was added \
          to each."
     ),
     graph_tool!(
         "delete_entities", "Delete entities", Writer, Removes, "deleteMemories",
-        Names => delete_entities => Done,
+        Names => delete_entities => DeletionAnswer,
         "Delete entities by name, and every relation that starts or ends at them. Absent ones are no failure."
     ),
     graph_tool!(
         "delete_observations", "Delete observations", Writer, Removes, "deleteMemories",
-        Deletions => delete_observations => Done,
+        Deletions => delete_observations => DeletionAnswer,
         "Delete single observations of entities. Absent ones are no failure."
     ),
     graph_tool!(
         "delete_relations", "Delete relations", Writer, Removes, "deleteMemories",
-        Relations => delete_relations => Done,
+        Relations => delete_relations => DeletionAnswer,
         "Delete relations that match exactly. Absent ones are no failure."
     ),
     graph_tool!(
         "read_graph", "Read graph", Reader, Reads, "listEntities",
-        Nothing => read_graph => Shown,
+        NoGraphArguments => read_graph => GraphAnswer,
         "Get every entity with its observations and every relation. For a large graph search_nodes is the better way."
     ),
     graph_tool!(
         "search_nodes", "Search nodes", Reader, Reads, "searchMemories",
-        Query => search_nodes => Shown,
+        NodeSearch => search_nodes => GraphAnswer,
         "Find entities in whose name, type or observations a text occurs, in whatever case, with their relations."
     ),
     graph_tool!(
         "open_nodes", "Open nodes", Reader, Reads, "getEntity",
-        Opened => open_nodes => Shown,
+        NodeNames => open_nodes => GraphAnswer,
         "Get the entities with exactly these names, with their relations."
     ),
 ];
@@ -126,12 +126,12 @@ struct Relations {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Observations {
-    observations: Vec<Observing>,
+    observations: Vec<EntityObservations>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Observing {
+struct EntityObservations {
     /// The name of the entity.
     entity_name: String,
     /// What is said of it.
@@ -147,12 +147,12 @@ struct Names {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Deletions {
-    deletions: Vec<Deleting>,
+    deletions: Vec<EntityDeletions>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Deleting {
+struct EntityDeletions {
     /// The name of the entity.
     entity_name: String,
     /// The observations to delete.
@@ -160,40 +160,40 @@ struct Deleting {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Nothing {}
+struct NoGraphArguments {}
 
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Query {
+struct NodeSearch {
     /// The text to look for.
     query: String,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Opened {
+struct NodeNames {
     /// The names of the entities.
     names: Vec<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct Results {
-    results: Vec<Added>,
+struct AddedObservationList {
+    results: Vec<AddedToEntity>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Added {
+struct AddedToEntity {
     entity_name: String,
     added_observations: Vec<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct Done {
+struct DeletionAnswer {
     success: bool,
     message: String,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct Shown {
+struct GraphAnswer {
     entities: Vec<Entity>,
     relations: Vec<Relation>,
 }
@@ -214,80 +214,80 @@ fn relations(given: Relations) -> Vec<GraphRelation> {
     given.relations.into_iter().map(GraphRelation::from).collect()
 }
 
-async fn create_entities(call: &Call, given: Entities) -> Result<Answer, Failure> {
+async fn create_entities(call: &Call, given: Entities) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
     let entities = given.entities.into_iter().map(GraphEntity::from).collect();
-    let made = call.verb(call.app.engine.graph_create_entities(&caller, entities)).await?;
+    let made = call.run_operation(call.app.engine.graph_create_entities(&caller, entities)).await?;
     Ok(listed("entities", &made))
 }
 
-async fn create_relations(call: &Call, given: Relations) -> Result<Answer, Failure> {
+async fn create_relations(call: &Call, given: Relations) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
-    let made = call.verb(call.app.engine.graph_create_relations(&caller, relations(given))).await?;
+    let made = call.run_operation(call.app.engine.graph_create_relations(&caller, relations(given))).await?;
     Ok(listed("relations", &made))
 }
 
-async fn add_observations(call: &Call, given: Observations) -> Result<Answer, Failure> {
+async fn add_observations(call: &Call, given: Observations) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
-    let said = |one: Observing| Observed { entity_name: one.entity_name, contents: one.contents };
+    let said = |one: EntityObservations| Observed { entity_name: one.entity_name, contents: one.contents };
     let observed = given.observations.into_iter().map(said).collect();
     let work = call.app.engine.graph_add_observations(&caller, observed);
-    let added: Vec<AddedObservations> = call.verb(work).await?;
+    let added: Vec<AddedObservations> = call.run_operation(work).await?;
     Ok(listed("results", &added))
 }
 
-async fn delete_entities(call: &Call, given: Names) -> Result<Answer, Failure> {
+async fn delete_entities(call: &Call, given: Names) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
-    call.verb(call.app.engine.graph_delete_entities(&caller, &given.entity_names)).await?;
+    call.run_operation(call.app.engine.graph_delete_entities(&caller, &given.entity_names)).await?;
     Ok(done("The entities and their relations are deleted."))
 }
 
-async fn delete_observations(call: &Call, given: Deletions) -> Result<Answer, Failure> {
+async fn delete_observations(call: &Call, given: Deletions) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
-    let said = |one: Deleting| Observed { entity_name: one.entity_name, contents: one.observations };
+    let said = |one: EntityDeletions| Observed { entity_name: one.entity_name, contents: one.observations };
     let deletions: Vec<Observed> = given.deletions.into_iter().map(said).collect();
-    call.verb(call.app.engine.graph_delete_observations(&caller, &deletions)).await?;
+    call.run_operation(call.app.engine.graph_delete_observations(&caller, &deletions)).await?;
     Ok(done("The observations are deleted."))
 }
 
-async fn delete_relations(call: &Call, given: Relations) -> Result<Answer, Failure> {
+async fn delete_relations(call: &Call, given: Relations) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
-    call.verb(call.app.engine.graph_delete_relations(&caller, &relations(given))).await?;
+    call.run_operation(call.app.engine.graph_delete_relations(&caller, &relations(given))).await?;
     Ok(done("The relations are deleted."))
 }
 
-async fn read_graph(call: &Call, _: Nothing) -> Result<Answer, Failure> {
+async fn read_graph(call: &Call, _: NoGraphArguments) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
-    Ok(shown(call.verb(call.app.engine.graph_read(&caller)).await?))
+    Ok(shown(call.run_operation(call.app.engine.graph_read(&caller)).await?))
 }
 
-async fn search_nodes(call: &Call, given: Query) -> Result<Answer, Failure> {
+async fn search_nodes(call: &Call, given: NodeSearch) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
-    Ok(shown(call.verb(call.app.engine.graph_search(&caller, &given.query)).await?))
+    Ok(shown(call.run_operation(call.app.engine.graph_search(&caller, &given.query)).await?))
 }
 
-async fn open_nodes(call: &Call, given: Opened) -> Result<Answer, Failure> {
+async fn open_nodes(call: &Call, given: NodeNames) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
-    Ok(shown(call.verb(call.app.engine.graph_open(&caller, &given.names)).await?))
+    Ok(shown(call.run_operation(call.app.engine.graph_open(&caller, &given.names)).await?))
 }
 
 /// The whole graph, as the resource shows it.
 pub(in crate::mcp) async fn whole(call: &Call) -> Result<String, Failure> {
     let caller = call.caller()?;
-    let (graph, _) = fitting(call.verb(call.app.engine.graph_read(&caller)).await?, MOST);
+    let (graph, _) = fitting(call.run_operation(call.app.engine.graph_read(&caller)).await?, MOST);
     Ok(indented(&graph))
 }
 
 /// A list, which is the text by itself.
-fn listed(name: &'static str, list: &impl Serialize) -> Answer {
-    Answer::whole(json!({ name: list }), vec![indented(list)])
+fn listed(name: &'static str, list: &impl Serialize) -> ToolAnswer {
+    ToolAnswer::whole(json!({ name: list }), vec![indented(list)])
 }
 
-fn done(message: &str) -> Answer {
-    Answer::whole(json!({ "success": true, "message": message }), vec![message.to_owned()])
+fn done(message: &str) -> ToolAnswer {
+    ToolAnswer::whole(json!({ "success": true, "message": message }), vec![message.to_owned()])
 }
 
-fn shown(graph: Graph) -> Answer {
+fn shown(graph: Graph) -> ToolAnswer {
     let (graph, left) = fitting(graph, MOST);
     let mut texts = vec![indented(&graph)];
     if left > 0 {
@@ -296,7 +296,7 @@ fn shown(graph: Graph) -> Answer {
              Ask for less with search_nodes or open_nodes."
         ));
     }
-    Answer::whole(json!(graph), texts)
+    ToolAnswer::whole(json!(graph), texts)
 }
 
 /// As many entities as fit, with the relations of those that are shown, and how many do not.
@@ -307,10 +307,10 @@ fn fitting(mut graph: Graph, most: usize) -> (Graph, usize) {
     let entities = std::mem::take(&mut graph.entities);
     let of = |count: usize| {
         let kept = entities[..count].to_vec();
-        // A relation is told as long as neither of its ends was left out.
+        // A relation is shown if neither of its ends was left out.
         let gone: std::collections::HashSet<&str> = entities[count..].iter().map(|one| one.name.as_str()).collect();
-        let told = |one: &&GraphRelation| !gone.contains(one.from.as_str()) && !gone.contains(one.to.as_str());
-        Graph { entities: kept, relations: graph.relations.iter().filter(told).cloned().collect() }
+        let is_shown = |one: &&GraphRelation| !gone.contains(one.from.as_str()) && !gone.contains(one.to.as_str());
+        Graph { entities: kept, relations: graph.relations.iter().filter(is_shown).cloned().collect() }
     };
     let (mut least, mut over) = (0, entities.len());
     while least + 1 < over {

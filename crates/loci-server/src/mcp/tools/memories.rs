@@ -10,7 +10,7 @@ use super::record::{
     briefs, kinds, limit, line, lines, list, receipt, receipt_sentence, short, snake_case, text, wrong,
 };
 use crate::failure::Failure;
-use crate::mcp::answer::Answer;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::call::Call;
 use crate::mcp::times;
 use crate::mcp::tool::{Tool, tool};
@@ -46,7 +46,7 @@ pub(super) const TOOLS: &[Tool] = &[
         Reader,
         Reads,
         "getMemory",
-        OneMemory => get,
+        MemoryArguments => get,
         "Get one memory with all its fields. Use it when the brief form is not enough. Returns `memory`. \
          Example: {\"memory_id\": \"418413891\"}"
     ),
@@ -67,7 +67,7 @@ pub(super) const TOOLS: &[Tool] = &[
         Writer,
         Sets,
         "restoreMemory",
-        OneMemory => restore,
+        MemoryArguments => restore,
         "Restore a forgotten memory. Use it when it was forgotten by mistake. Returns `id` and `event`. \
          Example: {\"memory_id\": \"418413891\"}"
     ),
@@ -114,12 +114,12 @@ struct Resolve {
     #[schemars(with = "String")]
     other_memory_id: MemoryRef,
     /// Which one is valid.
-    keep: Kept,
+    keep: KeepChoice,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Kept {
+enum KeepChoice {
     Newer,
     Older,
     Both,
@@ -149,7 +149,7 @@ struct List {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct OneMemory {
+struct MemoryArguments {
     #[schemars(with = "String")]
     memory_id: MemoryRef,
 }
@@ -210,7 +210,7 @@ struct Supersede {
     fact: String,
 }
 
-async fn list_memories(call: &Call, given: List) -> Result<Answer, Failure> {
+async fn list_memories(call: &Call, given: List) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
     let engine = &call.app.engine;
     let mut filter = Filter { kinds: kinds(call, given.kind.as_deref())?, ..Filter::at(engine.now()) };
@@ -228,7 +228,7 @@ async fn list_memories(call: &Call, given: List) -> Result<Answer, Failure> {
         cursor: given.cursor,
         limit: Some(limit(call, given.limit, 20, 100)?),
     };
-    let page = call.verb(engine.list(&caller, request)).await?;
+    let page = call.run_operation(engine.list(&caller, request)).await?;
     let value = json!({
         "data": briefs(call, &page.memories), "total_count": page.total_count, "next_cursor": page.next_cursor,
     });
@@ -236,13 +236,13 @@ async fn list_memories(call: &Call, given: List) -> Result<Answer, Failure> {
         None => "There are no such memories.".to_owned(),
         Some(_) => lines("Newest first:", value, "data"),
     };
-    Ok(Answer::new(value, write).less("ask for a smaller page with `limit` and go on with `cursor`"))
+    Ok(ToolAnswer::new(value, write).less("ask for a smaller page with `limit` and go on with `cursor`"))
 }
 
-async fn get(call: &Call, given: OneMemory) -> Result<Answer, Failure> {
+async fn get(call: &Call, given: MemoryArguments) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
     let id = call.resolve(&caller, "memory_id", &given.memory_id).await?;
-    let memory = call.verb(call.app.engine.get(&caller, id)).await?;
+    let memory = call.run_operation(call.app.engine.get(&caller, id)).await?;
     let others = [("supersedes_id", memory.supersedes_id), ("superseded_by_id", memory.superseded_by_id)];
     let mut record = snake_case(serde_json::to_value(&memory).unwrap_or_default());
     record["id"] = short(id);
@@ -257,10 +257,10 @@ async fn get(call: &Call, given: OneMemory) -> Result<Answer, Failure> {
         }
     }
     let write = |value: &Value| line(value.get("memory").unwrap_or(&Value::Null));
-    Ok(Answer::new(json!({ "memory": record }), write).less("search_memory shows it in brief"))
+    Ok(ToolAnswer::new(json!({ "memory": record }), write).less("search_memory shows it in brief"))
 }
 
-async fn update(call: &Call, given: Change) -> Result<Answer, Failure> {
+async fn update(call: &Call, given: Change) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
     let id = call.resolve(&caller, "memory_id", &given.memory_id).await?;
     let engine = &call.app.engine;
@@ -277,28 +277,28 @@ async fn update(call: &Call, given: Change) -> Result<Answer, Failure> {
         expires_at: given.expires_at.map(moment).transpose()?.map(Some),
         ..Update::default()
     };
-    let done = call.verb(engine.update(&caller, id, update)).await?;
-    Ok(Answer::new(receipt(&done), receipt_sentence))
+    let done = call.run_operation(engine.update(&caller, id, update)).await?;
+    Ok(ToolAnswer::new(receipt(&done), receipt_sentence))
 }
 
-async fn forget(call: &Call, given: Forget) -> Result<Answer, Failure> {
+async fn forget(call: &Call, given: Forget) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
     let id = call.resolve(&caller, "memory_id", &given.memory_id).await?;
-    let done = call.verb(call.app.engine.forget(&caller, id, None, given.reason.as_deref())).await?;
-    Ok(Answer::new(receipt(&done), receipt_sentence))
+    let done = call.run_operation(call.app.engine.forget(&caller, id, None, given.reason.as_deref())).await?;
+    Ok(ToolAnswer::new(receipt(&done), receipt_sentence))
 }
 
-async fn restore(call: &Call, given: OneMemory) -> Result<Answer, Failure> {
+async fn restore(call: &Call, given: MemoryArguments) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
     let id = call.resolve(&caller, "memory_id", &given.memory_id).await?;
-    let done = call.verb(call.app.engine.restore(&caller, id)).await?;
-    Ok(Answer::new(receipt(&done), receipt_sentence))
+    let done = call.run_operation(call.app.engine.restore(&caller, id)).await?;
+    Ok(ToolAnswer::new(receipt(&done), receipt_sentence))
 }
 
-async fn history(call: &Call, given: History) -> Result<Answer, Failure> {
+async fn history(call: &Call, given: History) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
     let id = call.resolve(&caller, "memory_id", &given.memory_id).await?;
-    let found = call.verb(call.app.engine.history(&caller, id, limit(call, given.limit, 50, 500)?)).await?;
+    let found = call.run_operation(call.app.engine.history(&caller, id, limit(call, given.limit, 50, 500)?)).await?;
     let event = |entry: &loci_types::LedgerEntry| {
         json!({ "at": call.instant(entry.at), "event": entry.event, "reason": entry.reason, "actor": entry.actor,
                 "old": entry.old, "new": entry.new, "space": entry.space, "sequence": entry.sequence })
@@ -310,29 +310,29 @@ async fn history(call: &Call, given: History) -> Result<Answer, Failure> {
         };
         list(value, "data").map(line).collect()
     };
-    Ok(Answer::new(json!({ "data": found.events.iter().map(event).collect::<Vec<_>>() }), write))
+    Ok(ToolAnswer::new(json!({ "data": found.events.iter().map(event).collect::<Vec<_>>() }), write))
 }
 
-async fn supersede(call: &Call, given: Supersede) -> Result<Answer, Failure> {
+async fn supersede(call: &Call, given: Supersede) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
     let old = call.resolve(&caller, "memory_id", &given.memory_id).await?;
     let new = NewMemory { content: given.fact, ..NewMemory::default() };
-    let done = call.verb(call.app.engine.supersede(&caller, old, new)).await?;
+    let done = call.run_operation(call.app.engine.supersede(&caller, old, new)).await?;
     let mut value = receipt(&done);
     value["superseded"] = short(old);
     let write = |value: &Value| format!("{} replaces {}.", text(value, "id"), text(value, "superseded"));
-    Ok(Answer::new(value, write))
+    Ok(ToolAnswer::new(value, write))
 }
 
-async fn resolve(call: &Call, given: Resolve) -> Result<Answer, Failure> {
+async fn resolve(call: &Call, given: Resolve) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
     let one = call.resolve(&caller, "memory_id", &given.memory_id).await?;
     let other = call.resolve(&caller, "other_memory_id", &given.other_memory_id).await?;
     let keep = match given.keep {
-        Kept::Newer => Keep::Newer,
-        Kept::Older => Keep::Older,
-        Kept::Both => Keep::Both,
+        KeepChoice::Newer => Keep::Newer,
+        KeepChoice::Older => Keep::Older,
+        KeepChoice::Both => Keep::Both,
     };
-    let done = call.verb(call.app.engine.resolve(&caller, one, other, keep)).await?;
-    Ok(Answer::new(receipt(&done), |value: &Value| format!("Resolved; {} is valid.", text(value, "id"))))
+    let done = call.run_operation(call.app.engine.resolve(&caller, one, other, keep)).await?;
+    Ok(ToolAnswer::new(receipt(&done), |value: &Value| format!("Resolved; {} is valid.", text(value, "id"))))
 }

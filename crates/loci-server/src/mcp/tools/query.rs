@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::record::{list, short, text, wrong};
 use super::search::scored;
 use crate::failure::Failure;
-use crate::mcp::answer::Answer;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::call::Call;
 use crate::mcp::times;
 use crate::mcp::tool::{Tool, tool};
@@ -23,9 +23,9 @@ pub(super) const TOOLS: &[Tool] = &[tool!(
     Reader,
     Reads,
     "queryMemory",
-    Query => query,
+    QueryArguments => query,
     "Get a few memories as short bullets within a token budget. Use it for ready context; use search_memory to look \
-     around. Returns `data` of {id, category, text}, with `return` = `full` whole records, and `without_room`, the number \
+     around. ReturnFormat `data` of {id, category, text}, with `return` = `full` whole records, and `without_room`, the number \
      that did not fit.",
     rare: ["agent", "filters", "threshold"]
 )];
@@ -39,24 +39,24 @@ pub(super) const CONTEXT: &[Tool] = &[tool!(
     "recall",
     Context => context,
     "Get what is known about a task as text for a prompt, in sections, within a token budget. Use it at the beginning of \
-     a task; with `after_revision` = the `revision` of the last answer it also tells what changed. Returns `text`, `tokens`, the \
+     a task; with `after_revision` = the `revision` of the last answer it also tells what changed. ReturnFormat `text`, `tokens`, the \
      ids `cited` and `revision`. Example: {\"query\": \"plan the trip to Porto\"}"
 )];
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Query {
+struct QueryArguments {
     /// The agent that asks; only one that this client is configured for.
     agent: Option<String>,
     #[schemars(length(min = 1))]
     query: String,
     categories: Option<Vec<String>>,
     /// Restricts which memories may answer.
-    filters: Option<Filters>,
+    filters: Option<FilterArguments>,
     #[schemars(range(min = 1, max = 100))]
     top_k: Option<usize>,
     #[serde(rename = "return")]
-    returns: Option<Returns>,
+    returns: Option<ReturnFormat>,
     #[schemars(range(min = 1))]
     budget_tokens: Option<usize>,
     /// Minimum similarity of a match by meaning, 0 to 1.
@@ -66,7 +66,7 @@ struct Query {
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Filters {
+struct FilterArguments {
     /// Only this user's.
     user_id: Option<String>,
     /// Only this agent's.
@@ -93,7 +93,7 @@ struct Filters {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Returns {
+enum ReturnFormat {
     #[default]
     Bullets,
     Full,
@@ -114,7 +114,7 @@ struct Context {
     thread_id: Option<String>,
 }
 
-async fn query(call: &Call, query: Query) -> Result<Answer, Failure> {
+async fn query(call: &Call, query: QueryArguments) -> Result<ToolAnswer, Failure> {
     let caller = call.caller_as(query.agent.as_deref())?;
     let now = call.app.engine.now();
     let mut filter = filter(call, query.filters.unwrap_or_default(), now)?;
@@ -133,14 +133,14 @@ async fn query(call: &Call, query: Query) -> Result<Answer, Failure> {
         summarize: true,
         ..QueryRequest::default()
     };
-    let answer = call.verb(call.app.engine.query(&caller, request)).await?;
+    let answer = call.run_operation(call.app.engine.query(&caller, request)).await?;
     call.app.metrics.found(answer.hits.len());
     let value = results(call, &answer, query.returns.unwrap_or_default());
-    Ok(Answer::new(value, bullets).less("ask for fewer with `top_k`, or set `budget_tokens`"))
+    Ok(ToolAnswer::new(value, bullets).less("ask for fewer with `top_k`, or set `budget_tokens`"))
 }
 
 /// Translates the filters of S3. Their importance has five steps, the engine's lies between 0 and 1.
-fn filter(call: &Call, given: Filters, now: Timestamp) -> Result<Filter, Failure> {
+fn filter(call: &Call, given: FilterArguments, now: Timestamp) -> Result<Filter, Failure> {
     let zone = call.zone();
     let point = |field: &str, text: &Option<String>| {
         text.as_deref().map(|text| times::moment(field, text, now, &zone)).transpose()
@@ -167,12 +167,12 @@ fn filter(call: &Call, given: Filters, now: Timestamp) -> Result<Filter, Failure
     })
 }
 
-fn results(call: &Call, answer: &QueryResponse, returns: Returns) -> Value {
+fn results(call: &Call, answer: &QueryResponse, returns: ReturnFormat) -> Value {
     let cited = answer.hits.iter().filter(|hit| answer.cited.contains(&hit.memory.id));
     let results: Vec<Value> = cited
         .map(|hit| {
             let memory = &hit.memory;
-            if returns == Returns::Full {
+            if returns == ReturnFormat::Full {
                 let mut record = scored(call, hit);
                 record["importance"] = json!(to_step(memory.importance));
                 return record;
@@ -213,7 +213,7 @@ fn bullets(value: &Value) -> String {
     if lines.is_empty() { "Nothing is known about that.".to_owned() } else { lines }
 }
 
-async fn context(call: &Call, context: Context) -> Result<Answer, Failure> {
+async fn context(call: &Call, context: Context) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
     // Both the text and the structured content hold it.
     let most = call.budget() * 2 / 5;
@@ -225,7 +225,7 @@ async fn context(call: &Call, context: Context) -> Result<Answer, Failure> {
         since: context.after_revision,
         thread_id: None,
     };
-    let answer = call.verb(call.app.engine.query(&caller, request)).await?;
+    let answer = call.run_operation(call.app.engine.query(&caller, request)).await?;
     let value = json!({
         "text": answer.text,
         "tokens": answer.tokens,
@@ -237,5 +237,5 @@ async fn context(call: &Call, context: Context) -> Result<Answer, Failure> {
         "" => "Nothing is known about that.".to_owned(),
         packed => packed.to_owned(),
     };
-    Ok(Answer::new(value, write).less("set a smaller `budget_tokens`"))
+    Ok(ToolAnswer::new(value, write).less("set a smaller `budget_tokens`"))
 }

@@ -158,7 +158,7 @@ pub(super) fn kinds(call: &Call, given: Option<&str>) -> Result<Vec<String>, Fai
 
 /// The failure for an argument with a wrong value.
 pub(super) fn wrong(call: &Call, field: &str, error: &Error) -> Failure {
-    failure::word(error, call.operation).field(field)
+    failure::to_failure(error, call.operation).field(field)
 }
 
 /// A limit within its bounds.
@@ -167,6 +167,6 @@ pub(super) fn limit(call: &Call, given: Option<usize>, default: usize, most: usi
     if (1..=most).contains(&limit) {
         return Ok(limit);
     }
-    let error = Error::invalid("limit", format!("limit is {limit}, but must lie between 1 and {most}"));
+    let error = Error::invalid("limit", format!("limit is {limit}, but must be between 1 and {most}"));
     Err(wrong(call, "limit", &error))
 }

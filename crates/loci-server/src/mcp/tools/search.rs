@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::record::{brief, kinds, lines, list, rounded, short};
 use crate::failure::Failure;
-use crate::mcp::answer::Answer;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::call::Call;
 use crate::mcp::times;
 use crate::mcp::tool::{Tool, tool};
@@ -44,7 +44,7 @@ struct Search {
     limit: Option<usize>,
 }
 
-async fn search(call: &Call, search: Search) -> Result<Answer, Failure> {
+async fn search(call: &Call, search: Search) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
     let engine = &call.app.engine;
     let now = engine.now();
@@ -58,14 +58,14 @@ async fn search(call: &Call, search: Search) -> Result<Answer, Failure> {
         ..RecallRequest::default()
     };
     let request = FindRequest { recall, entity: search.entity_name, when };
-    let found = call.verb(engine.find(&caller, request)).await?;
+    let found = call.run_operation(engine.find(&caller, request)).await?;
     call.app.metrics.found(found.hits.len());
     let hits: Vec<Value> = found.hits.iter().map(|hit| scored(call, hit)).collect();
     let mut value = json!({ "data": hits, "answered": found.answered, "confidence": rounded(found.confidence) });
     if !found.degraded.is_empty() {
         value["degraded"] = json!(found.degraded);
     }
-    Ok(Answer::new(value, write).less("ask more narrowly, or for fewer with `limit`"))
+    Ok(ToolAnswer::new(value, write).less("ask more narrowly, or for fewer with `limit`"))
 }
 
 /// A hit in brief, with its score and the newer statement that may contradict it.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::record::{list, short, text, wrong};
 use crate::failure::Failure;
-use crate::mcp::answer::Answer;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::call::Call;
 use crate::mcp::times;
 use crate::mcp::tool::{Tool, tool};
@@ -23,7 +23,7 @@ pub(super) const INGEST: &[Tool] = &[tool!(
     Writer,
     Adds,
     "ingestTurns",
-    Turns => ingest,
+    TurnsArguments => ingest,
     "Store turns of a conversation as they were said, oldest first; facts are learned from them later. Use it to keep \
      whole conversations. Returns an `id` per turn as `data`.",
     rare: ["turns.actor_id", "turns.at", "turns.reference"]
@@ -43,7 +43,7 @@ pub(super) const END: &[Tool] = &[tool!(
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Turns {
+struct TurnsArguments {
     /// Name of the conversation.
     #[schemars(length(min = 1))]
     thread_id: String,
@@ -83,20 +83,20 @@ struct EndSession {
     session_id: String,
 }
 
-async fn ingest(call: &Call, given: Turns) -> Result<Answer, Failure> {
+async fn ingest(call: &Call, given: TurnsArguments) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
     // All turns are checked before the first is stored.
     let turns = read(call, given)?;
     let mut stored: Vec<Value> = Vec::new();
     for turn in turns {
-        let receipts = call.verb(call.app.engine.ingest(&caller, turn)).await?;
+        let receipts = call.run_operation(call.app.engine.ingest(&caller, turn)).await?;
         stored.extend(receipts.iter().map(|receipt| json!({ "id": short(receipt.id), "event": receipt.event })));
     }
     let write = |value: &Value| format!("{} turns are stored.", list(value, "data").count());
-    Ok(Answer::new(json!({ "data": stored }), write).less("send fewer turns at once"))
+    Ok(ToolAnswer::new(json!({ "data": stored }), write).less("send fewer turns at once"))
 }
 
-fn read(call: &Call, given: Turns) -> Result<Vec<Turn>, Failure> {
+fn read(call: &Call, given: TurnsArguments) -> Result<Vec<Turn>, Failure> {
     let refused = |field: &str, message: String| wrong(call, field, &Error::invalid("turns", message));
     if given.turns.is_empty() || given.turns.len() > MOST {
         return Err(refused("turns", format!("turns has {} entries, but must have 1 to {MOST}", given.turns.len())));
@@ -127,12 +127,12 @@ fn read(call: &Call, given: Turns) -> Result<Vec<Turn>, Failure> {
     Ok(turns)
 }
 
-async fn end(call: &Call, given: EndSession) -> Result<Answer, Failure> {
+async fn end(call: &Call, given: EndSession) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
-    let ended = call.verb(call.app.engine.end_session(&caller, &given.session_id)).await?;
+    let ended = call.run_operation(call.app.engine.end_session(&caller, &given.session_id)).await?;
     let write = |value: &Value| match value["ended"].as_bool() {
         Some(true) => format!("{} is ended; facts are learned from it now.", text(value, "session_id")),
         _ => format!("{} had ended already.", text(value, "session_id")),
     };
-    Ok(Answer::new(json!({ "session_id": given.session_id, "ended": ended }), write))
+    Ok(ToolAnswer::new(json!({ "session_id": given.session_id, "ended": ended }), write))
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::record::snake_case;
 use crate::failure::Failure;
-use crate::mcp::answer::Answer;
+use crate::mcp::answer::ToolAnswer;
 use crate::mcp::call::Call;
 use crate::mcp::tool::{Tool, tool};
 
@@ -17,30 +17,30 @@ pub(super) const TOOLS: &[Tool] = &[tool!(
     Reader,
     Reads,
     "getStats",
-    NoArguments => stats,
+    StatsArguments => stats,
     "Count what is stored, by kind, layer and state. Use it when asked how much you know. Returns the counts."
 )];
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct NoArguments {}
+struct StatsArguments {}
 
-async fn stats(call: &Call, _: NoArguments) -> Result<Answer, Failure> {
+async fn stats(call: &Call, _: StatsArguments) -> Result<ToolAnswer, Failure> {
     count(call).await
 }
 
 /// Counts what the caller may see.
-pub(in crate::mcp) async fn count(call: &Call) -> Result<Answer, Failure> {
+pub(in crate::mcp) async fn count(call: &Call) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
     let engine = &call.app.engine;
-    let stats = call.verb(engine.stats(&caller)).await?;
+    let stats = call.run_operation(engine.stats(&caller)).await?;
     let mut value = snake_case(serde_json::to_value(stats).unwrap_or_default());
     value["model"] = json!(engine.model().map(|model| &model.name));
     if let Value::Object(counts) = &mut value {
         // These are counted only for callers who see the whole tenant.
         counts.retain(|name, count| !matches!(name.as_str(), "bytes" | "ledger") || *count != json!(0));
     }
-    Ok(Answer::new(value, write))
+    Ok(ToolAnswer::new(value, write))
 }
 
 fn write(value: &Value) -> String {

@@ -23,8 +23,8 @@ use utoipa_axum::routes;
 use super::accepted;
 use crate::App;
 use crate::extract::{ListParams, MaybeBody, PathName};
-use crate::failure::{Failure, Failures, word};
-use crate::guard::Who;
+use crate::failure::{Failure, Failures, to_failure};
+use crate::guard::Principal;
 use crate::task::{self, Stop, Task, TaskKind, TaskPlan};
 use crate::v1::NoParams;
 use crate::v1::page::{Page, PageParams};
@@ -72,12 +72,12 @@ struct RestoreRequest {
 )]
 async fn list(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<StoredBackup>>, Failure> {
-    let caller = who.caller(identifiers, "listBackups")?;
+    let caller = principal.caller(identifiers, "listBackups")?;
     let (engine, folder) = (app.engine.clone(), folder(&app, "listBackups")?);
-    let found = app.verb("listBackups", blocking(move || engine.backups(&caller, &folder))).await?;
+    let found = app.run_operation("listBackups", blocking(move || engine.backups(&caller, &folder))).await?;
     page.slice(found).map(Json)
 }
 
@@ -92,12 +92,12 @@ async fn list(
 )]
 async fn create(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     MaybeBody(request): MaybeBody<BackupRequest>,
 ) -> Result<Response, Failure> {
     const OPERATION: &str = "createBackup";
-    let caller = who.alone(OPERATION)?;
-    let wrong = |error: loci_types::Error| word(&error, OPERATION);
+    let caller = principal.own_caller(OPERATION)?;
+    let wrong = |error: loci_types::Error| to_failure(&error, OPERATION);
     let part = BackupPart {
         tenant: request.tenant.as_deref().map(Tenant::new).transpose().map_err(wrong)?,
         space: request
@@ -113,8 +113,8 @@ async fn create(
     let (engine, folder, maker) = (app.engine.clone(), folder(&app, OPERATION)?, caller.clone());
     let plan = TaskPlan { kind: TaskKind::Backup, operation: OPERATION, unit: "rows", stop: Stop::Asking };
     let task = task::start(&app, &caller, plan, |handle| async move {
-        let (told, asked) = (handle.clone(), handle);
-        let progress = move |rows| told.progress(rows, None);
+        let (reporter, asked) = (handle.clone(), handle);
+        let progress = move |rows| reporter.progress(rows, None);
         engine.create_backup(&maker, &folder, part, progress, Arc::new(move || asked.is_cancelled())).await
     })?;
     Ok(accepted(task))
@@ -130,10 +130,15 @@ async fn create(
     ),
     security(("key" = ["admin"]))
 )]
-async fn download(State(app): State<Arc<App>>, who: Who, PathName(name): PathName) -> Result<Response, Failure> {
+async fn download(
+    State(app): State<Arc<App>>,
+    principal: Principal,
+    PathName(name): PathName,
+) -> Result<Response, Failure> {
     const OPERATION: &str = "downloadBackup";
-    let caller = who.alone(OPERATION)?;
-    let path = app.verb(OPERATION, async { app.engine.backup_file(&caller, &folder_of(&app)?, &name) }).await?;
+    let caller = principal.own_caller(OPERATION)?;
+    let path =
+        app.run_operation(OPERATION, async { app.engine.backup_file(&caller, &folder_of(&app)?, &name) }).await?;
     let unreadable = |error: std::io::Error| {
         tracing::error!(%error, "a backup cannot be read");
         Failure::new(ErrorKind::Storage, "the backup cannot be read", OPERATION)
@@ -169,9 +174,13 @@ async fn read_chunk(mut file: File) -> std::io::Result<Option<(Bytes, File)>> {
     responses((status = 204, description = "The backup is removed"), Failures),
     security(("key" = ["admin"]))
 )]
-async fn remove(State(app): State<Arc<App>>, who: Who, PathName(name): PathName) -> Result<StatusCode, Failure> {
-    let caller = who.alone("deleteBackup")?;
-    app.verb("deleteBackup", async { app.engine.remove_backup(&caller, &folder_of(&app)?, &name) }).await?;
+async fn remove(
+    State(app): State<Arc<App>>,
+    principal: Principal,
+    PathName(name): PathName,
+) -> Result<StatusCode, Failure> {
+    let caller = principal.own_caller("deleteBackup")?;
+    app.run_operation("deleteBackup", async { app.engine.remove_backup(&caller, &folder_of(&app)?, &name) }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -184,10 +193,14 @@ async fn remove(State(app): State<Arc<App>>, who: Who, PathName(name): PathName)
     responses((status = 202, description = "The task that verifies the backup", body = Task), Failures),
     security(("key" = ["admin"]))
 )]
-async fn verify(State(app): State<Arc<App>>, who: Who, PathName(name): PathName) -> Result<Response, Failure> {
+async fn verify(
+    State(app): State<Arc<App>>,
+    principal: Principal,
+    PathName(name): PathName,
+) -> Result<Response, Failure> {
     const OPERATION: &str = "verifyBackup";
-    let caller = who.alone(OPERATION)?;
-    app.verb(OPERATION, async { app.engine.backup_file(&caller, &folder_of(&app)?, &name) }).await?;
+    let caller = principal.own_caller(OPERATION)?;
+    app.run_operation(OPERATION, async { app.engine.backup_file(&caller, &folder_of(&app)?, &name) }).await?;
     let (engine, folder, reader) = (app.engine.clone(), folder(&app, OPERATION)?, caller.clone());
     let plan = TaskPlan { kind: TaskKind::Verification, operation: OPERATION, unit: "rows", stop: Stop::Anywhere };
     let task = task::start(&app, &caller, plan, |handle| async move {
@@ -211,13 +224,13 @@ async fn verify(State(app): State<Arc<App>>, who: Who, PathName(name): PathName)
 )]
 async fn restore(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     PathName(name): PathName,
     MaybeBody(request): MaybeBody<RestoreRequest>,
 ) -> Result<Response, Failure> {
     const OPERATION: &str = "restoreBackup";
-    let caller = who.alone(OPERATION)?;
-    app.verb(OPERATION, async { app.engine.backup_file(&caller, &folder_of(&app)?, &name) }).await?;
+    let caller = principal.own_caller(OPERATION)?;
+    app.run_operation(OPERATION, async { app.engine.backup_file(&caller, &folder_of(&app)?, &name) }).await?;
     let (engine, folder, restorer) = (app.engine.clone(), folder(&app, OPERATION)?, caller.clone());
     let plan = TaskPlan { kind: TaskKind::Restore, operation: OPERATION, unit: "spaces", stop: Stop::Never };
     let task = task::start(&app, &caller, plan, |handle| async move {

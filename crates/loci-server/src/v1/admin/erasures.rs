@@ -15,7 +15,7 @@ use super::accepted;
 use crate::App;
 use crate::extract::Body;
 use crate::failure::{Failure, Failures};
-use crate::guard::Who;
+use crate::guard::Principal;
 use crate::task::{self, Stop, Task, TaskKind, TaskPlan};
 
 /// The routes of erasures.
@@ -58,7 +58,7 @@ struct ErasureRequest {
 )]
 async fn erase(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Body(request): Body<ErasureRequest>,
 ) -> Result<Response, Failure> {
     let caller = who.alone("eraseUser")?;

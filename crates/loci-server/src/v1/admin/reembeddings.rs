@@ -15,7 +15,7 @@ use super::accepted;
 use crate::App;
 use crate::extract::MaybeBody;
 use crate::failure::{Failure, Failures};
-use crate::guard::Who;
+use crate::guard::Principal;
 use crate::task::{self, Stop, Task, TaskKind, TaskPlan};
 
 /// The routes of vectors.
@@ -61,14 +61,14 @@ struct ReembeddingEstimate {
 )]
 async fn reembed(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     MaybeBody(request): MaybeBody<ReembeddingRequest>,
 ) -> Result<Response, Failure> {
     const OPERATION: &str = "reembedMemories";
-    let caller = who.alone(OPERATION)?;
-    let model = app.verb(OPERATION, async { app.engine.embedding_model().map(str::to_owned) }).await?;
+    let caller = principal.own_caller(OPERATION)?;
+    let model = app.run_operation(OPERATION, async { app.engine.embedding_model().map(str::to_owned) }).await?;
     if request.dry_run {
-        let estimate = app.verb(OPERATION, app.engine.reembed_estimate(&caller)).await?;
+        let estimate = app.run_operation(OPERATION, app.engine.reembed_estimate(&caller)).await?;
         return Ok(Json(ReembeddingEstimate { model, estimate }).into_response());
     }
     let plan = TaskPlan { kind: TaskKind::Reembedding, operation: OPERATION, unit: "memories", stop: Stop::Anywhere };

@@ -15,10 +15,10 @@ use utoipa_axum::routes;
 
 use super::accepted;
 use crate::App;
+use crate::event_stream::StreamSlot;
 use crate::extract::{ListParams, PathName};
 use crate::failure::{Failure, Failures};
-use crate::follow::Seat;
-use crate::guard::{self, Who};
+use crate::guard::{self, Principal};
 use crate::task::{Task, TaskStatus};
 use crate::v1::NoParams;
 use crate::v1::page::{Page, PageParams};
@@ -42,10 +42,10 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 )]
 async fn list(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<Task>>, Failure> {
-    let caller = who.caller(identifiers, "listTasks")?;
+    let caller = principal.caller(identifiers, "listTasks")?;
     page.slice(app.tasks.list(&caller.tenant)).map(Json)
 }
 
@@ -56,8 +56,8 @@ async fn list(
     responses((status = 200, description = "The task", body = Task), Failures),
     security(("key" = ["admin"]))
 )]
-async fn get(State(app): State<Arc<App>>, who: Who, PathName(id): PathName) -> Result<Json<Task>, Failure> {
-    let caller = who.alone("getTask")?;
+async fn get(State(app): State<Arc<App>>, principal: Principal, PathName(id): PathName) -> Result<Json<Task>, Failure> {
+    let caller = principal.own_caller("getTask")?;
     let task = app.tasks.follow(&caller.tenant, &id, "getTask")?;
     let task = task.borrow().clone();
     Ok(Json(task))
@@ -73,8 +73,12 @@ async fn get(State(app): State<Arc<App>>, who: Who, PathName(id): PathName) -> R
     responses((status = 202, description = "The task, which was asked to stop or has ended", body = Task), Failures),
     security(("key" = ["admin"]))
 )]
-async fn cancel(State(app): State<Arc<App>>, who: Who, PathName(id): PathName) -> Result<Response, Failure> {
-    let caller = who.alone("cancelTask")?;
+async fn cancel(
+    State(app): State<Arc<App>>,
+    principal: Principal,
+    PathName(id): PathName,
+) -> Result<Response, Failure> {
+    let caller = principal.own_caller("cancelTask")?;
     app.tasks.cancel(&caller.tenant, &id, "cancelTask")?;
     let task = app.tasks.follow(&caller.tenant, &id, "cancelTask")?.borrow().clone();
     Ok(accepted(task))
@@ -95,17 +99,17 @@ async fn cancel(State(app): State<Arc<App>>, who: Who, PathName(id): PathName) -
 )]
 async fn events(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     headers: HeaderMap,
     PathName(id): PathName,
 ) -> Result<Response, Failure> {
-    let caller = who.alone("followTask")?;
+    let caller = principal.own_caller("followTask")?;
     let mut task = app.tasks.follow(&caller.tenant, &id, "followTask")?;
     // The state at hand is the first event.
     task.mark_changed();
-    let seat = app.seats.take(&who, "followTask")?;
+    let slot = app.streams.take(&principal, "followTask")?;
     let closed = app.closed.clone();
-    let follower = Follower { app, who, headers, task, closed, over: false, _seat: seat };
+    let follower = Follower { app, principal, headers, task, closed, over: false, _slot: slot };
     let stream = futures::stream::unfold(follower, |mut follower| async move {
         let event = follower.next().await?;
         Some((Ok::<Event, Infallible>(event), follower))
@@ -118,16 +122,16 @@ async fn events(
 /// Someone who follows a task.
 struct Follower {
     app: Arc<App>,
-    who: Who,
+    principal: Principal,
     headers: HeaderMap,
     task: watch::Receiver<Task>,
     closed: watch::Receiver<bool>,
     over: bool,
-    _seat: Seat,
+    _slot: StreamSlot,
 }
 
 impl Follower {
-    /// The next event; none when the task has ended and that was told, or the server closes.
+    /// The next event, or `None` when the end of the task was sent or the server shuts down.
     async fn next(&mut self) -> Option<Event> {
         if self.over {
             return None;
@@ -139,7 +143,7 @@ impl Follower {
             _ = self.closed.wait_for(|closed| *closed) => None,
         };
         if !changed? {
-            let holds = guard::holds(&self.app, &self.headers, &self.who).await;
+            let holds = guard::is_still_valid(&self.app, &self.headers, &self.principal).await;
             return holds.then(|| Event::default().comment("here"));
         }
         tokio::time::sleep(BREATH).await;

@@ -16,8 +16,8 @@ use utoipa_axum::routes;
 use super::accepted;
 use crate::App;
 use crate::extract::{Body, ListParams, Params, PathName};
-use crate::failure::{Failure, Failures, word};
-use crate::guard::Who;
+use crate::failure::{Failure, Failures, to_failure};
+use crate::guard::Principal;
 use crate::task::{self, Stop, Task, TaskKind, TaskPlan};
 use crate::v1::NoParams;
 use crate::v1::page::{Page, PageParams};
@@ -110,11 +110,11 @@ impl Usage {
 )]
 async fn list(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<TenantRecord>>, Failure> {
-    let caller = who.caller(identifiers, "listTenants")?;
-    let tenants = app.verb("listTenants", app.engine.tenants_of(&caller)).await?;
+    let caller = principal.caller(identifiers, "listTenants")?;
+    let tenants = app.run_operation("listTenants", app.engine.tenants_of(&caller)).await?;
     Ok(Json(page.slice(tenants)?.map(|tenant| TenantRecord { tenant: tenant.into() })))
 }
 
@@ -129,12 +129,12 @@ async fn list(
 )]
 async fn create(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Body(request): Body<TenantRequest>,
 ) -> Result<Response, Failure> {
-    let caller = who.alone("createTenant")?;
+    let caller = principal.own_caller("createTenant")?;
     let tenant = named(&request.tenant, "createTenant")?;
-    let made = app.verb("createTenant", app.engine.create_tenant(&caller, tenant, request.key_name)).await?;
+    let made = app.run_operation("createTenant", app.engine.create_tenant(&caller, tenant, request.key_name)).await?;
     let (name, place) = (request.tenant.clone(), format!("/v1/admin/tenants/{}", request.tenant));
     let created = CreatedTenant { tenant: request.tenant, key_id: made.key.id, secret: made.secret };
     Ok(Write::new(name, Outcome::Created, Some(created)).at(&place))
@@ -147,10 +147,14 @@ async fn create(
     responses((status = 200, description = "What the tenant uses", body = Usage), Failures),
     security(("key" = ["admin"]))
 )]
-async fn get(State(app): State<Arc<App>>, who: Who, PathName(name): PathName) -> Result<Json<Usage>, Failure> {
-    let caller = who.alone("getTenant")?;
+async fn get(
+    State(app): State<Arc<App>>,
+    principal: Principal,
+    PathName(name): PathName,
+) -> Result<Json<Usage>, Failure> {
+    let caller = principal.own_caller("getTenant")?;
     let tenant = named(&name, "getTenant")?;
-    let held = app.verb("getTenant", app.engine.tenant_usage(&caller, &tenant)).await?;
+    let held = app.run_operation("getTenant", app.engine.tenant_usage(&caller, &tenant)).await?;
     Ok(Json(Usage::new(&app, held)))
 }
 
@@ -166,8 +170,8 @@ struct RemovalParams {
 
 /// Removes a tenant with all its data, keys, agents, pools and backups on this server.
 ///
-/// Only an admin of the tenant `default` may, and must repeat the name of the tenant in `confirm`. There is no way back
-/// but a backup. The task cannot be cancelled; one that was interrupted is finished by removing the tenant again.
+/// Only an admin of the tenant `default` may, and must repeat the name of the tenant in `confirm`. Only a backup can
+/// undo it. The task cannot be cancelled; one that was interrupted is finished by removing the tenant again.
 #[utoipa::path(
     delete, path = "/v1/admin/tenants/{tenant}", operation_id = "deleteTenant", tag = "admin",
     params(("tenant" = String, Path, description = "The name of the tenant"), RemovalParams),
@@ -176,14 +180,14 @@ struct RemovalParams {
 )]
 async fn remove(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     PathName(name): PathName,
     Params(params): Params<RemovalParams>,
 ) -> Result<Response, Failure> {
     const OPERATION: &str = "deleteTenant";
-    let caller = who.alone(OPERATION)?;
+    let caller = principal.own_caller(OPERATION)?;
     let tenant = named(&name, OPERATION)?;
-    app.verb(OPERATION, app.engine.check_tenant_removal(&caller, &tenant)).await?;
+    app.run_operation(OPERATION, app.engine.check_tenant_removal(&caller, &tenant)).await?;
     if params.confirm.as_deref() != Some(tenant.name()) {
         return Err(Failure::new(ErrorKind::InvalidInput, "confirm must be the name of the tenant", OPERATION)
             .field("confirm")
@@ -212,13 +216,13 @@ async fn remove(
 )]
 async fn usage(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<Usage>>, Failure> {
-    let caller = who.caller(identifiers, "listUsage")?;
-    let tenants = app.verb("listUsage", app.engine.tenants_of(&caller)).await?;
+    let caller = principal.caller(identifiers, "listUsage")?;
+    let tenants = app.run_operation("listUsage", app.engine.tenants_of(&caller)).await?;
     let Page { data, next_cursor } = page.slice(tenants)?;
-    let held = app.verb("listUsage", held(&app, &caller, data)).await?;
+    let held = app.run_operation("listUsage", held(&app, &caller, data)).await?;
     let data = held.into_iter().map(|held| Usage::new(&app, held)).collect();
     Ok(Json(Page { data, next_cursor }))
 }
@@ -232,5 +236,5 @@ async fn held(app: &App, caller: &Caller, tenants: Vec<Tenant>) -> loci_engine::
 }
 
 fn named(name: &str, operation: &str) -> Result<Tenant, Failure> {
-    Tenant::new(name).map_err(|error| word(&error, operation))
+    Tenant::new(name).map_err(|error| to_failure(&error, operation))
 }

@@ -13,7 +13,7 @@ use super::OPERATION;
 use crate::failure::Failure;
 use crate::options::ServerOptions;
 
-/// So many bytes are looked at to recognise a format.
+/// Number of bytes from which the format is recognised.
 const HEAD: usize = 1 << 16;
 
 /// A body that is read as it comes. Who sends nothing for `server.stalled_seconds` is cut off.

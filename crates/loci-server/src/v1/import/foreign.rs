@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 
 use super::body::{Incoming, Pieces};
 use super::{Import, OPERATION};
-use crate::failure::{Failure, word};
+use crate::failure::{Failure, to_failure};
 
 /// Number of pieces of the body, and of entries, that wait for the next stage.
 const WAITING: usize = 16;
@@ -29,7 +29,7 @@ pub(super) async fn entries(import: &mut Import, format: Format, incoming: Incom
     kept?;
     fed?;
     match reading.await {
-        Ok(read) => read.map_err(|error| word(&error.at("body"), OPERATION)),
+        Ok(read) => read.map_err(|error| to_failure(&error.at("body"), OPERATION)),
         Err(_) => Err(Failure::new(ErrorKind::Internal, "internal error", OPERATION)),
     }
 }
@@ -71,7 +71,7 @@ async fn keep(import: &mut Import, format: Format, batch: Vec<Brought>) -> Resul
     }
     let engine = &import.app.engine;
     let bringing = engine.bring_in(&import.caller, format, batch, &mut import.how);
-    for taken in import.app.verb(OPERATION, bringing).await? {
+    for taken in import.app.run_operation(OPERATION, bringing).await? {
         import.report.add_taken(&taken);
     }
     Ok(())
@@ -81,7 +81,7 @@ async fn keep(import: &mut Import, format: Format, batch: Vec<Brought>) -> Resul
 pub(super) async fn notes(import: &mut Import, incoming: Incoming) -> Result<(), Failure> {
     let text = incoming.text().await?;
     if text.trim().is_empty() {
-        return Err(word(&Error::invalid("body", "the body is empty"), OPERATION));
+        return Err(to_failure(&Error::invalid("body", "the body is empty"), OPERATION));
     }
     let most = import.app.engine.config().limits.content_characters;
     keep(import, Format::Markdown, markdown::notes("notes.md", &text, None, most)).await
@@ -96,14 +96,14 @@ pub(super) async fn graph(import: &mut Import, incoming: Incoming) -> Result<(),
     }
     if sifted.lines == 0 {
         let message = if sifted.refused.is_empty() { "the body is empty" } else { "no line is of a graph" };
-        return Err(word(&Error::invalid("body", message).hint("name the right format"), OPERATION));
+        return Err(to_failure(&Error::invalid("body", message).hint("name the right format"), OPERATION));
     }
     if import.how.dry_run {
         (0..sifted.lines).for_each(|_| import.report.add("", &Fate::Imported));
         return Ok(());
     }
     let engine = &import.app.engine;
-    let made = import.app.verb(OPERATION, engine.graph_import(&import.caller, &sifted.jsonl)).await?;
+    let made = import.app.run_operation(OPERATION, engine.graph_import(&import.caller, &sifted.jsonl)).await?;
     import.report.imported += (made.entities + made.observations + made.relations) as u64;
     import.report.skipped += made.skipped as u64;
     Ok(())

@@ -75,7 +75,8 @@ impl Lines {
         }
         let (numbers, lines): (Vec<u64>, Vec<Line>) = std::mem::take(&mut self.batch).into_iter().unzip();
         let engine = &import.app.engine;
-        let fates = import.app.verb(OPERATION, engine.carry_in(&import.caller, lines, &mut import.how)).await?;
+        let fates =
+            import.app.run_operation(OPERATION, engine.carry_in(&import.caller, lines, &mut import.how)).await?;
         for (number, fate) in numbers.into_iter().zip(&fates) {
             import.report.add(&format!("line {number}"), fate);
         }

@@ -30,7 +30,7 @@ use super::IdentifierParams;
 use crate::App;
 use crate::extract::ScopedParams;
 use crate::failure::{Failure, Failures};
-use crate::guard::Who;
+use crate::guard::Principal;
 
 /// The `operationId`.
 const OPERATION: &str = "importMemories";
@@ -145,20 +145,20 @@ impl Import {
 )]
 async fn import(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     ScopedParams(identifiers, params): ScopedParams<ImportParams>,
     headers: HeaderMap,
     body: Stream,
 ) -> Result<Json<ImportReport>, Failure> {
-    let caller = who.caller(identifiers, OPERATION)?;
+    let caller = principal.caller(identifiers, OPERATION)?;
     let sort = sort(&headers)?;
     let mut incoming = Incoming::new(body, &app.options.server);
     let format = match params.format.given() {
         Some(format) => format,
-        None if sort == Some(Sort::Notes) => Format::Markdown,
+        None if sort == Some(ContentKind::Notes) => Format::Markdown,
         None => importers::guess("", incoming.head().await?).unwrap_or(Format::Loci),
     };
-    if sort.is_some_and(|sort| (sort == Sort::Notes) != (format == Format::Markdown)) {
+    if sort.is_some_and(|sort| (sort == ContentKind::Notes) != (format == Format::Markdown)) {
         return Err(other_sort("the content type does not fit the format"));
     }
     let how = Taking::new(params.replace, params.dry_run);
@@ -175,18 +175,18 @@ async fn import(
 
 /// What a content type says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sort {
+enum ContentKind {
     Json,
     Notes,
 }
 
 /// What the content type says; none if there is none.
-fn sort(headers: &HeaderMap) -> Result<Option<Sort>, Failure> {
+fn sort(headers: &HeaderMap) -> Result<Option<ContentKind>, Failure> {
     let Some(value) = headers.get(CONTENT_TYPE) else { return Ok(None) };
     let text = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     match text.as_str() {
-        "application/x-ndjson" | "application/jsonl" | "application/json" => Ok(Some(Sort::Json)),
-        "text/markdown" | "text/plain" => Ok(Some(Sort::Notes)),
+        "application/x-ndjson" | "application/jsonl" | "application/json" => Ok(Some(ContentKind::Json)),
+        "text/markdown" | "text/plain" => Ok(Some(ContentKind::Notes)),
         "application/octet-stream" => Ok(None),
         "application/zip" => Err(other_sort("an archive must be unpacked first")),
         _ => Err(other_sort("the body is of a type that cannot be imported")),

@@ -20,7 +20,7 @@ use super::request::RecallBody;
 use crate::App;
 use crate::extract::Scoped;
 use crate::failure::{Failure, Failures, ProblemBody};
-use crate::guard::Who;
+use crate::guard::Principal;
 
 /// The operation, in errors and metrics.
 const OPERATION: &str = "recallBatch";
@@ -61,7 +61,7 @@ struct RecallOutcome {
     /// The answer, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     answer: Option<RecallAnswer>,
-    /// Why there is no answer.
+    /// The error of this query.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<ProblemBody>,
 }
@@ -80,7 +80,7 @@ struct RecallOutcome {
 )]
 async fn recall_batch(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Scoped { identifiers, body }: Scoped<RecallBatchBody>,
 ) -> Result<Json<RecallBatchAnswer>, Failure> {
     let length = body.queries.len();
@@ -91,10 +91,10 @@ async fn recall_batch(
     // Each in a task of its own: recall waits for files on the thread that polls it. A caller who leaves ends them all.
     let (mut tasks, room) = (JoinSet::new(), Arc::new(Semaphore::new(SIDE_BY_SIDE)));
     for (index, question) in body.queries.into_iter().enumerate() {
-        let (app, who, identifiers, room) = (app.clone(), who.clone(), identifiers.clone(), room.clone());
+        let (app, principal, identifiers, room) = (app.clone(), principal.clone(), identifiers.clone(), room.clone());
         let task = async move {
             let _permit = room.acquire().await;
-            (index, super::answer(&app, &who, identifiers, question, OPERATION).await)
+            (index, super::answer(&app, &principal, identifiers, question, OPERATION).await)
         };
         tasks.spawn(task.in_current_span());
     }

@@ -25,7 +25,7 @@ use super::filter::MemoryFilter;
 use crate::App;
 use crate::extract::Scoped;
 use crate::failure::{self, Failure, Failures};
-use crate::guard::Who;
+use crate::guard::Principal;
 
 /// The routes of recall.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -48,23 +48,23 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 )]
 async fn recall(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     Scoped { identifiers, body }: Scoped<RecallBody>,
 ) -> Result<Json<RecallAnswer>, Failure> {
-    answer(&app, &who, identifiers, body, "recall").await.map(Json)
+    answer(&app, &principal, identifiers, body, "recall").await.map(Json)
 }
 
 /// Answers one question.
 async fn answer(
     app: &App,
-    who: &Who,
+    principal: &Principal,
     identifiers: Identifiers,
     mut body: RecallBody,
     operation: &'static str,
 ) -> Result<RecallAnswer, Failure> {
     body.check(operation)?;
     let cursor = body.cursor()?;
-    let caller = caller(who, identifiers, body.layers(), operation)?;
+    let caller = caller(principal, identifiers, body.layers(), operation)?;
     let question = body.question(app, &caller, operation).await?;
     let (fields, explain) = (body.fields.as_deref(), body.explain);
     let answer = match question {
@@ -73,11 +73,11 @@ async fn answer(
             RecallAnswer::found(found, fields, explain, &cursor)
         }
         Question::Pack(request) => {
-            let packed = app.verb(operation, app.engine.query(&caller, *request)).await;
+            let packed = app.run_operation(operation, app.engine.query(&caller, *request)).await;
             RecallAnswer::packed(packed.map_err(in_body)?, fields, explain)
         }
         Question::Window(request) => {
-            let filled = app.verb(operation, app.engine.context(&caller, *request)).await;
+            let filled = app.run_operation(operation, app.engine.context(&caller, *request)).await;
             RecallAnswer::windowed(filled.map_err(in_body)?, fields, explain)
         }
     };
@@ -100,18 +100,18 @@ fn in_body(failure: Failure) -> Failure {
 /// The caller of a question. Whoever names a pool and nothing else, and asks in the pool alone, is the agent that the
 /// credential means: the same rule as for the routes of a pool, where the path names it.
 pub(super) fn caller(
-    who: &Who,
+    principal: &Principal,
     identifiers: Identifiers,
     layers: Option<&[Layer]>,
     operation: &str,
 ) -> Result<Caller, Failure> {
     let only_pool = Identifiers { pool_id: identifiers.pool_id.clone(), ..Identifiers::default() };
     if layers != Some(&[Layer::Pool]) || identifiers.pool_id.is_none() || identifiers != only_pool {
-        return who.caller(identifiers, operation);
+        return principal.caller(identifiers, operation);
     }
-    let alone = who.alone(operation)?;
+    let alone = principal.own_caller(operation)?;
     let named = Identifiers { pool_id: identifiers.pool_id, ..alone.identifiers.clone() };
-    if who.is_open() { Ok(Caller { identifiers: named, ..alone }) } else { who.caller(named, operation) }
+    if principal.is_open() { Ok(Caller { identifiers: named, ..alone }) } else { principal.caller(named, operation) }
 }
 
 /// The conditions of a filter that stands in a body, at this time, and the layers that it names: the identifiers must
@@ -125,7 +125,7 @@ pub(super) async fn read_filter(
 ) -> Result<(Option<Vec<Layer>>, Option<Filter>), Failure> {
     let Some(given) = given else { return Ok((None, None)) };
     let filter = given.resolve(engine, caller, now, operation).await.map_err(|failure| failure.within("filter"))?;
-    filter.validate().map_err(|error| failure::word(&error, operation).within("filter"))?;
+    filter.validate().map_err(|error| failure::to_failure(&error, operation).within("filter"))?;
     let layers = (!filter.layers.is_empty()).then(|| filter.layers.clone());
     Ok((layers, Some(filter)))
 }

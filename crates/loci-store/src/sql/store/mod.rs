@@ -31,7 +31,7 @@ const READ_AT_ONCE: usize = 4;
 pub struct SqlStore<B> {
     pub(crate) backend: Arc<B>,
     pub(crate) analyser: Arc<Analyser>,
-    /// The external index that proposes the nearest vectors; none: the backend finds them itself.
+    /// The external index that proposes the nearest vectors. Default: the backend finds them itself.
     index: Option<Indexed>,
 }
 

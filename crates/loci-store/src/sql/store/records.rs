@@ -78,7 +78,7 @@ impl<B: Backend> SqlStore<B> {
                 let (backend, tenant) = (self.backend.clone(), tenant.clone());
                 // The change is durable, so a failure here is only logged. The next change notes the write again.
                 if let Err(error) = blocking(move || backend.note_written(&tenant, &open)).await {
-                    tracing::warn!(%error, "the catalogue could not be told that something was written to a space");
+                    tracing::warn!(%error, "the catalogue could not record that a space was written to");
                 }
             }
             self.wake_index(&tenant, &space, models);

@@ -126,7 +126,7 @@ impl FrameReader {
         let begin = reader.take(MAGIC.len())?;
         match begin == MAGIC {
             true => Ok(reader),
-            false => Err(loci_types::Error::invalid("file", format!("{} is no backup of Loci", path.display()))
+            false => Err(loci_types::Error::invalid("file", format!("{} is not a backup of Loci", path.display()))
                 .hint("`loci backup` makes one; `loci import` reads exports and the files of others")
                 .into()),
         }

@@ -54,7 +54,7 @@ pub async fn create_backup<B: Backend, W: Write + Send + 'static>(
 /// Verifies a full backup and the increments on top of it, in their order, from the first byte to the last.
 ///
 /// # Errors
-/// If a file is no backup, is cut off or damaged, was made by a newer Loci, or does not follow from the one before it.
+/// If a file is not a backup, is cut off or damaged, was made by a newer Loci, or does not follow from the one before it.
 pub async fn verify_backup_chain(files: Vec<PathBuf>) -> Result<Vec<Backup>> {
     blocking(move || Ok(verify::chain(&files)?.into_iter().map(|verified| verified.backup).collect())).await
 }

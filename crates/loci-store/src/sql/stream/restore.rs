@@ -198,7 +198,7 @@ async fn restore_space<B: Backend>(
         let backend = to.clone();
         // The rows are durable, so a failure here is only logged. The next change notes the write again.
         if let Err(error) = blocking(move || backend.note_written(&tenant, &open)).await {
-            tracing::warn!(%error, "the catalogue could not be told that a space was restored");
+            tracing::warn!(%error, "the catalogue could not record that a space was restored");
         }
     }
     Ok(restored)

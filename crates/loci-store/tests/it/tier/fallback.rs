@@ -1,4 +1,4 @@
-//! Does everything go on while Redis is down, slow, or back without its memory?
+//! The tier with fallback, while Redis is down, slow, or back without its data.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

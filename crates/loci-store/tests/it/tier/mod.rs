@@ -1,4 +1,4 @@
-//! Do the tiers keep their promises, and what happens while one is away?
+//! Tests of the tiers.
 
 mod fallback;
 mod process;

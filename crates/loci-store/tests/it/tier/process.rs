@@ -1,4 +1,4 @@
-//! Does the tier of one process keep the contract, within its bytes?
+//! The contract of every tier, on the tier of one process, within its byte limit.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use loci_testkit::contract::tier::Subject;
 
 const BYTES: usize = 20_000;
 
-/// A tier whose clock moves when it is told to.
+/// A tier whose clock the test advances.
 struct Paused {
     tier: ProcessTier,
     now: Arc<Mutex<Instant>>,
@@ -17,8 +17,8 @@ struct Paused {
 impl Paused {
     fn new(options: TierOptions, bytes: usize) -> Self {
         let now = Arc::new(Mutex::new(Instant::now()));
-        let told = Arc::clone(&now);
-        Self { tier: ProcessTier::with_clock(options, bytes, move || *told.lock().unwrap()), now }
+        let clock = Arc::clone(&now);
+        Self { tier: ProcessTier::with_clock(options, bytes, move || *clock.lock().unwrap()), now }
     }
 }
 

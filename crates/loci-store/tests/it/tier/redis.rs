@@ -1,4 +1,4 @@
-//! Does Redis keep the contract, for several servers at once and never beyond its deadline?
+//! The contract of every tier, on Redis, with several servers and within the deadline.
 
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,7 @@
-//! Where is the door, and how long is it open?
+//! The server: binds an address, then serves it until shutdown, together with the background work.
 //!
-//! Bound first and served later, so that whoever starts it can say where it is before the first
-//! caller comes. When it closes, what is under way is finished.
+//! Binding and serving are separate, so that the address can be printed before the first request. On shutdown, requests
+//! in progress are completed.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -13,21 +13,20 @@ use tokio::sync::watch;
 
 use crate::{App, Error, Options, Schedule, connection, router, webhook, worker};
 
-/// A bound address that waits to be served.
-pub struct Door {
+/// A bound address that is ready to be served.
+pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
 }
 
-impl Door {
-    /// Binds the address. Refuses one that other machines can reach unless callers must show who
-    /// they are.
-    pub async fn open(listen: &str, guarded: bool) -> Result<Self, Error> {
+impl Server {
+    /// Binds the address. Without `guarded`, that is if requests need no credential, only loopback addresses are accepted.
+    pub async fn bind(listen: &str, guarded: bool) -> Result<Self, Error> {
         let address = |problem: String| Error::Address { listen: listen.to_owned(), problem };
         let found: Vec<SocketAddr> =
             tokio::net::lookup_host(listen).await.map_err(|error| address(error.to_string()))?.collect();
         if found.is_empty() {
-            return Err(address("it names no address".to_owned()));
+            return Err(address("it resolves to no address".to_owned()));
         }
         if !guarded && !found.iter().all(|address| address.ip().is_loopback()) {
             return Err(Error::Open { listen: listen.to_owned() });
@@ -38,12 +37,12 @@ impl Door {
         Ok(Self { listener, address })
     }
 
-    /// Where it is; a port of 0 has become a real one.
+    /// The bound address. A port of 0 has been replaced by the assigned one.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Serves until `closing` is done, then finishes what is under way. Maintenance runs by the schedule.
+    /// Serves until `closing` completes, then finishes the requests in progress. Maintenance runs by the schedule.
     pub async fn serve(
         self,
         engine: Arc<Engine>,
@@ -75,7 +74,7 @@ impl Door {
         sweeper.abort();
         for background in [worker, deliverer] {
             if background.await.is_err() {
-                tracing::error!("a background worker ended before its time");
+                tracing::error!("a background worker panicked");
             }
         }
         tasks.tasks.close().await;
@@ -84,7 +83,7 @@ impl Door {
     }
 }
 
-/// Forgets the rates of callers that have been quiet, now and then.
+/// Removes the rate states of inactive callers once a minute.
 async fn sweep(app: Arc<App>) {
     loop {
         tokio::time::sleep(std::time::Duration::from_secs(60)).await;
@@ -99,14 +98,14 @@ mod tests {
     #[tokio::test]
     async fn only_the_machine_itself_may_knock() {
         for open in ["0.0.0.0:0", "[::]:0", "192.0.2.1:80"] {
-            assert!(matches!(Door::open(open, false).await, Err(Error::Open { .. })), "{open}");
+            assert!(matches!(Server::bind(open, false).await, Err(Error::Open { .. })), "{open}");
         }
         for wrong in ["", "7077", "127.0.0.1", "127.0.0.1:99999", "not an address"] {
-            assert!(matches!(Door::open(wrong, true).await, Err(Error::Address { .. })), "{wrong}");
+            assert!(matches!(Server::bind(wrong, true).await, Err(Error::Address { .. })), "{wrong}");
         }
-        let door = Door::open("127.0.0.1:0", false).await.unwrap();
-        assert_ne!(door.address().port(), 0);
-        let again = Door::open(&door.address().to_string(), false).await;
+        let server = Server::bind("127.0.0.1:0", false).await.unwrap();
+        assert_ne!(server.address().port(), 0);
+        let again = Server::bind(&server.address().to_string(), false).await;
         assert!(matches!(again, Err(Error::Taken { .. })));
     }
 }

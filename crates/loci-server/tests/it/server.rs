@@ -1,11 +1,11 @@
-//! A small house to knock at.
+//! A server for tests, with an HTTP client.
 
 use std::sync::Arc;
 
 use loci_engine::llm::Mind;
 use loci_engine::{Caller, Config, Engine, NewKey, System};
 use loci_models::Embedder;
-use loci_server::{Door, Options};
+use loci_server::{Options, Server};
 use loci_store::tier::{ProcessTier, TierOptions};
 use loci_store::{SqliteOptions, SqliteStore, Store};
 use loci_types::{Grant, Role, Tenant};
@@ -15,19 +15,19 @@ use tokio::sync::oneshot;
 
 use crate::contract;
 
-/// A served engine on a folder of its own, without a model.
-pub(crate) struct House {
+/// A running server with its own data folder, without a model.
+pub(crate) struct TestServer {
     pub(crate) engine: Arc<Engine>,
     pub(crate) address: String,
     client: Client,
-    /// Shown with every request; none: nothing is shown.
+    /// The key that every request carries, if any.
     key: Option<String>,
     closing: Option<oneshot::Sender<()>>,
     served: Option<tokio::task::JoinHandle<()>>,
     folder: tempfile::TempDir,
 }
 
-/// What came back.
+/// An answer of the server.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -36,100 +36,100 @@ pub(crate) struct Answer {
     pub(crate) text: String,
 }
 
-impl House {
-    /// A house that nobody has made a key for.
+impl TestServer {
+    /// A server without keys, which requires no credential.
     pub(crate) async fn open() -> Self {
         Self::with(Options::default(), Config::default()).await
     }
 
-    /// A house with these settings, and no key yet.
+    /// A server with these settings, without keys.
     pub(crate) async fn with(options: Options, config: Config) -> Self {
-        Self::thinking(options, config, None, None).await
+        Self::with_models(options, config, None, None).await
     }
 
-    /// The same, with minds outside.
-    pub(crate) async fn thinking(
+    /// The same, with an embedder and a language model.
+    pub(crate) async fn with_models(
         options: Options,
         config: Config,
         embedder: Option<Arc<dyn Embedder>>,
         mind: Option<Mind>,
     ) -> Self {
         let plain: fn(SqliteStore) -> SqliteStore = |store| store;
-        Self::beside(options, config, embedder, mind, plain).await
+        Self::with_store(options, config, embedder, mind, plain).await
     }
 
-    /// The same, with something beside the store.
-    pub(crate) async fn beside(
+    /// The same, with a store that `wrap` changes, for example by adding an index.
+    pub(crate) async fn with_store(
         options: Options,
         config: Config,
         embedder: Option<Arc<dyn Embedder>>,
         mind: Option<Mind>,
-        beside: impl FnOnce(SqliteStore) -> SqliteStore,
+        wrap: impl FnOnce(SqliteStore) -> SqliteStore,
     ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(folder.path(), SqliteOptions::default()).unwrap();
-        let engine = Engine::new(Arc::new(beside(store)), embedder, Arc::new(System), config).unwrap();
+        let engine = Engine::new(Arc::new(wrap(store)), embedder, Arc::new(System), config).unwrap();
         let engine = match mind {
             Some(mind) => engine.with_mind(mind),
             None => engine,
         };
-        Self::of(engine, options, folder).await
+        Self::with_engine(engine, options, folder).await
     }
 
-    /// A house whose memories lie elsewhere.
-    pub(crate) async fn on(store: Arc<dyn Store>) -> Self {
+    /// A server on the given store.
+    pub(crate) async fn on_store(store: Arc<dyn Store>) -> Self {
         let engine = Engine::new(store, None, Arc::new(System), Config::default()).unwrap();
-        Self::of(engine, Options::default(), tempfile::tempdir().unwrap()).await
+        Self::with_engine(engine, Options::default(), tempfile::tempdir().unwrap()).await
     }
 
-    /// A house with this engine, whose data lie in the folder.
-    pub(crate) async fn of(engine: Engine, mut options: Options, folder: tempfile::TempDir) -> Self {
+    /// A server with this engine, whose data is in the folder.
+    pub(crate) async fn with_engine(engine: Engine, mut options: Options, folder: tempfile::TempDir) -> Self {
         options.server.backup_folder.get_or_insert_with(|| folder.path().join("backups"));
         let tier = ProcessTier::new(TierOptions::default(), 1 << 20);
         let engine = Arc::new(engine.with_sessions(Arc::new(tier)));
-        let door = Door::open("127.0.0.1:0", false).await.unwrap();
-        let address = format!("http://{}", door.address());
+        let listening = Server::bind("127.0.0.1:0", false).await.unwrap();
+        let address = format!("http://{}", listening.address());
         let (closing, closed) = oneshot::channel::<()>();
         let serving = engine.clone();
         let served = tokio::spawn(async move {
             let closed = async { drop(closed.await) };
-            door.serve(serving, options, None, closed).await.unwrap();
+            listening.serve(serving, options, None, closed).await.unwrap();
         });
         // A connection is used once: an idle one may be closed by the server at the moment a request is sent on it.
         let client = Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap();
         Self { engine, address, client, key: None, closing: Some(closing), served: Some(served), folder }
     }
 
-    /// A house with an admin's key, which is shown from now on.
+    /// A server whose requests carry the key of an admin.
     pub(crate) async fn guarded() -> Self {
         Self::guarded_with(Options::default()).await
     }
 
     /// The same with these settings.
     pub(crate) async fn guarded_with(options: Options) -> Self {
-        let mut house = Self::with(options, Config::default()).await;
-        house.key = Some(house.key(Grant::whole(Tenant::default())).await);
-        house
+        let mut server = Self::with(options, Config::default()).await;
+        server.key = Some(server.key(Grant::whole(Tenant::default())).await);
+        server
     }
 
-    /// Where its data lie.
+    /// The data folder.
     pub(crate) fn folder(&self) -> &std::path::Path {
         self.folder.path()
     }
 
-    /// Makes a key that allows this.
+    /// Creates a key with this grant.
     pub(crate) async fn key(&self, grant: Grant) -> String {
         let new = NewKey { name: "test".to_owned(), grant, expires_at: None };
         self.engine.create_key(&Caller::operator(), new).await.unwrap().secret
     }
 
-    /// Makes a key with a role and bounds, such as `{"users": ["ann"]}`.
+    /// Creates a key with a role and bounds, such as `{"users": ["ann"]}`.
     pub(crate) async fn bounded(&self, role: Role, bounds: Value) -> String {
         let bounds = serde_json::from_value(bounds).unwrap();
         self.key(Grant { role, bounds, ..Grant::whole(Tenant::default()) }).await
     }
 
-    /// A request to this path, with the house's own key.
+    /// A request to this path, with the key of the server if it has one.
     pub(crate) fn request(&self, method: &str, path: &str) -> RequestBuilder {
         let method = Method::from_bytes(method.as_bytes()).unwrap();
         let request = self.client.request(method, format!("{}{path}", self.address));
@@ -145,9 +145,9 @@ impl House {
         self.client.request(method, format!("{}{path}", self.address)).bearer_auth(key)
     }
 
-    /// The same house, to someone who shows nothing.
-    pub(crate) fn stranger(&self) -> Stranger<'_> {
-        Stranger(self)
+    /// A client that sends no key.
+    pub(crate) fn without_key(&self) -> AnonymousClient<'_> {
+        AnonymousClient(self)
     }
 
     /// A request with no key at all.
@@ -176,7 +176,7 @@ impl House {
         answer(self.request("PUT", path).json(&body)).await
     }
 
-    /// Closes the door, and gives what is behind it when it is shut.
+    /// Shuts down, and returns the engine and its folder.
     pub(crate) async fn closed(mut self) -> (Arc<Engine>, tempfile::TempDir) {
         drop(self.closing.take());
         if let Some(served) = self.served.take() {
@@ -185,22 +185,22 @@ impl House {
         (self.engine, self.folder)
     }
 
-    /// Closes the door, and waits until it is shut.
+    /// Shuts down, and waits until that is complete.
     pub(crate) async fn close(self) {
         drop(self.closed().await);
     }
 }
 
-/// Someone who shows nothing.
-pub(crate) struct Stranger<'a>(&'a House);
+/// A client that sends no key.
+pub(crate) struct AnonymousClient<'a>(&'a TestServer);
 
-impl Stranger<'_> {
+impl AnonymousClient<'_> {
     pub(crate) async fn get(&self, path: &str) -> Answer {
         answer(self.0.client.get(format!("{}{path}", self.0.address))).await
     }
 }
 
-/// Sends a request, reads the answer and holds it against the published description. Text that is not JSON stays text.
+/// Sends a request, reads the answer and checks it against the published description. Text that is not JSON stays text.
 pub(crate) async fn answer(request: RequestBuilder) -> Answer {
     let (client, request) = request.build_split();
     let request = request.unwrap();
@@ -243,7 +243,7 @@ impl Answer {
         self.body
     }
 
-    /// That it failed with this status, naming this field.
+    /// Checks that it is a failure with this status that names this field.
     #[track_caller]
     pub(crate) fn refused(&self, status: u16, field: &str) {
         let named = self.body["details"]["field"].as_str().unwrap_or_default();

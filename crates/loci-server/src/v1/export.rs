@@ -1,4 +1,4 @@
-//! How does what is known leave over HTTP?
+//! `GET /v1/export`: the visible memories as lines of JSON.
 //!
 //! The lines are those of `loci export` (docs/export.md). They are sent as they are read, so that neither side holds
 //! more than a page; a stream that breaks off ends without its last line, and the connection says so.
@@ -22,12 +22,12 @@ use super::IdentifierParams;
 use crate::App;
 use crate::extract::{ScopedParams, words};
 use crate::failure::{Failure, Failures};
-use crate::guard::Who;
+use crate::guard::Principal;
 
-/// What lines are sent as.
+/// The content type of the lines.
 const LINES: &str = "application/x-ndjson";
 
-/// The routes of what is carried.
+/// The routes of the export.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(export))
 }
@@ -58,13 +58,13 @@ struct ExportParams {
 )]
 async fn export(
     State(app): State<Arc<App>>,
-    who: Who,
+    principal: Principal,
     ScopedParams(identifiers, params): ScopedParams<ExportParams>,
 ) -> Result<Response, Failure> {
     const OPERATION: &str = "exportMemories";
     let layers = (!params.layer.is_empty()).then_some(params.layer);
-    let (caller, request) = asked(who.caller(identifiers, OPERATION)?, layers, params.vectors);
-    let export = app.verb(OPERATION, app.engine.export(&caller, request)).await?;
+    let (caller, request) = asked(principal.caller(identifiers, OPERATION)?, layers, params.vectors);
+    let export = app.run_operation(OPERATION, app.engine.export(&caller, request)).await?;
     let first = line(&export.header()).map_err(|_| unwritable())?;
     let begun = stream::once(async move { Ok::<_, std::io::Error>(first) });
     let body = begun.chain(stream::try_unfold((app, export), |(app, export)| next(app, export)));

@@ -3,7 +3,7 @@
 use loci_types::Role;
 use serde_json::{Value, json};
 
-use crate::house::{House, answer};
+use crate::server::{TestServer, answer};
 
 fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -11,41 +11,41 @@ fn lines(text: &str) -> Vec<Value> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_leaves_comes_in_elsewhere() {
-    let (house, copy) = (House::guarded().await, House::guarded().await);
+    let (server, copy) = (TestServer::guarded().await, TestServer::guarded().await);
     for (user, content) in [("ann", "ann lives by the sea."), ("ann", "ann plays chess."), ("bo", "bo paints.")] {
         let body = json!({ "identifiers": { "userId": user }, "content": content });
-        house.post("/v1/memories", body).await.expect(201);
+        server.post("/v1/memories", body).await.expect(201);
     }
-    let whole = house.get("/v1/export").await;
+    let whole = server.get("/v1/export").await;
     assert_eq!((whole.status, &whole.headers["content-type"]), (200, &"application/x-ndjson".parse().unwrap()));
     assert_eq!(lines(&whole.text).len(), 4, "{}", whole.text);
-    assert_eq!(lines(&house.get("/v1/export?userId=ann").await.text).len(), 3);
+    assert_eq!(lines(&server.get("/v1/export?userId=ann").await.text).len(), 3);
     let send = |query: &str| answer(copy.request("POST", &format!("/v1/import{query}")).body(whole.text.clone()));
-    let told = send("?dryRun=true").await.expect(200);
-    assert_eq!((&told["imported"], lines(&copy.get("/v1/export").await.text).len()), (&json!(3), 1), "{told}");
+    let response = send("?dryRun=true").await.expect(200);
+    assert_eq!((&response["imported"], lines(&copy.get("/v1/export").await.text).len()), (&json!(3), 1), "{response}");
     assert_eq!(send("").await.expect(200)["imported"], 3);
     assert_eq!(send("").await.expect(200)["skipped"], 3);
     let there = lines(&copy.get("/v1/export").await.text);
     assert_eq!(there[1..], lines(&whole.text)[1..]);
     let wrong = answer(copy.request("POST", "/v1/import").body("{\"content\":\"kept\"}\n{".to_owned())).await;
     assert_eq!(wrong.status, 400, "{}", wrong.text);
-    house.get("/v1/export?layer=dream").await.refused(400, "layer");
-    house.get("/v1/export?layer=user,project&userId=ann").await.refused(400, "projectId");
-    assert_eq!(lines(&house.get("/v1/export?layer=user&userId=ann").await.text).len(), 3);
-    house.get("/v1/export?colour=red").await.refused(400, "colour");
+    server.get("/v1/export?layer=dream").await.refused(400, "layer");
+    server.get("/v1/export?layer=user,project&userId=ann").await.refused(400, "projectId");
+    assert_eq!(lines(&server.get("/v1/export?layer=user&userId=ann").await.text).len(), 3);
+    server.get("/v1/export?colour=red").await.refused(400, "colour");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bound_user_takes_their_own_and_brings_nothing() {
-    let house = House::guarded().await;
+    let server = TestServer::guarded().await;
     for user in ["ann", "bo"] {
         let body = json!({ "identifiers": { "userId": user }, "content": format!("{user} has a secret.") });
-        house.post("/v1/memories", body).await.expect(201);
+        server.post("/v1/memories", body).await.expect(201);
     }
-    let key = house.bounded(Role::Reader, json!({ "users": ["ann"] })).await;
-    let own = answer(house.request_as(&key, "GET", "/v1/export")).await;
+    let key = server.bounded(Role::Reader, json!({ "users": ["ann"] })).await;
+    let own = answer(server.request_as(&key, "GET", "/v1/export")).await;
     assert!(own.status == 200 && own.text.contains("ann has") && !own.text.contains("bo has"), "{}", own.text);
-    assert_eq!(answer(house.request_as(&key, "GET", "/v1/export?userId=bo")).await.status, 403);
-    let sent = house.request_as(&key, "POST", "/v1/import").body("{\"content\":\"x\"}");
+    assert_eq!(answer(server.request_as(&key, "GET", "/v1/export?userId=bo")).await.status, 403);
+    let sent = server.request_as(&key, "POST", "/v1/import").body("{\"content\":\"x\"}");
     assert_eq!(answer(sent).await.status, 403);
 }

@@ -1,7 +1,7 @@
-//! How does a knowledge provider tell a failure?
+//! Failures in the form that OpenSpec defines.
 //!
-//! With the same codes and statuses as everywhere, in another shape. What failed is turned on its way
-//! out, so that the guard, the bounds and defects are told so as well.
+//! Codes and statuses are the same as elsewhere. A middleware outside of all others rewrites the failures, so that those of
+//! the guard, of limits and of panics have the same form.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,30 +23,30 @@ use crate::App;
 use crate::failure;
 use crate::guard::REQUEST_ID;
 
-/// A failure, as knowledge providers tell it.
+/// A failure.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OpenSpecFailure)]
-pub(super) struct Told {
-    /// What failed.
-    error: ToldError,
-    /// The request in which it did.
+pub(super) struct FailureBody {
+    /// What went wrong.
+    error: ErrorBody,
+    /// The id of the request.
     #[schema(required)]
     request_id: Option<String>,
-    /// When.
+    /// The time of the failure.
     timestamp: Timestamp,
 }
 
-/// What failed.
+/// What went wrong.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OpenSpecError)]
-struct ToldError {
+struct ErrorBody {
     /// The public code, such as `MEMORY_NOT_FOUND`.
     code: String,
-    /// A sentence for people.
+    /// What went wrong, as a sentence.
     message: String,
     /// The operation that failed.
     operation: String,
-    /// More, by name: the field, the limit.
+    /// Further data by name, such as the field or the limit.
     #[schema(value_type = Object)]
     details: BTreeMap<String, Value>,
     /// Whether the same call may succeed later.
@@ -56,24 +56,24 @@ struct ToldError {
     hint: Option<String>,
 }
 
-/// Whether a path is one of ours.
-pub(crate) fn is_here(path: &str) -> bool {
+/// Whether a path belongs to OpenSpec.
+pub(crate) fn is_openspec_path(path: &str) -> bool {
     let under = |root: &str| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     under(ROOT) || under(ALIAS)
 }
 
-/// Tells failures of our paths in our words.
-pub(crate) async fn in_its_words(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    let ours = is_here(request.uri().path());
+/// Rewrites failures under the paths of OpenSpec.
+pub(crate) async fn rewrite_failures(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let ours = is_openspec_path(request.uri().path());
     let response = next.run(request).await;
     let failed = response.extensions().get::<Problem>().cloned();
     match failed {
-        Some(problem) if ours => turned(response, problem, app.engine.now()),
+        Some(problem) if ours => rewrite(response, problem, app.engine.now()),
         _ => response,
     }
 }
 
-fn turned(response: Response, mut problem: Problem, timestamp: Timestamp) -> Response {
+fn rewrite(response: Response, mut problem: Problem, timestamp: Timestamp) -> Response {
     if let Some(Value::String(field)) = problem.details.get_mut("field") {
         *field = snake(field);
     }
@@ -83,14 +83,14 @@ fn turned(response: Response, mut problem: Problem, timestamp: Timestamp) -> Res
         parts.headers.remove(name);
     }
     let Problem { code, message, operation, details, retryable, hint } = problem;
-    let error = ToldError { code, message, operation, details, retryable, hint };
-    let mut told = Json(Told { error, request_id, timestamp }).into_response();
-    *told.status_mut() = parts.status;
-    told.headers_mut().extend(parts.headers);
-    told
+    let error = ErrorBody { code, message, operation, details, retryable, hint };
+    let mut rewritten = Json(FailureBody { error, request_id, timestamp }).into_response();
+    *rewritten.status_mut() = parts.status;
+    rewritten.headers_mut().extend(parts.headers);
+    rewritten
 }
 
-/// The engine's names of fields, as they are written here. Names of headers stay.
+/// The name of a field in snake_case. Names of headers stay.
 fn snake(field: &str) -> String {
     if field.contains('-') {
         return field.to_owned();
@@ -105,21 +105,21 @@ fn snake(field: &str) -> String {
     name
 }
 
-/// The failures that every operation may tell of, for the published description.
-pub(super) struct ToldFailures;
+/// The failures that every operation may return, for the published description.
+pub(super) struct FailureResponses;
 
-impl IntoResponses for ToldFailures {
+impl IntoResponses for FailureResponses {
     fn responses() -> BTreeMap<String, RefOr<utoipa::openapi::Response>> {
         let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("OpenSpecFailure"))).build();
         let plain = failure::Failures::responses();
-        let turned = |about: RefOr<utoipa::openapi::Response>| match about {
+        let rewrite = |about: RefOr<utoipa::openapi::Response>| match about {
             RefOr::T(response) => {
-                let told = ResponseBuilder::new().description(response.description);
-                RefOr::T(told.content("application/json", content.clone()).build())
+                let response_builder = ResponseBuilder::new().description(response.description);
+                RefOr::T(response_builder.content("application/json", content.clone()).build())
             }
             other => other,
         };
-        plain.into_iter().map(|(status, about)| (status, turned(about))).collect()
+        plain.into_iter().map(|(status, about)| (status, rewrite(about))).collect()
     }
 }
 
@@ -147,7 +147,7 @@ mod tests {
             ("/openspec/v1/knowledges", false),
             ("/v1/memories", false),
         ] {
-            assert_eq!(is_here(path), expect, "{path}");
+            assert_eq!(is_openspec_path(path), expect, "{path}");
         }
     }
 }

@@ -1,8 +1,7 @@
-//! How does a memory look as an entry of knowledge, and an entry as a memory?
+//! Conversion between memories and OpenSpec entries.
 //!
-//! Pure, and the same both ways: what an entry says is kept in the record where the record has a
-//! place for it, and in its metadata under the same name where it has none. Whatever else is in the
-//! metadata of a memory is `custom`.
+//! It is pure and symmetric: a field of an entry is stored in the field of the memory with the same meaning, or in the
+//! metadata under the same name if there is none. All other metadata of a memory is `custom`.
 
 use jiff::Timestamp;
 use loci_engine::{NewMemory, Update};
@@ -11,66 +10,66 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::place::{Where, target};
+use super::layer_view::{LayerSelector, target};
 
-/// Fields of the metadata that have a name of their own in an entry.
+/// Names in the metadata of a memory that are separate fields of an entry.
 const NAMED: [&str; 4] = ["title", "description", "language", "author"];
-/// Where the version of a source is kept.
+/// The name in the metadata under which the version of a source is stored.
 const SOURCE_VERSION: &str = "sourceVersion";
 
-/// An entry as it is given.
+/// An entry in a request.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schema(as = OpenSpecGivenEntry)]
-pub(super) struct Given {
-    /// The text. A new entry needs one.
+pub(super) struct EntryInput {
+    /// The text. Required for a new entry.
     pub(super) content: Option<String>,
-    /// What is told about it.
-    pub(super) metadata: GivenMetadata,
-    /// Where it came from.
+    /// The metadata of the entry.
+    pub(super) metadata: MetadataInput,
+    /// The source of the entry.
     pub(super) source: Option<EntrySource>,
-    /// Who, within its layer, may see it.
+    /// Which callers within its layer may see the entry.
     pub(super) access_policy: Option<AccessPolicy>,
 }
 
-/// What is told about an entry. What is absent stays as it is.
+/// The metadata of an entry in a request. Fields that are absent stay unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schema(as = OpenSpecGivenMetadata)]
-pub(super) struct GivenMetadata {
-    /// A title.
+pub(super) struct MetadataInput {
+    /// The title.
     title: Option<String>,
-    /// What it is about.
+    /// A description.
     description: Option<String>,
     /// Free labels.
     tags: Option<Vec<String>>,
-    /// The language it is written in.
+    /// The language of the text.
     language: Option<String>,
-    /// Who wrote it.
+    /// The author.
     author: Option<String>,
-    /// How sure one can be of it.
+    /// How sure the statement is, 0 to 1.
     #[schema(minimum = 0.0, maximum = 1.0)]
     confidence: Option<f64>,
-    /// How much it matters.
+    /// How important the entry is, 0 to 1.
     #[schema(minimum = 0.0, maximum = 1.0)]
     importance: Option<f64>,
-    /// Anything else, by name. In an update null removes a field.
+    /// Further fields by name. In an update null removes a field.
     #[schema(value_type = Object)]
     custom: Map<String, Value>,
 }
 
-/// Where an entry came from.
+/// The source of an entry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = OpenSpecSource)]
 pub(super) struct EntrySource {
-    /// What sort of source: `manual, conversation, import, …`
+    /// The type of the source: `manual, conversation, import, …`
     #[serde(rename = "type")]
     kind: String,
-    /// The source's own name for it.
+    /// The identifier of the entry in the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     identifier: Option<String>,
-    /// The source's version of it.
+    /// The version of the entry in the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     version: Option<String>,
 }
@@ -79,34 +78,34 @@ pub(super) struct EntrySource {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(as = OpenSpecEntry)]
 pub(super) struct Entry {
-    /// Its id.
+    /// The id of the entry.
     pub(super) id: MemoryId,
-    /// The text, unless it was asked to be left out.
+    /// The text, unless the request excludes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) content: Option<String>,
-    /// The layer it lies in.
+    /// The layer of the entry.
     layer: EntryLayer,
-    /// What sort of memory it is.
+    /// The kind of the memory.
     kind: String,
-    /// What is told about it.
+    /// The metadata of the entry.
     pub(super) metadata: EntryMetadata,
-    /// Where it came from.
+    /// The source of the entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) source: Option<EntrySource>,
-    /// Who, within its layer, may see it.
+    /// Which callers within its layer may see the entry.
     access_policy: AccessPolicy,
-    /// When it came.
+    /// When the entry was created.
     created_at: Timestamp,
-    /// When it last changed.
+    /// When the entry last changed.
     updated_at: Timestamp,
-    /// Grows by one with every change.
+    /// The version, which grows by one with every change.
     pub(super) version: u64,
-    /// Its vector, if it was asked for and there is one.
+    /// The vector, if the request includes it and the entry has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) embedding: Option<Vec<f32>>,
 }
 
-/// The layer of an entry, with whose it is.
+/// The layer and the identifiers of an entry.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(as = OpenSpecEntryLayer)]
 struct EntryLayer {
@@ -115,13 +114,13 @@ struct EntryLayer {
     kind: &'static str,
     #[serde(flatten)]
     #[schema(inline)]
-    whose: EntryWhose,
+    whose: EntryIdentifiers,
 }
 
-/// Whose an entry is.
+/// The identifiers of an entry.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, ToSchema)]
 #[schema(as = OpenSpecEntryWhose)]
-struct EntryWhose {
+struct EntryIdentifiers {
     /// The agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     agent_id: Option<String>,
@@ -148,29 +147,29 @@ struct EntryWhose {
     pool_id: Option<String>,
 }
 
-/// What is told about an entry.
+/// The metadata of an entry.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(as = OpenSpecMetadata)]
 pub(super) struct EntryMetadata {
-    /// A title.
+    /// The title.
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<String>,
-    /// What it is about.
+    /// A description.
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
     /// Free labels.
     tags: Vec<String>,
-    /// The language it is written in.
+    /// The language of the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     language: Option<String>,
-    /// Who wrote it.
+    /// The author.
     #[serde(skip_serializing_if = "Option::is_none")]
     author: Option<String>,
-    /// How sure one can be of it.
+    /// How sure the statement is, 0 to 1.
     confidence: f64,
-    /// How much it matters.
+    /// How important the entry is, 0 to 1.
     importance: f64,
-    /// Anything else, by name.
+    /// Further fields by name.
     #[schema(value_type = Object)]
     custom: Map<String, Value>,
 }
@@ -207,7 +206,7 @@ impl From<Memory> for Entry {
     }
 }
 
-/// Takes a text out of the metadata; what is no text stays, and is custom.
+/// Removes a text from the metadata. A value that is not a text stays and is custom.
 fn text(metadata: &mut Map<String, Value>, name: &str) -> Option<String> {
     match metadata.remove(name) {
         Some(Value::String(text)) => Some(text),
@@ -219,8 +218,8 @@ fn text(metadata: &mut Map<String, Value>, name: &str) -> Option<String> {
     }
 }
 
-fn whose(given: Identifiers) -> EntryWhose {
-    EntryWhose {
+fn whose(given: Identifiers) -> EntryIdentifiers {
+    EntryIdentifiers {
         agent_id: given.agent_id,
         user_id: given.user_id,
         session_id: given.session_id,
@@ -232,15 +231,16 @@ fn whose(given: Identifiers) -> EntryWhose {
     }
 }
 
-impl Given {
-    /// Something to remember, in this place.
-    pub(super) fn into_new(self, place: &Where, embed: bool) -> Result<NewMemory, Error> {
+impl EntryInput {
+    /// The new memory that this entry describes.
+    pub(super) fn into_new(self, place: &LayerSelector, embed: bool) -> Result<NewMemory, Error> {
         let (layer, kind) = target(place)?;
-        let mut metadata = self.kept()?;
+        let mut metadata = self.memory_metadata()?;
         // A new entry has nothing to remove.
         metadata.retain(|_, value| !value.is_null());
         let content = self.content.ok_or_else(|| {
-            Error::invalid("entry.content", "the entry has no content").hint("say what is to be remembered")
+            Error::invalid("entry.content", "the entry has no content")
+                .hint("set entry.content to the text to remember")
         })?;
         Ok(NewMemory {
             content,
@@ -257,9 +257,9 @@ impl Given {
         })
     }
 
-    /// New values for the entry with this version; what is absent stays.
+    /// The update that this entry describes. Fields that are absent stay unchanged.
     pub(super) fn into_update(self, version: Option<u64>) -> Result<Update, Error> {
-        let metadata = self.kept()?;
+        let metadata = self.memory_metadata()?;
         Ok(Update {
             version,
             content: self.content,
@@ -273,25 +273,25 @@ impl Given {
         })
     }
 
-    /// What goes into the metadata of the memory. Null stands for what is to be removed.
-    fn kept(&self) -> Result<Map<String, Value>, Error> {
+    /// The metadata of the memory. Null marks a field to remove.
+    fn memory_metadata(&self) -> Result<Map<String, Value>, Error> {
         let given = &self.metadata;
-        let mut kept = given.custom.clone();
-        if let Some(taken) = NAMED.iter().chain([&SOURCE_VERSION]).find(|name| kept.contains_key(**name)) {
-            return Err(Error::invalid("metadata.custom", format!("`{taken}` has a place of its own in an entry"))
-                .hint("give it there, or choose another name"));
+        let mut metadata = given.custom.clone();
+        if let Some(taken) = NAMED.iter().chain([&SOURCE_VERSION]).find(|name| metadata.contains_key(**name)) {
+            return Err(Error::invalid("metadata.custom", format!("`{taken}` is a field of its own in an entry"))
+                .hint("use that field, or choose another name"));
         }
         let named = [&given.title, &given.description, &given.language, &given.author];
         for (name, value) in NAMED.into_iter().zip(named) {
             if let Some(value) = value {
-                kept.insert(name.to_owned(), value.as_str().into());
+                metadata.insert(name.to_owned(), value.as_str().into());
             }
         }
         if let Some(source) = &self.source {
             let version = source.version.as_deref().map_or(Value::Null, Value::from);
-            kept.insert(SOURCE_VERSION.to_owned(), version);
+            metadata.insert(SOURCE_VERSION.to_owned(), version);
         }
-        Ok(kept)
+        Ok(metadata)
     }
 }
 
@@ -307,7 +307,7 @@ mod tests {
 
     use super::*;
 
-    fn given(value: Value) -> Given {
+    fn given(value: Value) -> EntryInput {
         serde_json::from_value(value).unwrap()
     }
 
@@ -322,7 +322,7 @@ mod tests {
             "source": { "type": "manual", "identifier": "doc-1", "version": "3" },
             "access_policy": "organization"
         }));
-        let new = entry.clone().into_new(&Where::default(), true).unwrap();
+        let new = entry.clone().into_new(&LayerSelector::default(), true).unwrap();
         assert_eq!(
             (new.importance, new.confidence, new.tags.as_slice()),
             (Some(0.4), Some(0.9), &["gate".to_owned()][..])
@@ -345,23 +345,25 @@ mod tests {
         }))
         .unwrap();
         memory.source = Some(Source { kind: "manual".into(), role: None, reference: Some("doc-1".into()) });
-        let told = serde_json::to_value(Entry::from(memory)).unwrap();
-        assert_eq!(told["metadata"]["title"], "Gate");
-        assert_eq!(told["metadata"]["custom"], json!({ "room": 7, "language": 5 }));
-        assert_eq!(told["source"], json!({ "type": "manual", "identifier": "doc-1", "version": "3" }));
-        assert_eq!(told["layer"], json!({ "type": "user", "user_id": "ann" }));
+        let entry = serde_json::to_value(Entry::from(memory)).unwrap();
+        assert_eq!(entry["metadata"]["title"], "Gate");
+        assert_eq!(entry["metadata"]["custom"], json!({ "room": 7, "language": 5 }));
+        assert_eq!(entry["source"], json!({ "type": "manual", "identifier": "doc-1", "version": "3" }));
+        assert_eq!(entry["layer"], json!({ "type": "user", "user_id": "ann" }));
     }
 
     #[test]
     fn what_does_not_fit_is_named() {
-        let field = |given: Given| given.into_new(&Where::default(), true).unwrap_err().field().unwrap().to_owned();
+        let field = |given: EntryInput| {
+            given.into_new(&LayerSelector::default(), true).unwrap_err().field().unwrap().to_owned()
+        };
         assert_eq!(field(given(json!({}))), "entry.content");
         assert_eq!(
             field(given(json!({ "content": "a", "metadata": { "custom": { "title": "b" } } }))),
             "metadata.custom"
         );
-        assert!(serde_json::from_value::<Given>(json!({ "content": "a", "extra": 1 })).is_err());
-        assert!(serde_json::from_value::<Given>(json!({ "content": "a", "metadata": { "titel": "b" } })).is_err());
+        assert!(serde_json::from_value::<EntryInput>(json!({ "content": "a", "extra": 1 })).is_err());
+        assert!(serde_json::from_value::<EntryInput>(json!({ "content": "a", "metadata": { "titel": "b" } })).is_err());
         assert!(given(json!({})).into_update(None).unwrap().metadata.is_none());
     }
 }

@@ -1,14 +1,13 @@
-//! Which part of the memory is meant by a layer?
+//! Translates OpenSpec layer types into filters.
 //!
-//! A type is one of the layers, or a name of the storage view that knowledge providers share:
-//! `working, session, episodic, semantic, procedural, user, organization, archival`. Those are not
-//! places of their own but views: filters on layer, kind and state. Types of one sort are united,
-//! types of different sorts narrow each other.
+//! A type is one of the layers of Loci, or one of the storage views of OpenSpec: `working, session, episodic, semantic,
+//! procedural, user, organization, archival`. A view is a filter on layer, kind and state. Types on the same property are
+//! combined with OR, types on different properties with AND.
 
 use loci_engine::Caller;
 use loci_types::{Class, Error, ErrorKind, Filter, Identifiers, Kinds, Layer, State};
 
-/// Declares what a caller sends together with whose memories are meant.
+/// Declares a struct of request fields together with the identifiers of the scope.
 macro_rules! with_identifiers {
     ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $field:ident: $sort:ty,)* }) => {
         $(#[$about])*
@@ -35,7 +34,7 @@ macro_rules! with_identifiers {
         }
 
         impl $name {
-            /// Whose memories are meant.
+            /// The identifiers of the scope.
             pub(super) fn identifiers(&self) -> loci_types::Identifiers {
                 loci_types::Identifiers {
                     agent_id: self.agent_id.clone(),
@@ -54,60 +53,60 @@ macro_rules! with_identifiers {
 pub(super) use with_identifiers;
 
 with_identifiers!(
-    /// Which layers, and whose.
+    /// Layers and identifiers.
     #[derive(PartialEq, utoipa::ToSchema)]
     #[schema(as = OpenSpecLayer)]
-    Where {
-        /// The one layer, for a new entry.
+    LayerSelector {
+        /// The layer of a new entry.
         #[serde(rename = "type")]
         #[schema(rename = "type")]
         sort: Option<String>,
-        /// The layers to look in; none: all that the identifiers open.
+        /// The layers to search. Default: all layers that the identifiers open.
         types: Vec<String>,
     }
 );
 
 with_identifiers!(
-    /// Whose entries are meant.
+    /// The identifiers of the scope.
     #[derive(utoipa::IntoParams)]
     #[into_params(parameter_in = Query)]
-    Whose {}
+    ScopeParams {}
 );
 
-/// What is looked at.
+/// The memories that a set of layer types selects.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Meant {
+pub(super) struct LayerView {
     layers: Vec<Layer>,
     classes: Vec<Class>,
     archived: bool,
 }
 
-impl Meant {
-    /// What these types mean together.
+impl LayerView {
+    /// The view that these types select together.
     pub(super) fn of<'a>(types: impl IntoIterator<Item = &'a str>) -> Result<Self, Error> {
-        let mut meant = Self::default();
+        let mut view = Self::default();
         for sort in types {
             match sort {
-                // The turns of the conversation under way.
+                // The turns of the present conversation.
                 "working" => {
-                    meant.layers.push(Layer::Session);
-                    meant.classes.push(Class::Episodic);
+                    view.layers.push(Layer::Session);
+                    view.classes.push(Class::Episodic);
                 }
-                "episodic" => meant.classes.push(Class::Episodic),
-                "semantic" => meant.classes.extend([Class::Semantic, Class::Opinion]),
-                "procedural" => meant.classes.push(Class::Procedural),
-                "archival" => meant.archived = true,
-                other => meant.layers.push(layer(other)?),
+                "episodic" => view.classes.push(Class::Episodic),
+                "semantic" => view.classes.extend([Class::Semantic, Class::Opinion]),
+                "procedural" => view.classes.push(Class::Procedural),
+                "archival" => view.archived = true,
+                other => view.layers.push(layer(other)?),
             }
         }
-        meant.layers.sort();
-        meant.layers.dedup();
-        Ok(meant)
+        view.layers.sort();
+        view.layers.dedup();
+        Ok(view)
     }
 
-    /// Narrows a filter, and returns the layers to look in; none: all that the identifiers open.
+    /// Narrows a filter, and returns the layers to search, or `None` for all layers that the identifiers open.
     ///
-    /// Whoever sees the whole tenant names nobody, so for them a layer is only a filter.
+    /// An operator without identifiers sees the whole tenant, so for them a layer is a filter only.
     pub(super) fn narrow(self, filter: &mut Filter, kinds: &Kinds, caller: &Caller) -> Option<Vec<Layer>> {
         let of_class = kinds.iter().filter(|kind| self.classes.contains(&kind.class));
         filter.kinds = of_class.map(|kind| kind.name.clone()).collect();
@@ -126,10 +125,10 @@ impl Meant {
 }
 
 /// The layer and perhaps the kind of a new entry.
-pub(super) fn target(place: &Where) -> Result<(Option<Layer>, Option<&'static str>), Error> {
+pub(super) fn target(place: &LayerSelector) -> Result<(Option<Layer>, Option<&'static str>), Error> {
     if !place.types.is_empty() {
-        return Err(Error::invalid("options.layer.types", "a new entry lies in one layer")
-            .hint("name it as options.layer.type"));
+        return Err(Error::invalid("options.layer.types", "a new entry has exactly one layer")
+            .hint("give it as options.layer.type"));
     }
     match place.sort.as_deref() {
         None => Ok((None, None)),
@@ -137,9 +136,9 @@ pub(super) fn target(place: &Where) -> Result<(Option<Layer>, Option<&'static st
         Some("episodic") => Ok((None, Some("episodic"))),
         Some("semantic") => Ok((None, Some("fact"))),
         Some("procedural") => Ok((None, Some("procedural"))),
-        Some("archival") => Err(Error::new(ErrorKind::InvalidLayer, "nothing is new in the archive")
+        Some("archival") => Err(Error::new(ErrorKind::InvalidLayer, "a new entry cannot be archived")
             .at("options.layer.type")
-            .hint("entries come there when they are no longer used")),
+            .hint("leave the type out; unused entries are archived by maintenance")),
         Some(other) => Ok((Some(layer(other)?), None)),
     }
 }
@@ -149,7 +148,7 @@ fn layer(name: &str) -> Result<Layer, Error> {
         return Ok(Layer::Org);
     }
     name.parse().map_err(|_| {
-        Error::new(ErrorKind::InvalidLayer, format!("`{name}` is not a layer")).at("layer").hint(
+        Error::new(ErrorKind::InvalidLayer, format!("unknown layer `{name}`")).at("layer").hint(
             "use one of agent, user, session, project, team, org, company, pool, working, episodic, semantic, \
              procedural, organization, archival",
         )
@@ -165,14 +164,14 @@ mod tests {
         let check = |types: &[&str], layers: &[Layer], kinds: &[&str], states: &[State]| {
             let mut filter = Filter::at(jiff::Timestamp::UNIX_EPOCH);
             let user = Identifiers { user_id: Some("ann".into()), ..Identifiers::default() };
-            let meant = Meant::of(types.iter().copied()).unwrap();
-            let found = meant.clone().narrow(&mut filter, &Kinds::default(), &Caller::new(user)).unwrap_or_default();
+            let view = LayerView::of(types.iter().copied()).unwrap();
+            let found = view.clone().narrow(&mut filter, &Kinds::default(), &Caller::new(user)).unwrap_or_default();
             let kind = |kind: &&str| filter.kinds.iter().any(|one| one == kind);
             assert_eq!(found, layers, "{types:?}");
             assert!(kinds.iter().all(kind) && filter.kinds.is_empty() == kinds.is_empty(), "{types:?} {filter:?}");
             assert_eq!(filter.states, states, "{types:?}");
             let mut whole = Filter::at(jiff::Timestamp::UNIX_EPOCH);
-            assert_eq!(meant.narrow(&mut whole, &Kinds::default(), &Caller::operator()), None);
+            assert_eq!(view.narrow(&mut whole, &Kinds::default(), &Caller::operator()), None);
             assert_eq!(whole.layers, layers, "{types:?}");
         };
         let live = [State::Active, State::Decayed];
@@ -184,18 +183,18 @@ mod tests {
         check(&["semantic"], &[], &["fact", "preference", "opinion"], &live);
         check(&["organization"], &[Layer::Org], &[], &live);
         check(&["archival", "user"], &[Layer::User], &[], &[State::Archived]);
-        assert_eq!(Meant::of(["galaxy"]).unwrap_err().kind(), ErrorKind::InvalidLayer);
+        assert_eq!(LayerView::of(["galaxy"]).unwrap_err().kind(), ErrorKind::InvalidLayer);
     }
 
     #[test]
     fn a_new_entry_lies_in_one_place() {
-        let at = |sort: &str| target(&Where { sort: Some(sort.into()), ..Where::default() });
+        let at = |sort: &str| target(&LayerSelector { sort: Some(sort.into()), ..LayerSelector::default() });
         assert_eq!(at("team").unwrap(), (Some(Layer::Team), None));
         assert_eq!(at("procedural").unwrap(), (None, Some("procedural")));
         assert_eq!(at("organization").unwrap(), (Some(Layer::Org), None));
         for wrong in ["archival", "galaxy", ""] {
             assert_eq!(at(wrong).unwrap_err().kind(), ErrorKind::InvalidLayer, "{wrong}");
         }
-        assert!(target(&Where { types: vec!["user".into()], ..Where::default() }).is_err());
+        assert!(target(&LayerSelector { types: vec!["user".into()], ..LayerSelector::default() }).is_err());
     }
 }
