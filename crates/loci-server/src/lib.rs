@@ -37,7 +37,8 @@ pub use error::Error;
 pub use mcp::{Profile, Stdio};
 pub use options::{AuthOptions, JwtOptions, LogFormat, McpOptions, ServerOptions};
 pub use schedule::Schedule;
-pub use shared::{Counted, Health, Shared};
+pub use server::Server;
+pub use shared::{RateDecision, SharedHealth, SharedLimiter};
 pub use v1::{RecallAnswer, RecallCursor};
 pub use webhook::WebhookOptions;
 

@@ -228,13 +228,13 @@ pub(super) async fn metadata(
     State(app): State<Arc<App>>,
     principal: Principal,
     Id(id): Id,
-    Params(whose): Params<Whose>,
-) -> Result<Json<About>, Failure> {
-    let caller = who.caller(whose.identifiers(), "metadata")?;
-    let entry = Entry::from(verb(&app, "getMemory", app.engine.get(&caller, id)).await?);
-    let history = verb(&app, "listMemoryHistory", app.engine.history(&caller, id, HISTORY)).await?;
-    let version_history = history.events.into_iter().map(past).collect();
-    Ok(Json(About { entry_id: id, metadata: entry.metadata, source: entry.source, version_history }))
+    Params(whose): Params<ScopeParams>,
+) -> Result<Json<EntryDetails>, Failure> {
+    let caller = principal.caller(whose.identifiers(), "metadata")?;
+    let entry = Entry::from(run_operation(&app, "getMemory", app.engine.get(&caller, id)).await?);
+    let history = run_operation(&app, "listMemoryHistory", app.engine.history(&caller, id, MAX_HISTORY)).await?;
+    let version_history = history.events.into_iter().map(history_event).collect();
+    Ok(Json(EntryDetails { entry_id: id, metadata: entry.metadata, source: entry.source, version_history }))
 }
 
 fn history_event(line: LedgerEntry) -> HistoryEvent {

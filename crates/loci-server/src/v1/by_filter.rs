@@ -120,7 +120,7 @@ async fn delete(
 ) -> Result<Json<FilterResult>, Failure> {
     const OPERATION: &str = "deleteMemories";
     let FilterDeletion { filter, reason, dry_run, expected, all } = body;
-    let caller = who.caller(identifiers, OPERATION)?;
+    let caller = principal.caller(identifiers, OPERATION)?;
     check_conditions(&filter, all, &caller, OPERATION)?;
     let filter = filter.resolve(&app.engine, &caller, app.engine.now(), OPERATION).await.map_err(in_body)?;
     let selection = Selection { filter, dry_run, expected };
@@ -158,7 +158,7 @@ async fn update(
     if changes == Update::default() {
         return refuse("changes", "there is nothing to change");
     }
-    let caller = who.caller(identifiers, OPERATION)?;
+    let caller = principal.caller(identifiers, OPERATION)?;
     check_conditions(&filter, all, &caller, OPERATION)?;
     let filter = filter.resolve(&app.engine, &caller, app.engine.now(), OPERATION).await.map_err(in_body)?;
     // The filter and the changes have fields of the same names: each is checked where its name can be given.

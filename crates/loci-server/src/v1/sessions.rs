@@ -75,7 +75,7 @@ async fn take_in(
     operation: &'static str,
 ) -> Result<Json<IngestedTurns>, Failure> {
     within("turns", turns.len(), operation)?;
-    let receipts = app.verb(operation, app.engine.ingest_many(caller, turns)).await?;
+    let receipts = app.run_operation(operation, app.engine.ingest_many(caller, turns)).await?;
     let write = |receipt: Receipt| {
         let degraded = degraded(app, &receipt);
         Write::of(receipt, None).degraded(degraded)

@@ -187,16 +187,16 @@ async fn only_what_changed_is_counted_and_one_failure_stops_nothing() {
     // All memories of everybody are not one selection, not even for an admin.
     for filter in [json!({}), json!({ "layer": ["user"] }), json!({ "importanceMin": 0 })] {
         let all = json!({ "filter": filter, "all": true, "dryRun": false });
-        let refused = house.post("/v1/memories/delete", all).await;
+        let refused = server.post("/v1/memories/delete", all).await;
         refused.refused(400, "identifiers");
         assert_eq!(refused.body["code"], "MISSING_IDENTIFIER");
     }
-    assert_eq!(count(&house, "userId=ann").await, 2);
+    assert_eq!(count(&server, "userId=ann").await, 2);
     // A key that is bound to a user names its scope.
-    let bound = house.bounded(Role::Writer, json!({ "users": ["ann"] })).await;
+    let bound = server.bounded(Role::Writer, json!({ "users": ["ann"] })).await;
     let all = json!({ "filter": {}, "all": true, "dryRun": false });
-    let done = answer(house.request_as(&bound, "POST", "/v1/memories/delete").json(&all)).await.expect(200);
-    assert_eq!((&done["changed"], count(&house, "userId=ann").await), (&json!(2), json!(0)));
+    let done = answer(server.request_as(&bound, "POST", "/v1/memories/delete").json(&all)).await.expect(200);
+    assert_eq!((&done["changed"], count(&server, "userId=ann").await), (&json!(2), json!(0)));
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ async fn the_graph_is_walked_as_far_as_asked() {
     let turns: Vec<_> = (0..5)
         .map(|n| json!({ "threadId": "t", "role": "user", "content": format!("Robert and Maria met in Berlin, part {n}.") }))
         .collect();
-    let heard = house.post("/v1/sessions/s/turns", json!({ "identifiers": who, "turns": turns })).await.expect(200);
+    let heard = server.post("/v1/sessions/s/turns", json!({ "identifiers": who, "turns": turns })).await.expect(200);
     let middle = heard["data"][2]["writes"][0]["id"].as_str().unwrap();
     let path = format!("/v1/memories/{middle}/graph");
     let around = async |query: &str| server.get(&format!("{path}?userId=ann{query}")).await.expect(200);

@@ -217,11 +217,11 @@ async fn a_key_belongs_to_its_credential() {
 
 #[tokio::test]
 async fn replayed_turns_name_the_memories_that_they_became() {
-    let house = House::open().await;
+    let server = House::open().await;
     let turn = json!({ "threadId": "t1", "role": "user", "content": "Ann plays the cello." });
     let body = json!({ "identifiers": { "userId": "ann", "sessionId": "s1" }, "turns": [turn] });
     let send =
-        async || answer(house.request("POST", "/v1/turns").header("Idempotency-Key", "turn-1").json(&body)).await;
+        async || answer(server.request("POST", "/v1/turns").header("Idempotency-Key", "turn-1").json(&body)).await;
     let (first, again) = (send().await, send().await);
     assert_eq!(again.headers["idempotent-replayed"], "true");
     assert!(!again.text.contains("cello"), "{}", again.text);

@@ -24,7 +24,7 @@ async fn remember(server: &TestServer, content: &str) {
 async fn lamps(count: usize) -> TestServer {
     let server = TestServer::open().await;
     for number in 0..count {
-        remember(&server, &format!("Lamp number {number} hangs in the long corridor of the old house")).await;
+        remember(&server, &format!("Lamp number {number} hangs in the long corridor of the old server")).await;
     }
     server
 }

@@ -17,7 +17,7 @@ async fn turns_come_in_all_or_none() {
     assert_eq!(server.get("/v1/memories/count").await.expect(200)["count"], 0);
     let long = "word ".repeat(2_000);
     let body = json!({ "identifiers": who, "turns": [turn("I moved to Graz last week."), turn(&long)] });
-    let heard = house.post(path, body).await.expect(200);
+    let heard = server.post(path, body).await.expect(200);
     let count = |n: usize| heard["data"][n]["writes"].as_array().unwrap().len();
     assert_eq!((count(0), count(1), &heard["data"][1]["index"]), (1, 2, &json!(1)));
     assert_eq!(heard["data"][0]["writes"][0]["event"], "ADD");
@@ -117,9 +117,9 @@ async fn turns_and_messages_take_days() {
     let who = json!({ "userId": "ann" });
     let turn = |time: &str| json!({ "threadId": "t", "role": "user", "content": "It rains.", "eventTime": time });
     for path in ["/v1/turns", "/v1/sessions/monday/turns"] {
-        let stored = house.post(path, json!({ "identifiers": who, "turns": [turn("2026-01-31")] })).await.expect(200);
+        let stored = server.post(path, json!({ "identifiers": who, "turns": [turn("2026-01-31")] })).await.expect(200);
         let id = stored["data"][0]["writes"][0]["id"].as_str().unwrap().to_owned();
-        let memory = house.get(&format!("/v1/memories/{id}?userId=ann&sessionId=monday")).await.expect(200);
+        let memory = server.get(&format!("/v1/memories/{id}?userId=ann&sessionId=monday")).await.expect(200);
         assert_eq!(memory["eventTime"], "2026-01-30T23:00:00Z", "{path}");
         let wrong = json!({ "identifiers": who, "turns": [turn("soon")] });
         server.post(path, wrong).await.refused(400, "turns[0].eventTime");

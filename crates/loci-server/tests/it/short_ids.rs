@@ -105,7 +105,7 @@ async fn a_short_id_is_taken_in_bodies_and_filters() {
     assert!(ids.iter().all(|id| refused.text.contains(&id.to_string())), "{}", refused.text);
     // Elsewhere it names nothing, and matches nothing.
     let list = format!("/v1/memories?id={short}");
-    assert_eq!(answer(house.request_as(&bob, "GET", &list)).await.expect(200)["data"], json!([]));
+    assert_eq!(answer(server.request_as(&bob, "GET", &list)).await.expect(200)["data"], json!([]));
     let found = post(&bob, "/v1/recall", json!({ "query": "meeting", "filter": { "id": [short] } })).await.expect(200);
     assert_eq!(found["data"], json!([]));
     let deleted = json!({ "filter": { "id": [short] }, "dryRun": false });

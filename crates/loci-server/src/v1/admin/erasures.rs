@@ -61,10 +61,10 @@ async fn erase(
     principal: Principal,
     Body(request): Body<ErasureRequest>,
 ) -> Result<Response, Failure> {
-    let caller = who.alone("eraseUser")?;
+    let caller = principal.own_caller("eraseUser")?;
     let found = app.engine.user_data(&caller, &request.user_id);
     if request.dry_run {
-        return Ok(Json(app.verb("eraseUser", found).await?).into_response());
+        return Ok(Json(app.run_operation("eraseUser", found).await?).into_response());
     }
     // The task counts as the operation.
     let found = found.await.map_err(|error| Failure::of(error.problem("eraseUser")))?;

@@ -69,7 +69,7 @@ async fn answer(
     let (fields, explain) = (body.fields.as_deref(), body.explain);
     let answer = match question {
         Question::Recall(request) => {
-            let found = app.verb(operation, app.engine.recall(&caller, *request)).await?;
+            let found = app.run_operation(operation, app.engine.recall(&caller, *request)).await?;
             RecallAnswer::found(found, fields, explain, &cursor)
         }
         Question::Pack(request) => {
