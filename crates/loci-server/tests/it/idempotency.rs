@@ -217,7 +217,7 @@ async fn a_key_belongs_to_its_credential() {
 
 #[tokio::test]
 async fn replayed_turns_name_the_memories_that_they_became() {
-    let server = House::open().await;
+    let server = TestServer::open().await;
     let turn = json!({ "threadId": "t1", "role": "user", "content": "Ann plays the cello." });
     let body = json!({ "identifiers": { "userId": "ann", "sessionId": "s1" }, "turns": [turn] });
     let send =
