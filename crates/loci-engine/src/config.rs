@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::categories::Categories;
 use crate::access::redact::Redaction;
-use crate::learn::llm::Learning;
+use crate::learn::llm::LearningLimits;
 use crate::lifecycle::summarize::SummaryStrategy;
 use crate::recall::Clue;
 
@@ -28,7 +28,7 @@ pub struct Config {
     /// When what is new meets what is known.
     pub bands: Bands,
     /// How much may be learned.
-    pub learning: Learning,
+    pub learning: LearningLimits,
     /// What needs consent before it is known.
     pub consent: Consent,
     /// What becomes of a session that is over.

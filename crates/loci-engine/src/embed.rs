@@ -11,7 +11,7 @@ use loci_models::{Detail, Embedder, Embedding};
 use loci_types::{Error, Memory, Vector};
 use tracing::Instrument;
 
-use crate::recall::{Part, in_known_script, late, pack_parts, parts_of, readable};
+use crate::recall::{NotePart, in_known_script, late, pack_parts, parts_of, readable};
 use crate::text::embedding_text;
 use crate::{Engine, Result};
 
@@ -117,9 +117,9 @@ impl Engine {
             Encoding::Parts(first, ranges) => {
                 let of = |(place, range): (usize, &std::ops::Range<usize>)| {
                     let made = &made[first + place];
-                    Part::new(range.clone(), &made.vector, states(made).unwrap_or_default())
+                    NotePart::new(range.clone(), &made.vector, states(made).unwrap_or_default())
                 };
-                let parts: Vec<Part> = ranges.iter().enumerate().map(of).collect();
+                let parts: Vec<NotePart> = ranges.iter().enumerate().map(of).collect();
                 let values = mean(&made[*first..first + ranges.len()]);
                 Vector { model: name.clone(), values, token_states: Some(pack_parts(&parts)) }
             }

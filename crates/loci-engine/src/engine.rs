@@ -19,10 +19,10 @@ use uuid::{ContextV7, Timestamp as UuidTimestamp, Uuid};
 
 use crate::access::policy::Caller;
 use crate::access::redact::{Pass, Redactor};
-use crate::learn::llm::Mind;
-use crate::recall::Shelf;
+use crate::learn::llm::LlmClient;
+use crate::recall::FeatureCache;
 use crate::recall::plan::exemplars::Exemplars;
-use crate::recall::uses::Uses;
+use crate::recall::uses::PendingAccesses;
 use crate::working::WorkingMemories;
 use crate::write::batch::Batcher;
 use crate::{Clock, Config, Result};
@@ -38,13 +38,13 @@ pub struct Engine {
     /// Whether a memory whose vector could not be made waits for one.
     wants_vectors: bool,
     pub(crate) reranker: Option<Arc<dyn Reranker>>,
-    pub(crate) mind: Option<Mind>,
+    pub(crate) mind: Option<LlmClient>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) config: Config,
     pub(crate) kinds: Kinds,
     pub(crate) redactor: Redactor,
     pub(crate) analyser: Analyser,
-    pub(crate) shelf: Shelf,
+    pub(crate) shelf: FeatureCache,
     pub(crate) exemplars: Exemplars,
     /// In which days and weeks are counted.
     pub(crate) time_zone: TimeZone,
@@ -56,7 +56,7 @@ pub struct Engine {
     pub(crate) batcher: Batcher,
     ids: Mutex<ContextV7>,
     behind: tokio::sync::Mutex<JoinSet<()>>,
-    uses: Arc<Uses>,
+    uses: Arc<PendingAccesses>,
 }
 
 impl Engine {
@@ -81,7 +81,7 @@ impl Engine {
             mind: None,
             clock,
             analyser: Analyser::default(),
-            shelf: Shelf::new(config.retrieval.reading_bytes),
+            shelf: FeatureCache::new(config.retrieval.reading_bytes),
             exemplars: Exemplars::default(),
             time_zone,
             working: WorkingMemories::default(),

@@ -24,7 +24,7 @@ const KEPT: SignedDuration = SignedDuration::from_hours(24);
 
 /// What a request was answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Answer {
+pub struct StoredAnswer {
     /// The status it was answered with.
     pub status: u16,
     /// The body of the answer, without words of its own.
@@ -36,21 +36,21 @@ pub struct Answer {
 
 /// An answer as it is kept, with what it answers.
 #[derive(Debug, Serialize, Deserialize)]
-struct Kept {
+struct AnswerRecord {
     fingerprint: String,
     #[serde(flatten)]
-    answer: Answer,
+    answer: StoredAnswer,
 }
 
 impl Engine {
     /// The answer that was given to this request under this key; none: it is new.
-    pub async fn answered(&self, caller: &Caller, key: &str, fingerprint: &[u8; 32]) -> Result<Option<Answer>> {
+    pub async fn answered(&self, caller: &Caller, key: &str, fingerprint: &[u8; 32]) -> Result<Option<StoredAnswer>> {
         let name = name(caller, key)?;
         let visible = policy::whole(&caller.tenant);
         let space = whose(caller).map_or(Space::Shared, |scope| scope.space());
         let notes = self.store.notes(&visible, &space, &[name], self.now()).await?;
         // One that cannot be read was written by a later version, and is as good as none.
-        let kept = notes.into_iter().find_map(|(_, value)| serde_json::from_value::<Kept>(value).ok());
+        let kept = notes.into_iter().find_map(|(_, value)| serde_json::from_value::<AnswerRecord>(value).ok());
         match kept {
             Some(kept) if kept.fingerprint != HEXLOWER.encode(fingerprint) => {
                 Err(Error::invalid(FIELD, format!("{FIELD} `{key}` was used for another request"))
@@ -68,13 +68,13 @@ impl Engine {
         caller: &Caller,
         key: &str,
         fingerprint: &[u8; 32],
-        answer: Answer,
+        answer: StoredAnswer,
     ) -> Result<bool> {
         let key = name(caller, key)?;
         if caller.role < Role::Writer || answer.body.to_string().len() > LARGEST {
             return Ok(false);
         }
-        let kept = Kept { fingerprint: HEXLOWER.encode(fingerprint), answer };
+        let kept = AnswerRecord { fingerprint: HEXLOWER.encode(fingerprint), answer };
         let value = NoteValue::Set(serde_json::to_value(kept).unwrap_or_default());
         let until = self.now().saturating_add(KEPT).ok();
         let scope = whose(caller);

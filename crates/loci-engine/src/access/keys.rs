@@ -31,7 +31,7 @@ pub struct NewKey {
 
 /// A key that was just made, with the secret that nobody sees again.
 #[derive(Clone)]
-pub struct MadeKey {
+pub struct IssuedKey {
     /// The key.
     pub key: Key,
     /// What its bearer presents.
@@ -82,8 +82,8 @@ pub struct ApiKeyWithSecret {
     pub secret: String,
 }
 
-impl From<MadeKey> for ApiKeyWithSecret {
-    fn from(made: MadeKey) -> Self {
+impl From<IssuedKey> for ApiKeyWithSecret {
+    fn from(made: IssuedKey) -> Self {
         let now = made.key.created_at;
         Self { key: ApiKey::new(made.key, now), secret: made.secret }
     }
@@ -91,7 +91,7 @@ impl From<MadeKey> for ApiKeyWithSecret {
 
 impl Engine {
     /// Makes a key. The operator of the store may make one for any tenant, an admin for their own.
-    pub async fn create_key(&self, caller: &Caller, new: NewKey) -> Result<MadeKey> {
+    pub async fn create_key(&self, caller: &Caller, new: NewKey) -> Result<IssuedKey> {
         policy::operator(caller, "looks after keys")?;
         // As it is stored: times are kept to the microsecond.
         let now = Timestamp::from_microsecond(self.now().as_microsecond()).unwrap_or_else(|_| self.now());
@@ -112,7 +112,7 @@ impl Engine {
         let key = Key { id, name, hash, grant, created_at: now, expires_at, revoked_at: None };
         self.store.change_catalogue(&key.grant.tenant.clone(), CatalogueChange::PutKey(key.clone())).await?;
         let secret = format!("{PREFIX}{}_{secret}", key.id);
-        Ok(MadeKey { key, secret })
+        Ok(IssuedKey { key, secret })
     }
 
     /// The keys of the caller's tenant, oldest first.
@@ -142,7 +142,7 @@ impl Engine {
     }
 
     /// Makes a key that allows the same, and refuses the old one when the grace is over.
-    pub async fn rotate_key(&self, caller: &Caller, id: &str, grace: SignedDuration) -> Result<MadeKey> {
+    pub async fn rotate_key(&self, caller: &Caller, id: &str, grace: SignedDuration) -> Result<IssuedKey> {
         let (now, id) = (self.now(), bare(id));
         let old = self.key(caller, id).await?;
         if !old.holds(now) {

@@ -9,7 +9,7 @@ use loci_types::{Error, ErrorKind, Grant, Tenant};
 use serde::Serialize;
 
 use crate::access::policy::{self, Caller};
-use crate::{Engine, MadeKey, NewKey, Result};
+use crate::{Engine, IssuedKey, NewKey, Result};
 
 /// What a tenant holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl Engine {
     }
 
     /// Creates a tenant with its first key, which is an admin's.
-    pub async fn create_tenant(&self, caller: &Caller, tenant: Tenant, key_name: String) -> Result<MadeKey> {
+    pub async fn create_tenant(&self, caller: &Caller, tenant: Tenant, key_name: String) -> Result<IssuedKey> {
         policy::store_operator(caller, "creates tenants")?;
         if self.store.tenants().await?.contains(&tenant) {
             let message = format!("there is a tenant `{}` already", tenant.name());

@@ -51,7 +51,7 @@ pub struct NewCheckpoint {
 /// What became of a checkpoint that was put.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub struct PutCheckpoint {
+pub struct CheckpointReceipt {
     /// Its id.
     pub id: String,
     /// What happened: created, updated, or nothing because it was there.
@@ -97,7 +97,7 @@ pub enum CheckpointRemoval {
 
 impl Engine {
     /// Puts a checkpoint. When it returns, it is durable. The same again changes nothing.
-    pub async fn put_checkpoint(&self, caller: &Caller, new: NewCheckpoint) -> Result<PutCheckpoint> {
+    pub async fn put_checkpoint(&self, caller: &Caller, new: NewCheckpoint) -> Result<CheckpointReceipt> {
         let scope = self.keeps_checkpoints(caller).await?;
         let at = self.now();
         let id = new.id.unwrap_or_else(|| self.new_id(at).to_string());
@@ -121,7 +121,7 @@ impl Engine {
         };
         let step = CheckpointStep::Put { checkpoint, expect_parent: new.expect_parent, replace: new.replace };
         let applied = self.checkpoint_step(caller, &scope, step).await?;
-        Ok(PutCheckpoint { id, event: applied.outcome })
+        Ok(CheckpointReceipt { id, event: applied.outcome })
     }
 
     /// Puts what tasks wrote beside a checkpoint that is there.

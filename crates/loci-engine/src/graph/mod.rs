@@ -13,7 +13,7 @@ mod write;
 
 use serde::{Deserialize, Serialize};
 
-pub use import::GraphImported;
+pub use import::GraphImportReport;
 pub(crate) use part::{is_part, key_of, subject};
 
 /// A thing that is known.
@@ -53,7 +53,7 @@ pub struct Graph {
 /// What is said of an entity: to be added or to be taken away.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Observed {
+pub struct EntityObservations {
     /// The name of the entity.
     pub entity_name: String,
     /// What is said; those who take it away call it `observations`.

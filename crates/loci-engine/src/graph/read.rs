@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use loci_store::Page;
 use loci_types::{ContentHash, Filter, Memory, MemoryId, Scope, Visible};
 
-use super::part::{GRAPH, Part};
+use super::part::{GRAPH, GraphRecord};
 use super::{Graph, GraphEntity};
 use crate::access::policy::{self, Caller};
 use crate::{Engine, Result};
@@ -16,7 +16,7 @@ use crate::{Engine, Result};
 const PAGE: usize = 4_000;
 
 /// Where a caller's graph lies, and what the caller sees of it.
-pub(super) struct Place {
+pub(super) struct GraphScope {
     pub(super) scope: Scope,
     pub(super) visible: Visible,
 }
@@ -45,11 +45,11 @@ impl Engine {
     }
 
     /// Where the caller's graph lies.
-    pub(super) async fn graph_place(&self, caller: &Caller) -> Result<Place> {
+    pub(super) async fn graph_place(&self, caller: &Caller) -> Result<GraphScope> {
         let scope = self.target(caller, None).await?;
         let categories = self.settings_of(caller).await?.categories;
         let visible = policy::only(caller, &scope, categories);
-        Ok(Place { scope, visible })
+        Ok(GraphScope { scope, visible })
     }
 
     /// All records of the graph, oldest first.
@@ -94,16 +94,16 @@ fn assemble(records: Vec<Memory>) -> Graph {
     let mut by_id: HashMap<MemoryId, usize> = HashMap::new();
     let mut said: Vec<(MemoryId, String)> = Vec::new();
     for memory in records {
-        match Part::read(&memory) {
-            Some(Part::Entity { name, entity_type }) => {
+        match GraphRecord::read(&memory) {
+            Some(GraphRecord::Entity { name, entity_type }) => {
                 let place = *by_name.entry(name.clone()).or_insert_with(|| {
                     graph.entities.push(GraphEntity { name, entity_type, observations: Vec::new() });
                     graph.entities.len() - 1
                 });
                 by_id.insert(memory.id, place);
             }
-            Some(Part::Observation { of, text, .. }) => said.push((of, text)),
-            Some(Part::Relation(relation)) => graph.relations.push(relation),
+            Some(GraphRecord::Observation { of, text, .. }) => said.push((of, text)),
+            Some(GraphRecord::Relation(relation)) => graph.relations.push(relation),
             None => {}
         }
     }

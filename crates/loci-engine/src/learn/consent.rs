@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::access::policy::{self, Caller};
-use crate::learn::extract::{Candidate, Claim, Extracted};
+use crate::learn::extract::{Claim, Extraction, LearningCandidate};
 use crate::lifecycle::rules::fate::days_after;
 use crate::write::reconcile::place::{reading, statement};
 use crate::write::reconcile::{Decision, claim_key, reconcile};
@@ -31,7 +31,7 @@ const PAGE: usize = 1_000;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Asked {
+pub struct ProposalSubject {
     /// The side of the user that it tells.
     pub field: String,
     /// Whether it must be decided, or is known after enough signals.
@@ -49,14 +49,14 @@ pub struct Proposal {
     pub memory: Memory,
     /// What it is about.
     #[serde(flatten)]
-    pub asked: Asked,
+    pub asked: ProposalSubject,
     /// When it lapses.
     #[cfg_attr(feature = "schema", schema(required))]
     pub lapses_at: Option<Timestamp>,
 }
 
 /// What asking for consent comes to.
-pub(crate) struct Consented {
+pub(crate) struct ConsentOutcome {
     /// The changes.
     pub(crate) actions: Vec<Action>,
     /// Why.
@@ -66,14 +66,14 @@ pub(crate) struct Consented {
 }
 
 /// A proposal of the round that is under way.
-pub(crate) struct Pending {
+pub(crate) struct PendingProposal {
     pub(crate) id: MemoryId,
     pub(crate) hash: ContentHash,
     pub(crate) claim: Option<Claim>,
-    pub(crate) asked: Asked,
+    pub(crate) asked: ProposalSubject,
 }
 
-impl Pending {
+impl PendingProposal {
     /// Whether a statement says the same again.
     fn is_same(&self, claim: Option<&Claim>, memory: &Memory) -> bool {
         let value = |claim: &Claim| (claim.subject.clone(), claim.attribute, claim.value.clone());
@@ -207,7 +207,7 @@ impl Engine {
     }
 
     /// Whether a statement tells something that its speaker must agree to.
-    fn is_sensitive(&self, candidate: &Candidate) -> bool {
+    fn is_sensitive(&self, candidate: &LearningCandidate) -> bool {
         let rules = &self.config.consent;
         rules.enabled
             && !candidate.requested
@@ -215,7 +215,7 @@ impl Engine {
     }
 
     /// Takes away whom and what a sentence names that waits for consent: they wait with it.
-    pub(crate) fn withhold_names(&self, found: &mut Extracted) {
+    pub(crate) fn withhold_names(&self, found: &mut Extraction) {
         for candidate in found.candidates.iter().filter(|one| self.is_sensitive(one)) {
             for (_, mentions) in found.mentions.iter_mut().filter(|(turn, _)| candidate.from.contains(turn)) {
                 mentions.retain(|mention| !candidate.content.contains(&mention.name));
@@ -227,11 +227,11 @@ impl Engine {
     pub(crate) async fn consent_needed(
         &self,
         visible: &Visible,
-        pending: &mut Vec<Pending>,
-        candidate: &Candidate,
+        pending: &mut Vec<PendingProposal>,
+        candidate: &LearningCandidate,
         addition: &Addition,
         decision: &Decision,
-    ) -> Result<Option<Consented>> {
+    ) -> Result<Option<ConsentOutcome>> {
         let rules = &self.config.consent;
         let at = addition.memory.created_at;
         let Some(field) = candidate.field.filter(|_| rules.enabled && !candidate.requested) else { return Ok(None) };
@@ -243,11 +243,11 @@ impl Engine {
         let claim = candidate.claims.iter().find(|claim| claim.single).or(candidate.claims.first());
         let filter = Filter { claim: claim.map(claim_key), ..proposed(at) };
         let page = Page { after: None, limit: PAGE };
-        let mut waiting: Vec<Pending> =
+        let mut waiting: Vec<PendingProposal> =
             self.store.scan(visible, &filter, page).await?.memories.iter().filter_map(waiting).collect();
         waiting.retain(|stored| pending.iter().all(|one| one.id != stored.id));
         waiting.append(pending);
-        let (mut same, other): (Vec<Pending>, Vec<Pending>) =
+        let (mut same, other): (Vec<PendingProposal>, Vec<PendingProposal>) =
             waiting.into_iter().partition(|one| one.is_same(claim, &addition.memory));
         let over = match decision {
             Decision::Supersede { old, .. } => Some(*old),
@@ -269,7 +269,7 @@ impl Engine {
                 format!("{field} was signalled again")
             };
             pending.extend(other);
-            return Ok(Some(Consented { actions, reason, new: false }));
+            return Ok(Some(ConsentOutcome { actions, reason, new: false }));
         }
         let mut actions = Vec::new();
         for one in other {
@@ -280,7 +280,7 @@ impl Engine {
                 pending.push(one);
             }
         }
-        let asked = Asked { field: field.to_owned(), sensitive, signals: 1 };
+        let asked = ProposalSubject { field: field.to_owned(), sensitive, signals: 1 };
         let mut addition = addition.clone();
         addition.memory.state = State::Proposed;
         addition.memory.purge_at = Some(days_after(at, i64::from(rules.days)));
@@ -296,8 +296,8 @@ impl Engine {
                 actions.push(Action::Fade { id: *turn, state: State::Archived, confidence, relevance, purge_at });
             }
         }
-        pending.push(Pending { id, hash, claim: claim.cloned(), asked });
-        Ok(Some(Consented { actions, reason: format!("{field} needs consent"), new: true }))
+        pending.push(PendingProposal { id, hash, claim: claim.cloned(), asked });
+        Ok(Some(ConsentOutcome { actions, reason: format!("{field} needs consent"), new: true }))
     }
 }
 
@@ -306,7 +306,7 @@ pub(crate) fn proposed(at: Timestamp) -> Filter {
     Filter { states: vec![State::Proposed], ..Filter::at(at) }
 }
 
-fn signalled(one: &Pending) -> Action {
+fn signalled(one: &PendingProposal) -> Action {
     let metadata = Some(Map::from_iter([(CONSENT.to_owned(), json!(one.asked))]));
     let patch = Patch { metadata, ..Patch::default() };
     Action::Revise(Box::new(Revision { id: one.id, expect: None, patch, vector: None, jobs: Vec::new() }))
@@ -324,12 +324,12 @@ pub(crate) fn is_asked(memory: &Memory) -> bool {
     memory.metadata.contains_key(CONSENT)
 }
 
-fn asked(memory: &Memory) -> Option<Asked> {
+fn asked(memory: &Memory) -> Option<ProposalSubject> {
     serde_json::from_value(memory.metadata.get(CONSENT).cloned().unwrap_or(Value::Null)).ok()
 }
 
-fn waiting(memory: &Memory) -> Option<Pending> {
-    Some(Pending {
+fn waiting(memory: &Memory) -> Option<PendingProposal> {
+    Some(PendingProposal {
         id: memory.id,
         hash: memory.content_hash,
         claim: reading(memory).claim().cloned(),
@@ -338,6 +338,6 @@ fn waiting(memory: &Memory) -> Option<Pending> {
 }
 
 fn proposal(memory: Memory) -> Proposal {
-    let unknown = || Asked { field: "unknown".to_owned(), sensitive: true, signals: 1 };
+    let unknown = || ProposalSubject { field: "unknown".to_owned(), sensitive: true, signals: 1 };
     Proposal { asked: asked(&memory).unwrap_or_else(unknown), lapses_at: memory.purge_at, memory }
 }

@@ -17,14 +17,14 @@ use serde::Serialize;
 use serde_json::{Map, json};
 
 use crate::access::policy::{self, Caller};
-use crate::learn::consent::{Consented, Pending};
-use crate::learn::entity::Register;
-use crate::learn::extract::{Candidate, Extracted, Mention, Speaker, Surroundings, Utterance, extract};
+use crate::learn::consent::{ConsentOutcome, PendingProposal};
+use crate::learn::entity::EntityRegister;
+use crate::learn::extract::{Extraction, ExtractionContext, LearningCandidate, Mention, Speaker, Utterance, extract};
 use crate::learn::session::unknown_session;
 use crate::lifecycle::rules::fate::days_after;
 use crate::prompt::render::{DATES, SAID, as_name};
 use crate::write::reconcile::place::{CONTEXT, neighbour, repeats, statement};
-use crate::write::reconcile::{Decision, Neighbour, claim_key, reconcile};
+use crate::write::reconcile::{Decision, KnownStatement, claim_key, reconcile};
 use crate::{Engine, NewMemory, Result};
 
 /// Turns that are read and committed together.
@@ -46,7 +46,7 @@ pub(crate) fn is_learned(memory: &Memory) -> bool {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Consolidated {
+pub struct ConsolidationReport {
     /// Turns that were read.
     pub turns: usize,
     /// Sentences that were chosen.
@@ -75,28 +75,28 @@ pub struct Consolidated {
 }
 
 /// One round of learning, as it grows.
-struct Lesson<'a> {
+struct ConsolidationRun<'a> {
     tenant: &'a Tenant,
     session: &'a Session,
     visible: Visible,
     at: Timestamp,
     /// What recall returned to the thread.
     returned: Vec<Memory>,
-    entities: Register,
+    entities: EntityRegister,
     /// What this round has added, which later statements meet as well.
-    fresh: Vec<(Neighbour, Option<Vector>)>,
+    fresh: Vec<(KnownStatement, Option<Vector>)>,
     /// What this round has proposed.
-    pending: Vec<Pending>,
+    pending: Vec<PendingProposal>,
     changes: Vec<Change>,
-    report: Consolidated,
+    report: ConsolidationReport,
 }
 
 impl Engine {
     /// Learns from a session, as far as that has not been done. Doing it twice does it once.
-    pub async fn consolidate(&self, caller: &Caller, scope: &Scope, session: &str) -> Result<Consolidated> {
+    pub async fn consolidate(&self, caller: &Caller, scope: &Scope, session: &str) -> Result<ConsolidationReport> {
         policy::operator(caller, "learns from sessions")?;
         let visible = policy::upkeep(&caller.tenant, scope);
-        let mut report = Consolidated::default();
+        let mut report = ConsolidationReport::default();
         loop {
             let filter = SessionFilter { session_id: Some(session.to_owned()), ..SessionFilter::default() };
             let Some(found) = self.store.sessions(&visible, &filter, 1).await?.pop() else { return Ok(report) };
@@ -143,13 +143,13 @@ impl Engine {
         Ok(())
     }
 
-    async fn lesson(&self, tenant: &Tenant, session: &Session, turns: &[Memory]) -> Result<Consolidated> {
+    async fn lesson(&self, tenant: &Tenant, session: &Session, turns: &[Memory]) -> Result<ConsolidationReport> {
         let at = self.now();
         let visible = policy::upkeep(tenant, &session.scope);
         let known = self.store.entities(&visible, &EntityQuery::Known(EntityFilter::default()), ENTITIES).await?;
         let returned = self.returned(&visible, &session.scope, &session.thread_id).await?;
-        let mut report = Consolidated::default();
-        let entities = Register::new(known);
+        let mut report = ConsolidationReport::default();
+        let entities = EntityRegister::new(known);
         let (mut found, read) = self.candidates(tenant, session, turns, &entities, &mut report).await?;
         keep_few(&mut found.candidates, self.config.learning.writes_per_turn);
         let left = self.left_today(&visible, &session.scope, at).await?;
@@ -166,8 +166,10 @@ impl Engine {
         report.turns = turns.len();
         report.candidates = found.candidates.len();
         report.missed = found.missed.into_iter().map(|missed| missed.request).collect();
-        let Some(last) = turns.last() else { return Ok(Consolidated { waits_until: Some(next_day(at)), ..report }) };
-        let mut lesson = Lesson {
+        let Some(last) = turns.last() else {
+            return Ok(ConsolidationReport { waits_until: Some(next_day(at)), ..report });
+        };
+        let mut lesson = ConsolidationRun {
             tenant,
             session,
             visible,
@@ -198,14 +200,14 @@ impl Engine {
         tenant: &Tenant,
         session: &Session,
         turns: &[Memory],
-        entities: &Register,
-        report: &mut Consolidated,
-    ) -> Result<(Extracted, usize)> {
+        entities: &EntityRegister,
+        report: &mut ConsolidationReport,
+    ) -> Result<(Extraction, usize)> {
         let names: Vec<Option<String>> = turns.iter().map(|turn| turn.actor_id.as_deref().and_then(as_name)).collect();
         let utterances: Vec<Utterance<'_>> =
             turns.iter().zip(&names).map(|(turn, name)| utterance(turn, name.as_deref())).collect();
         let owner = session.scope.identifiers().user_id;
-        let surroundings = Surroundings { time_zone: self.time_zone.clone(), known: entities.names(), owner };
+        let surroundings = ExtractionContext { time_zone: self.time_zone.clone(), known: entities.names(), owner };
         let mut found = extract(&utterances, &surroundings);
         let Some(mind) = self.mind_for(tenant).await? else { return Ok((found, turns.len())) };
         let before = mind.left().unwrap_or(0);
@@ -231,7 +233,7 @@ impl Engine {
     }
 
     /// The memories that the candidates would be, with their vectors.
-    async fn drafts(&self, lesson: &Lesson<'_>, candidates: &[Candidate]) -> Result<Vec<Addition>> {
+    async fn drafts(&self, lesson: &ConsolidationRun<'_>, candidates: &[LearningCandidate]) -> Result<Vec<Addition>> {
         let scope = &lesson.session.scope;
         let mut caller = Caller { tenant: lesson.tenant.clone(), ..Caller::new(scope.identifiers()) };
         caller.identifiers.session_id.get_or_insert_with(|| lesson.session.session_id.clone());
@@ -279,7 +281,7 @@ impl Engine {
     }
 
     /// What a learned memory says of itself. A quotation has the day on which it was said; a rewritten one has none.
-    fn metadata_of(&self, candidate: &Candidate) -> Map<String, serde_json::Value> {
+    fn metadata_of(&self, candidate: &LearningCandidate) -> Map<String, serde_json::Value> {
         let mut metadata = Map::from_iter([("pattern".to_owned(), json!(candidate.pattern))]);
         if candidate.quoted {
             let said = candidate.said_at.to_zoned(self.time_zone.clone()).strftime("%Y-%m-%d").to_string();
@@ -297,8 +299,8 @@ impl Engine {
     /// Finds the place of one statement.
     async fn place(
         &self,
-        lesson: &mut Lesson<'_>,
-        candidate: &Candidate,
+        lesson: &mut ConsolidationRun<'_>,
+        candidate: &LearningCandidate,
         mut addition: Addition,
         named: &HashMap<MemoryId, Vec<(String, EntityId)>>,
     ) -> Result<()> {
@@ -311,7 +313,7 @@ impl Engine {
         let mut known = self.neighbours(&lesson.visible, &addition, None).await?;
         // What this round has replaced no longer holds; what it has added does.
         known.retain(|one| !lesson.replaced(one.id));
-        known.extend(lesson.fresh.iter().map(|(one, vector)| Neighbour {
+        known.extend(lesson.fresh.iter().map(|(one, vector)| KnownStatement {
             similarity: cosine(vector.as_ref(), addition.vector.as_ref()),
             ..one.clone()
         }));
@@ -348,10 +350,10 @@ impl Engine {
     /// Writes what a decision means. Returns the memory that now says it.
     async fn write(
         &self,
-        lesson: &mut Lesson<'_>,
+        lesson: &mut ConsolidationRun<'_>,
         decision: &Decision,
         addition: Addition,
-        known: &[Neighbour],
+        known: &[KnownStatement],
         why: &str,
     ) -> Result<MemoryId> {
         let one = neighbour(&addition.memory, None);
@@ -384,7 +386,7 @@ impl Engine {
     /// Names what the turns speak of; each turn counts once.
     fn mention_turns(
         &self,
-        lesson: &mut Lesson<'_>,
+        lesson: &mut ConsolidationRun<'_>,
         mentions: &HashMap<MemoryId, Vec<Mention>>,
     ) -> HashMap<MemoryId, Vec<(String, EntityId)>> {
         let (at, scope) = (lesson.at, lesson.session.scope.clone());
@@ -410,8 +412,8 @@ impl Engine {
     /// Its sources, and the things it names.
     fn attach(
         &self,
-        lesson: &mut Lesson<'_>,
-        candidate: &Candidate,
+        lesson: &mut ConsolidationRun<'_>,
+        candidate: &LearningCandidate,
         id: MemoryId,
         named: &HashMap<MemoryId, Vec<(String, EntityId)>>,
         why: &str,
@@ -428,7 +430,7 @@ impl Engine {
     }
 
     /// What the round comes to: counts, further work, and the mark.
-    fn finish(&self, lesson: &mut Lesson<'_>, last: &Memory) {
+    fn finish(&self, lesson: &mut ConsolidationRun<'_>, last: &Memory) {
         let (scope, at) = (lesson.session.scope.clone(), lesson.at);
         let written = lesson.report.added + lesson.report.superseded;
         let refused: usize = lesson.report.refused.values().sum();
@@ -461,7 +463,7 @@ pub(crate) const WRITTEN: &str = "learned";
 pub(crate) const REFUSED: &str = "learned refused";
 pub(crate) const MISSED: &str = "learned missed";
 
-impl Lesson<'_> {
+impl ConsolidationRun<'_> {
     fn push(&mut self, action: impl Into<Action>, reason: &str) {
         let provenance = Provenance {
             actor: Some("loci".to_owned()),
@@ -478,7 +480,7 @@ impl Lesson<'_> {
         }
     }
 
-    fn ask(&mut self, asked: Consented, why: &str) {
+    fn ask(&mut self, asked: ConsentOutcome, why: &str) {
         self.report.proposed += usize::from(asked.new);
         self.report.skipped += usize::from(!asked.new);
         for action in asked.actions {
@@ -496,7 +498,7 @@ impl Lesson<'_> {
     }
 }
 
-impl Consolidated {
+impl ConsolidationReport {
     pub(crate) fn take(&mut self, more: Self) {
         self.turns += more.turns;
         self.candidates += more.candidates;
@@ -515,7 +517,7 @@ impl Consolidated {
 }
 
 /// Drops what is over the number that may be learned from one turn. What someone asked for is kept.
-fn keep_few(candidates: &mut Vec<Candidate>, most: u32) {
+fn keep_few(candidates: &mut Vec<LearningCandidate>, most: u32) {
     let mut by_turn: HashMap<MemoryId, u32> = HashMap::new();
     candidates.retain(|candidate| {
         let Some(turn) = candidate.from.first() else { return true };
@@ -526,7 +528,7 @@ fn keep_few(candidates: &mut Vec<Candidate>, most: u32) {
 }
 
 /// Drops the candidates of turns that are over the cap. Returns how many turns are learned from now.
-fn within_cap(candidates: &mut Vec<Candidate>, turns: &[Memory], left: usize, most: usize) -> usize {
+fn within_cap(candidates: &mut Vec<LearningCandidate>, turns: &[Memory], left: usize, most: usize) -> usize {
     if candidates.len() <= left {
         return turns.len();
     }

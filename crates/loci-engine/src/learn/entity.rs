@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::Map;
 
 use crate::access::policy::{self, Caller};
-use crate::learn::extract::{Mention, Voice, mentioned};
+use crate::learn::extract::{Mention, SpeakerIdentity, mentioned};
 use crate::learn::language::name_key;
 use crate::{Engine, Result};
 
@@ -36,7 +36,7 @@ pub struct EntityProfile {
 
 /// What resolving mentions comes to.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Resolved {
+pub(crate) struct EntityResolution {
     /// Entities that are new or have new names.
     pub(crate) named: Vec<Entity>,
     /// Which turned out to be the same: the one that stays, and the one that is taken up.
@@ -47,13 +47,13 @@ pub(crate) struct Resolved {
 
 /// The known entities of a scope, by name.
 #[derive(Debug, Default)]
-pub(crate) struct Register {
+pub(crate) struct EntityRegister {
     /// One that was taken up by another is gone.
     entities: Vec<Option<Entity>>,
     by_name: HashMap<String, usize>,
 }
 
-impl Register {
+impl EntityRegister {
     /// The entities that are known.
     pub(crate) fn new(known: Vec<Entity>) -> Self {
         let mut register = Self::default();
@@ -85,8 +85,8 @@ impl Register {
         mentions: &[Mention],
         at: Timestamp,
         mut new_id: impl FnMut() -> EntityId,
-    ) -> Resolved {
-        let mut resolved = Resolved::default();
+    ) -> EntityResolution {
+        let mut resolved = EntityResolution::default();
         for mention in mentions {
             let mut bearers: Vec<usize> = Vec::new();
             for name in std::iter::once(&mention.name).chain(&mention.aliases) {
@@ -201,7 +201,7 @@ impl Engine {
 
     /// What it takes to say whom and what a remembered text names.
     pub(crate) async fn mentions_of(&self, visible: &Visible, scope: &Scope, memory: &Memory) -> Result<Vec<Action>> {
-        let voice = Voice::of(memory.actor_id.as_deref(), memory.identifiers.user_id.as_deref());
+        let voice = SpeakerIdentity::of(memory.actor_id.as_deref(), memory.identifiers.user_id.as_deref());
         let mentions = mentioned(&memory.content, &voice);
         // What only its writer sees does not name anything for others.
         if mentions.is_empty() || memory.access_policy.writer_only() || visible.categories().is_some() {
@@ -209,7 +209,7 @@ impl Engine {
         }
         let names: Vec<String> =
             mentions.iter().flat_map(|one| std::iter::once(&one.name).chain(&one.aliases)).cloned().collect();
-        let mut known = Register::new(
+        let mut known = EntityRegister::new(
             self.store
                 .entities(&policy::upkeep(visible.tenant(), scope), &EntityQuery::Named(names.to_vec()), usize::MAX)
                 .await?,
@@ -274,7 +274,7 @@ mod tests {
             next += 1;
             EntityId(Uuid::from_u128(next))
         };
-        let mut known = Register::default();
+        let mut known = EntityRegister::default();
         let person = EntityType::Person;
         let first = known.resolve(&[mention("Robert", person, &[]), mention("Bob", person, &[])], at, &mut ids);
         assert_eq!((first.named.len(), first.united.len()), (2, 0));
@@ -294,7 +294,7 @@ mod tests {
     #[test]
     fn a_concept_may_become_more() {
         let at = "2026-06-01T12:00:00Z".parse().unwrap();
-        let mut known = Register::default();
+        let mut known = EntityRegister::default();
         let mut ids = || EntityId(Uuid::from_u128(1));
         known.resolve(&[mention("Atlas", EntityType::Concept, &[])], at, &mut ids);
         let typed = known.resolve(&[mention("Atlas", EntityType::Project, &[])], at, &mut ids);

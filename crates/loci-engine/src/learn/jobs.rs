@@ -12,7 +12,7 @@ use loci_types::{ErrorKind, Job, JobKind, JobRecord, MemoryId, Scope, Space, Ten
 use serde::Serialize;
 
 use crate::access::policy::{self, Caller};
-use crate::{Consolidated, Engine, Error, Result};
+use crate::{ConsolidationReport, Engine, Error, Result};
 
 /// For so long a job is ours.
 const LEASE: Duration = Duration::from_secs(120);
@@ -47,15 +47,15 @@ pub struct JobRun {
     /// Jobs that wait for another day, because a cap is reached.
     pub waiting: usize,
     /// What sessions taught.
-    pub learned: Consolidated,
+    pub learned: ConsolidationReport,
 }
 
 /// How far a job came.
 enum Progress {
     /// It is done; what it taught.
-    Done(Consolidated),
+    Done(ConsolidationReport),
     /// The rest waits.
-    Waits { until: Timestamp, learned: Consolidated },
+    Waits { until: Timestamp, learned: ConsolidationReport },
 }
 
 impl Engine {
@@ -137,7 +137,7 @@ impl Engine {
                 None => Progress::Done(learned),
             });
         }
-        self.perform_other(caller, job).await.map(|()| Progress::Done(Consolidated::default()))
+        self.perform_other(caller, job).await.map(|()| Progress::Done(ConsolidationReport::default()))
     }
 
     async fn perform_other(&self, caller: &Caller, job: &Job) -> Result<()> {

@@ -12,7 +12,7 @@ use loci_types::{
 use serde_json::json;
 
 use crate::access::policy::{self, Caller};
-use crate::learn::llm::Mind;
+use crate::learn::llm::LlmClient;
 use crate::lifecycle::summarize::{Summary, SummaryStrategy, Writer, summarize};
 use crate::{Engine, NewMemory, Result};
 
@@ -43,10 +43,10 @@ pub struct SummarizeRequest {
 }
 
 /// A language model that writes summaries.
-struct Scribe(Mind);
+struct LlmWriter(LlmClient);
 
 #[async_trait]
-impl Writer for Scribe {
+impl Writer for LlmWriter {
     async fn write(&self, texts: &[String], max_tokens: usize) -> Result<String> {
         self.0.summary(texts, max_tokens).await.map(|(text, _)| text)
     }
@@ -103,8 +103,8 @@ impl Engine {
         let texts: Vec<String> = memories.iter().map(spoken).collect();
         let vectors = self.vectors_of(visible, memories).await?;
         let mind = self.mind_for(tenant).await?;
-        let before = mind.as_ref().and_then(Mind::left).unwrap_or(0);
-        let scribe = mind.clone().map(Scribe);
+        let before = mind.as_ref().and_then(LlmClient::left).unwrap_or(0);
+        let scribe = mind.clone().map(LlmWriter);
         let writer = scribe.as_ref().map(|scribe| scribe as &dyn Writer);
         let made = summarize(&texts, vectors.as_deref(), strategy, target, writer).await;
         if let Some(mind) = &mind {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::access::bounds::between;
 use crate::access::policy::Caller;
 use crate::prompt::pack::delta::{Delta, DeltaChange, DeltaEvent};
-use crate::prompt::pack::{Budget, Format, Item, Packed, Related, Share, pack};
+use crate::prompt::pack::{Format, PackBudget, PackItem, PackedText, Related, Share, pack};
 use crate::prompt::render::{is_quotation, reported};
 use crate::{Answered, Engine, Recall, RecallHit, RecallRequest, Result};
 
@@ -79,8 +79,8 @@ impl Engine {
         let found = self.recall_for_prompt(caller, request.recall, complexity.limit()).await?;
         let since = (request.since, request.thread_id.as_deref());
         let (revision, delta) = self.delta(caller, layers.as_deref(), since).await?;
-        let budget = Budget { tokens: budget_tokens, summarize: request.summarize, ..Budget::default() };
-        let Packed { text, tokens, cited, left_out, shortened } =
+        let budget = PackBudget { tokens: budget_tokens, summarize: request.summarize, ..PackBudget::default() };
+        let PackedText { text, tokens, cited, left_out, shortened } =
             pack(&self.items(&found), delta.as_ref(), request.format, &budget);
         if !uncounted {
             self.count_cited(caller, told.as_deref(), &found, &cited).await;
@@ -141,11 +141,11 @@ impl Engine {
     }
 
     /// The hits as they are packed.
-    pub(crate) fn items(&self, recall: &Recall) -> Vec<Item> {
+    pub(crate) fn items(&self, recall: &Recall) -> Vec<PackItem> {
         recall.hits.iter().map(|hit| self.item(hit)).collect()
     }
 
-    fn item(&self, hit: &RecallHit) -> Item {
+    fn item(&self, hit: &RecallHit) -> PackItem {
         let memory = &hit.memory;
         let turn = memory.thread_id.is_some() && (memory.actor_id.is_some() || memory.role.is_some());
         let share = match (memory.kind.name(), self.kinds.spec(&memory.kind).class) {
@@ -159,7 +159,7 @@ impl Engine {
             text: related.content.clone(),
             relation: related.relation.name().to_owned(),
         };
-        Item {
+        PackItem {
             id: memory.id,
             kind: memory.kind.name().to_owned(),
             category: memory.category.clone(),

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use loci_types::Memory;
 use serde_json::Value;
 
-use crate::write::contradict::Newer;
+use crate::write::contradict::NewerStatement;
 use crate::write::reconcile::place::CONTEXT;
 
 /// Where a quotation says on which day it was said.
@@ -36,7 +36,7 @@ pub fn reported(memory: &Memory) -> Cow<'_, str> {
 }
 
 /// A memory as it is shown, with what was said later and may contradict it.
-pub fn shown(memory: &Memory, newer: Option<&Newer>) -> String {
+pub fn shown(memory: &Memory, newer: Option<&NewerStatement>) -> String {
     match newer {
         Some(newer) => format!("{} (newer: {})", reported(memory), newer.text),
         None => reported(memory).into_owned(),

@@ -8,7 +8,7 @@ use loci_types::{Edge, Entity, Filter, LedgerEntry, Memory, MemoryId, Relation, 
 use serde::Serialize;
 
 use crate::access::policy::Caller;
-use crate::write::contradict::Newer;
+use crate::write::contradict::NewerStatement;
 use crate::{Engine, Result};
 
 /// A chain longer than this is cut.
@@ -19,9 +19,9 @@ const TOLD: usize = 100;
 
 /// Where a memory comes from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Provenance))]
 #[serde(rename_all = "camelCase")]
-pub struct Provenance {
+pub struct ProvenanceReport {
     /// The memory.
     pub memory: Memory,
     /// The memories it was learned from.
@@ -34,14 +34,14 @@ pub struct Provenance {
     pub edges: Vec<Edge>,
     /// What was said later and may contradict it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub newer: Option<Newer>,
+    pub newer: Option<NewerStatement>,
     /// What happened to it, oldest first.
     pub history: Vec<LedgerEntry>,
 }
 
 impl Engine {
     /// Tells where a memory comes from.
-    pub async fn explain(&self, caller: &Caller, id: MemoryId) -> Result<Provenance> {
+    pub async fn explain(&self, caller: &Caller, id: MemoryId) -> Result<ProvenanceReport> {
         let visible = self.visible(caller, None).await?;
         let Some(memory) = self.store.fetch(&visible, &[id]).await?.pop() else {
             return Err(loci_store::Error::NotFound(id).into());
@@ -58,7 +58,7 @@ impl Engine {
             .filter(|edge| edge.relation != Relation::Supersedes)
             .partition(|edge| edge.relation == Relation::DerivedFrom && edge.source_id == id);
         let sources: Vec<MemoryId> = sources.iter().map(|edge| edge.target_id).collect();
-        Ok(Provenance {
+        Ok(ProvenanceReport {
             sources: self.store.fetch(&visible, &sources).await?,
             chain: self.chain(&visible, &memory).await?,
             entities: entities?,

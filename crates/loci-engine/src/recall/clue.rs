@@ -73,9 +73,9 @@ pub(crate) const OWN: [Clue; 5] = [Clue::Meaning, Clue::Tokens, Clue::Words, Clu
 
 /// The clues about one memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Clues([f64; Clue::ALL.len()]);
+pub(crate) struct ClueValues([f64; Clue::ALL.len()]);
 
-impl Clues {
+impl ClueValues {
     pub(crate) const NONE: Self = Self([0.0; Clue::ALL.len()]);
 
     pub(crate) fn get(&self, clue: Clue) -> f64 {
@@ -89,9 +89,9 @@ impl Clues {
 
 /// How loudly each clue speaks.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Voices([f64; Clue::ALL.len()]);
+pub(crate) struct WeightTable([f64; Clue::ALL.len()]);
 
-impl Voices {
+impl WeightTable {
     /// The usual weights for a question of so many tokens, or those that are set.
     pub(crate) fn new(tokens: usize, set: &BTreeMap<Clue, f64>) -> Self {
         let mut weights = [0.0; Clue::ALL.len()];
@@ -108,12 +108,12 @@ impl Voices {
     }
 
     /// The weighted sum, in the order of the clues.
-    pub(crate) fn sum(&self, clues: &Clues) -> f64 {
+    pub(crate) fn sum(&self, clues: &ClueValues) -> f64 {
         self.0.iter().zip(clues.0).map(|(weight, value)| weight * value).sum()
     }
 
     /// What the text of the memory itself says.
-    pub(crate) fn own(&self, clues: &Clues) -> f64 {
+    pub(crate) fn own(&self, clues: &ClueValues) -> f64 {
         OWN.iter().map(|clue| self.get(*clue) * clues.get(*clue)).sum()
     }
 }

@@ -3,11 +3,11 @@
 //! Pure: a question and a pool come in, clues go out. Values are not normalised over the
 //! pool; only the mean length in BM25 and, for texts that no model reads, the rarity of letter runs are taken from it.
 
-use super::clue::{Clue, Clues};
-use super::late::Matches;
-use super::pool::{Member, Pool};
+use super::clue::{Clue, ClueValues};
+use super::late::TokenMatches;
+use super::pool::{Candidate, CandidateSet};
 use super::question::Question;
-use super::reading::Speaker;
+use super::reading::TurnSpeaker;
 use super::{when, words};
 
 /// What a neighbour's token counts.
@@ -30,8 +30,8 @@ const ADDRESSED: f64 = 0.5;
 const NUMBER: f64 = 0.4;
 
 /// The clues about every member, in the order of the pool.
-pub(crate) fn gather(question: &Question, pool: &Pool, matches: &Matches) -> Vec<Clues> {
-    let mut clues = vec![Clues::NONE; pool.members.len()];
+pub(crate) fn gather(question: &Question, pool: &CandidateSet, matches: &TokenMatches) -> Vec<ClueValues> {
+    let mut clues = vec![ClueValues::NONE; pool.members.len()];
     words::weigh(question, pool, &mut clues);
     tokens(question, pool, matches, &mut clues);
     for (at, (member, clues)) in pool.members.iter().zip(&mut clues).enumerate() {
@@ -44,7 +44,7 @@ pub(crate) fn gather(question: &Question, pool: &Pool, matches: &Matches) -> Vec
 }
 
 /// How well the question's tokens are met in the memory, with the question it answers, beside it and in its session.
-fn tokens(question: &Question, pool: &Pool, matches: &Matches, clues: &mut [Clues]) {
+fn tokens(question: &Question, pool: &CandidateSet, matches: &TokenMatches, clues: &mut [ClueValues]) {
     let mut sessions = vec![vec![0.0_f32; question.tokens.len()]; pool.sessions];
     for (at, member) in pool.members.iter().enumerate() {
         raise(&mut sessions[member.session], matches.of(at), 1.0);
@@ -83,8 +83,8 @@ fn raise(row: &mut [f32], other: &[f32], share: f32) {
 }
 
 /// The weighted mean over the question's tokens.
-fn mean(question: &Question, weights: &[f64], member: &Member, row: &[f32]) -> f64 {
-    let spoken = matches!(member.reading.speaker, Speaker::Named(_));
+fn mean(question: &Question, weights: &[f64], member: &Candidate, row: &[f32]) -> f64 {
+    let spoken = matches!(member.reading.speaker, TurnSpeaker::Named(_));
     let (mut sum, mut all) = (0.0, 0.0);
     for ((token, weight), best) in question.tokens.iter().zip(weights).zip(row) {
         // Among speakers names tell nothing, unless the question is nothing but names.
@@ -96,15 +96,15 @@ fn mean(question: &Question, weights: &[f64], member: &Member, row: &[f32]) -> f
 }
 
 /// What can be seen of a memory by itself.
-fn observe(question: &Question, member: &Member, clues: &mut Clues) {
+fn observe(question: &Question, member: &Candidate, clues: &mut ClueValues) {
     let (reading, asks) = (&member.reading, &question.plan.asks);
     let mark = |holds: bool| f64::from(u8::from(holds));
-    if let (Some(asked), Speaker::Named(name)) = (&question.speaker, &reading.speaker) {
+    if let (Some(asked), TurnSpeaker::Named(name)) = (&question.speaker, &reading.speaker) {
         clues.set(Clue::Speaker, if **name == **asked { 1.0 } else { -1.0 });
     }
     let role = match reading.speaker {
-        Speaker::User => 1.0,
-        Speaker::Assistant => -1.0,
+        TurnSpeaker::User => 1.0,
+        TurnSpeaker::Assistant => -1.0,
         _ => 0.0,
     };
     let share = match (asks.summary, asks.assistant) {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clue::Clue;
 use crate::config::Weights;
-use crate::recall::score::{self, Terms};
+use crate::recall::score::{self, ScoreTerms};
 
 /// Why a memory was found and ranked as it was:
 ///
@@ -48,7 +48,7 @@ pub struct Explanation {
     pub reranked: Option<f64>,
     /// What the score is made of.
     #[serde(flatten)]
-    pub terms: Terms,
+    pub terms: ScoreTerms,
     /// Memories that say the same and gave way to this one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overrides: Vec<MemoryId>,

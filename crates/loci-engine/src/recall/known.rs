@@ -7,7 +7,7 @@
 use loci_store::text::Analyser;
 
 use super::Answered;
-use super::rank::{Candidate, ScoredPool};
+use super::rank::{RankedCandidate, ScoredCandidates};
 
 /// Slope and intercept of the logistic regression from own evidence, in nats, to the chance of an answer.
 const GROWTH: f64 = 0.24;
@@ -30,12 +30,12 @@ const NOTHING: f64 = -0.35;
 const LIKELY: f64 = 1.0;
 
 /// How likely the best candidates answer the question, 0..1.
-pub(crate) fn confidence(scored: &ScoredPool, analyser: &Analyser, candidates: &[Candidate]) -> f64 {
+pub(crate) fn confidence(scored: &ScoredCandidates, analyser: &Analyser, candidates: &[RankedCandidate]) -> f64 {
     let asks = &scored.question.plan.asks;
     if asks.newest || asks.important {
         return 1.0;
     }
-    let mut first: Vec<&Candidate> = candidates.iter().collect();
+    let mut first: Vec<&RankedCandidate> = candidates.iter().collect();
     first.sort_by(|a, b| b.explain.evidence.total_cmp(&a.explain.evidence));
     let own = first.iter().take(FIRST).map(|one| scored.own(one.at)).fold(0.0, f64::max);
     let mark = |holds: bool, cost: f64| if holds { cost } else { 0.0 };

@@ -88,7 +88,7 @@ impl From<Rank> for LaneRank {
 }
 
 /// What the lanes found.
-pub(crate) struct Found {
+pub(crate) struct LaneResults {
     pub(crate) strategy: Strategy,
     pub(crate) lanes: Vec<(&'static str, Vec<Hit>)>,
     /// What the model saw in the question; none: there is no model to ask.
@@ -100,7 +100,7 @@ pub(crate) struct Found {
     pub(crate) frequencies: Frequencies,
 }
 
-impl Found {
+impl LaneResults {
     /// The parts that could not be asked.
     pub(crate) fn degraded(&self) -> Vec<String> {
         if self.lane_missed { vec!["vector".to_owned()] } else { Vec::new() }
@@ -132,10 +132,10 @@ impl Engine {
         request: &RecallRequest,
         plan: &mut Plan,
         limit: usize,
-    ) -> Result<Found> {
+    ) -> Result<LaneResults> {
         let retrieval = &self.config.retrieval;
         let wanted = (limit * retrieval.overfetch).max(retrieval.candidates);
-        let mut found = Found {
+        let mut found = LaneResults {
             strategy: request.strategy,
             lanes: Vec::new(),
             embedding: None,
@@ -165,7 +165,7 @@ impl Engine {
                     newest(plan.asks.important, Measure::Importance),
                 );
                 let vector = vector?;
-                found.lane_missed = !matches!(vector, Near::Found(..));
+                found.lane_missed = !matches!(vector, VectorLane::Hits(..));
                 let (embedding, nearest) = vector.parts();
                 let lexical = lexical?;
                 if let (Some(embedder), Some(embedding)) = (&self.embedder, &embedding) {
@@ -187,11 +187,11 @@ impl Engine {
             }
             Strategy::Semantic => {
                 let vector = self.vector_lane(visible, request, filter, wanted, retrieval.vector_floor).await?;
-                found.lane_missed = !matches!(vector, Near::Found(..));
+                found.lane_missed = !matches!(vector, VectorLane::Hits(..));
                 // Nobody else is asked, so nothing found would be taken for nothing there.
                 match vector {
-                    Near::Away(_, error) => return Err(error.into()),
-                    Near::NoModel if self.embedder.is_some() => {
+                    VectorLane::Unavailable(_, error) => return Err(error.into()),
+                    VectorLane::Disabled if self.embedder.is_some() => {
                         return Err(Error::new(ErrorKind::EmbeddingFailed, "the embedding model failed")
                             .at("strategy")
                             .hint("try again, or ask with the strategy hybrid, which falls back to words")
@@ -257,36 +257,38 @@ impl Engine {
         filter: &Filter,
         wanted: usize,
         floor: f64,
-    ) -> Result<Near> {
-        let Some((vector, embedding)) = self.embed_question(&request.query).await else { return Ok(Near::NoModel) };
+    ) -> Result<VectorLane> {
+        let Some((vector, embedding)) = self.embed_question(&request.query).await else {
+            return Ok(VectorLane::Disabled);
+        };
         let mut hits = match self.store.nearest(visible, &vector, filter, wanted).await {
             Ok(hits) => hits,
-            Err(error @ loci_store::Error::Unavailable { .. }) => return Ok(Near::Away(embedding, error)),
+            Err(error @ loci_store::Error::Unavailable { .. }) => return Ok(VectorLane::Unavailable(embedding, error)),
             Err(error) => return Err(error.into()),
         };
         let threshold = request.threshold.or(self.config.retrieval.threshold).unwrap_or(floor);
         hits.retain(|hit| hit.score >= threshold);
-        Ok(Near::Found(embedding, hits))
+        Ok(VectorLane::Hits(embedding, hits))
     }
 }
 
 /// What came of asking the vector lane.
-pub(crate) enum Near {
+pub(crate) enum VectorLane {
     /// There is no model to ask.
-    NoModel,
+    Disabled,
     /// The index that proposes the nearest cannot be asked now.
-    Away(Embedding, loci_store::Error),
+    Unavailable(Embedding, loci_store::Error),
     /// What the model saw in the question, and who is near.
-    Found(Embedding, Vec<Hit>),
+    Hits(Embedding, Vec<Hit>),
 }
 
-impl Near {
+impl VectorLane {
     /// What there is of an answer.
     fn parts(self) -> (Option<Embedding>, Vec<Hit>) {
         match self {
-            Near::NoModel => (None, Vec::new()),
-            Near::Away(embedding, _) => (Some(embedding), Vec::new()),
-            Near::Found(embedding, hits) => (Some(embedding), hits),
+            VectorLane::Disabled => (None, Vec::new()),
+            VectorLane::Unavailable(embedding, _) => (Some(embedding), Vec::new()),
+            VectorLane::Hits(embedding, hits) => (Some(embedding), hits),
         }
     }
 }

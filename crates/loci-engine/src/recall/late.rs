@@ -9,7 +9,7 @@ use loci_models::{Embedding, Token};
 use loci_store::text::says_nothing;
 
 use super::letters::{LetterMatches, Letters};
-use super::pool::{Member, Pool};
+use super::pool::{Candidate, CandidateSet};
 use super::question::Question;
 
 /// What a token is expected to be met by where there are no states: so much, and so much more if its word stands there.
@@ -51,7 +51,7 @@ pub(crate) fn all(tokens: &[Token]) -> Vec<(String, &Token)> {
 }
 
 /// For each member and each token of the question how well it is met.
-pub(crate) struct Matches {
+pub(crate) struct TokenMatches {
     width: usize,
     best: Vec<f32>,
     /// By letters alone; empty where no member needed them.
@@ -60,9 +60,9 @@ pub(crate) struct Matches {
     weights: Vec<f64>,
 }
 
-impl Matches {
+impl TokenMatches {
     /// Compares every token of the question with every member of the pool.
-    pub(crate) fn new(question: &Question, pool: &Pool) -> Self {
+    pub(crate) fn new(question: &Question, pool: &CandidateSet) -> Self {
         let width = question.tokens.len();
         let weights = question.tokens.iter().map(|token| token.weight).collect();
         let best = vec![0.0; width * pool.members.len()];
@@ -116,7 +116,7 @@ impl Matches {
 }
 
 /// What the states would most likely say.
-fn expect(question: &Question, member: &Member, met: &[f32], row: &mut [f32]) {
+fn expect(question: &Question, member: &Candidate, met: &[f32], row: &mut [f32]) {
     let other = question.other_cosine(&member.reading);
     for (row, met) in row.iter_mut().zip(met) {
         *row = match other {

@@ -4,15 +4,15 @@
 //! grow together, so there a word is met as far as its runs of three and four letters are; of scripts that write no spaces
 //! the single characters and pairs of them.
 
-use super::lookup::Lookup;
+use super::lookup::SmallIntMap;
 use super::question::Question;
-use super::reading::{Reading, fold};
+use super::reading::{MemoryFeatures, fold};
 
 /// The words of a question, ready to be looked for.
 pub(crate) struct Letters<'a> {
     question: &'a Question,
-    terms: Lookup,
-    runs: Lookup,
+    terms: SmallIntMap,
+    runs: SmallIntMap,
     /// The places of each token's term and runs.
     of_token: Vec<(usize, Vec<usize>)>,
 }
@@ -26,9 +26,9 @@ pub(crate) struct LetterMatches {
 
 impl<'a> Letters<'a> {
     pub(crate) fn new(question: &'a Question) -> Self {
-        let mut terms = Lookup::for_most(question.tokens.len());
+        let mut terms = SmallIntMap::for_most(question.tokens.len());
         let folded: Vec<String> = question.tokens.iter().map(|token| fold(&token.word)).collect();
-        let mut runs = Lookup::for_most(folded.iter().map(|word| 4 * word.len()).sum());
+        let mut runs = SmallIntMap::for_most(folded.iter().map(|word| 4 * word.len()).sum());
         let of_token = question.tokens.iter().zip(&folded).map(|(token, word)| {
             let mut own: Vec<usize> = Vec::new();
             runs_of(word, |run| own.push(runs.insert(run)));
@@ -39,7 +39,7 @@ impl<'a> Letters<'a> {
     }
 
     /// What of the question stands in a memory.
-    pub(crate) fn standing(&self, reading: &Reading) -> LetterMatches {
+    pub(crate) fn standing(&self, reading: &MemoryFeatures) -> LetterMatches {
         let mut terms = vec![false; self.terms.len()];
         for term in &reading.terms {
             if let Some(place) = self.terms.find(u64::from(*term)) {

@@ -42,16 +42,16 @@ use tracing::Instrument;
 
 pub use self::clue::Clue;
 pub use self::explain::{ClueWeight, Explanation, LaneRank, RelatedMemory};
-pub(crate) use self::lanes::Near;
 pub use self::lanes::Strategy;
-pub(crate) use self::parts::{Part, pack_parts, parts_of, unpack_parts};
+pub(crate) use self::lanes::VectorLane;
+pub(crate) use self::parts::{NotePart, pack_parts, parts_of, unpack_parts};
 pub(crate) use self::readable::{in_known_script, readable};
 pub(crate) use self::same::alike;
-pub(crate) use self::shelf::Shelf;
+pub(crate) use self::shelf::FeatureCache;
 use crate::access::policy::{self, Caller};
 use crate::access::settings;
 use crate::recall::plan::Plan;
-use crate::write::contradict::Newer;
+use crate::write::contradict::NewerStatement;
 use crate::{Engine, Result};
 
 /// Minimum relevance, as a share of the best, at which a hit counts as used.
@@ -128,7 +128,7 @@ pub struct RecallHit {
     pub score: f64,
     /// What was said later and may contradict it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub newer: Option<Newer>,
+    pub newer: Option<NewerStatement>,
     /// Why it is here.
     pub explain: Explanation,
 }

@@ -6,8 +6,8 @@
 
 use loci_types::{Edge, MemoryId, Relation};
 
-use super::rank::{Candidate, ScoredPool};
-use super::reading::Reading;
+use super::rank::{RankedCandidate, ScoredCandidates};
+use super::reading::MemoryFeatures;
 use crate::learn::language::word::words;
 use crate::learn::language::{form, language_of};
 
@@ -40,10 +40,10 @@ const ALIKE_WITH_WORDS: f64 = 0.35;
 const SHARED_WORDS: u32 = 2;
 
 /// Lifts later memories above earlier ones that say the same of the question.
-pub(crate) fn lift(scored: &ScoredPool, edges: &[Edge], candidates: &mut [Candidate]) {
+pub(crate) fn lift(scored: &ScoredCandidates, edges: &[Edge], candidates: &mut [RankedCandidate]) {
     let among = candidates.len().min(AMONG);
     let held: Vec<u128> = candidates[..among].iter().map(|one| held(scored, one)).collect();
-    let reading = |one: &Candidate| scored.pool.members[one.at].reading.clone();
+    let reading = |one: &RankedCandidate| scored.pool.members[one.at].reading.clone();
     let mut by_age: Vec<usize> = (0..among).collect();
     by_age.sort_by_key(|at| reading(&candidates[*at]).said_at);
     for &old in &by_age {
@@ -89,7 +89,7 @@ fn is_linked(edges: &[Edge], new: MemoryId, old: MemoryId) -> bool {
 }
 
 /// Which of the question's terms a memory holds.
-fn held(scored: &ScoredPool, candidate: &Candidate) -> u128 {
+fn held(scored: &ScoredCandidates, candidate: &RankedCandidate) -> u128 {
     let terms = &scored.pool.members[candidate.at].reading.terms;
     let asked = scored.question.terms.iter().enumerate();
     asked.filter(|(_, term)| terms.contains(&term.key)).fold(0, |held, (place, _)| held | 1 << place)
@@ -102,7 +102,7 @@ fn tells_of_change(text: &str) -> bool {
 }
 
 /// How alike two are by the model that has read both; 0 if none has.
-fn cosine(old: &Reading, new: &Reading) -> f64 {
+fn cosine(old: &MemoryFeatures, new: &MemoryFeatures) -> f64 {
     let (old, new) = match old.readable && new.readable {
         true => (old.vector.as_ref(), new.vector.as_ref()),
         false => (old.in_languages.get(), new.in_languages.get()),
@@ -110,7 +110,7 @@ fn cosine(old: &Reading, new: &Reading) -> f64 {
     old.zip(new).map_or(0.0, |(old, new)| old.cosine_to(new))
 }
 
-fn alike(old: &Reading, new: &Reading, shared: u32) -> bool {
+fn alike(old: &MemoryFeatures, new: &MemoryFeatures, shared: u32) -> bool {
     let cosine = cosine(old, new);
     if !(old.readable && new.readable) {
         return cosine >= ALIKE_IN_LANGUAGES;

@@ -5,20 +5,20 @@
 
 use std::sync::Arc;
 
-use super::reading::{Reading, Speaker};
+use super::reading::{MemoryFeatures, TurnSpeaker};
 
 /// The memories that are weighed, with who stands beside whom.
 #[derive(Debug, Default)]
-pub(crate) struct Pool {
-    pub(crate) members: Vec<Member>,
+pub(crate) struct CandidateSet {
+    pub(crate) members: Vec<Candidate>,
     /// How many sessions there are.
     pub(crate) sessions: usize,
 }
 
 /// A memory in the pool.
 #[derive(Debug)]
-pub(crate) struct Member {
-    pub(crate) reading: Arc<Reading>,
+pub(crate) struct Candidate {
+    pub(crate) reading: Arc<MemoryFeatures>,
     /// How often recall returned it.
     pub(crate) access_count: u64,
     /// The number of its session in this pool.
@@ -31,22 +31,29 @@ pub(crate) struct Member {
     pub(crate) question: Option<usize>,
 }
 
-impl Member {
+impl Candidate {
     /// Whether nothing stands beside it.
     pub(crate) fn alone(&self) -> bool {
         self.before.is_none() && self.after.is_none()
     }
 }
 
-impl Pool {
+impl CandidateSet {
     /// Adds a run of memories that follow each other in one session.
-    pub(crate) fn push(&mut self, session: usize, run: Vec<(Arc<Reading>, u64)>) {
+    pub(crate) fn push(&mut self, session: usize, run: Vec<(Arc<MemoryFeatures>, u64)>) {
         self.sessions = self.sessions.max(session + 1);
         for (reading, access_count) in &run {
             // The parts of a long note stand for it, each by itself.
             for part in &reading.parts {
                 let (reading, access_count) = (part.clone(), *access_count);
-                self.members.push(Member { reading, access_count, session, before: None, after: None, question: None });
+                self.members.push(Candidate {
+                    reading,
+                    access_count,
+                    session,
+                    before: None,
+                    after: None,
+                    question: None,
+                });
             }
         }
         let run: Vec<_> = run.into_iter().filter(|(reading, _)| reading.parts.is_empty()).collect();
@@ -59,13 +66,13 @@ impl Pool {
                 before.asks && before.speaker != reading.speaker
             });
             let after = (place < last).then_some(at + 1);
-            self.members.push(Member { reading, access_count, session, before, after, question });
+            self.members.push(Candidate { reading, access_count, session, before, after, question });
         }
     }
 
     /// Those up to `reach` steps away, with their distance.
     pub(crate) fn beside(&self, at: usize, reach: usize) -> impl Iterator<Item = (usize, usize)> {
-        let walk = move |step: fn(&Member) -> Option<usize>| {
+        let walk = move |step: fn(&Candidate) -> Option<usize>| {
             std::iter::successors(step(&self.members[at]), move |next| step(&self.members[*next])).take(reach)
         };
         let back = walk(|member| member.before).enumerate();
@@ -79,7 +86,7 @@ impl Pool {
             .members
             .iter()
             .filter_map(|member| match &member.reading.speaker {
-                Speaker::Named(name) => Some(&**name),
+                TurnSpeaker::Named(name) => Some(&**name),
                 _ => None,
             })
             .collect();

@@ -14,7 +14,7 @@ use loci_types::TimeSpan;
 
 use super::late;
 use super::readable::readable;
-use super::reading::{Reading, key};
+use super::reading::{MemoryFeatures, key};
 use super::when;
 use crate::recall::plan::Plan;
 
@@ -27,11 +27,11 @@ const MOST_TOKENS: usize = 64;
 pub(crate) struct Question {
     pub(crate) plan: Plan,
     /// Its different terms.
-    pub(crate) terms: Vec<Term>,
+    pub(crate) terms: Vec<QueryTerm>,
     /// Terms that stand together, by their places among the terms.
     pub(crate) pairs: Vec<(u32, u32)>,
     /// Its tokens that say something, when a model has seen it.
-    pub(crate) tokens: Vec<Token>,
+    pub(crate) tokens: Vec<QueryToken>,
     /// Its vector, without the names of those who speak where they are known.
     vector: Option<Vec<f32>>,
     /// Its vector by the model for other languages.
@@ -48,7 +48,7 @@ pub(crate) struct Question {
 
 /// A term of the question.
 #[derive(Debug, Clone)]
-pub(crate) struct Term {
+pub(crate) struct QueryTerm {
     pub(crate) text: String,
     pub(crate) key: u32,
     /// How often the question says it.
@@ -65,7 +65,7 @@ pub(crate) struct Term {
 
 /// A token of the question.
 #[derive(Debug, Clone)]
-pub(crate) struct Token {
+pub(crate) struct QueryToken {
     pub(crate) state: State,
     /// How much it says.
     pub(crate) weight: f64,
@@ -79,7 +79,7 @@ pub(crate) struct Token {
 impl Question {
     /// Takes a question apart. What its words weigh is told later, by [`Question::weigh`].
     pub(crate) fn new(analyser: &Analyser, plan: Plan) -> Self {
-        let mut terms: Vec<Term> = Vec::new();
+        let mut terms: Vec<QueryTerm> = Vec::new();
         let mut said = analyser.query_terms(&plan.text);
         // Whole documents are pasted for questions.
         said.truncate(MOST_TERMS);
@@ -91,14 +91,14 @@ impl Question {
                 None => {
                     let (text, key) = (term.clone(), key(term));
                     let time = times.contains(term);
-                    terms.push(Term { text, key, count: 1.0, weight: 1.0, name: false, time, unknown: false });
+                    terms.push(QueryTerm { text, key, count: 1.0, weight: 1.0, name: false, time, unknown: false });
                 }
             }
         }
         let pairs = said.windows(2).filter(|pair| pair[0] != pair[1]).map(|pair| (key(&pair[0]), key(&pair[1])));
-        let token = |term: &Term| {
+        let token = |term: &QueryTerm| {
             let (word, term) = (term.text.clone(), term.key);
-            Token { state: [0; DIMENSIONS], weight: 1.0, name: false, word, term }
+            QueryToken { state: [0; DIMENSIONS], weight: 1.0, name: false, word, term }
         };
         Self {
             pairs: pairs.collect(),
@@ -124,9 +124,9 @@ impl Question {
         let token = |(word, token): (String, &loci_models::Token)| {
             let (state, term) =
                 (projection::quantise_query(&projection.apply(&token.state)?), key(&analyser.stem(&word)));
-            Some(Token { state, weight: 1.0, name: false, word, term })
+            Some(QueryToken { state, weight: 1.0, name: false, word, term })
         };
-        let tokens: Vec<Token> = all.into_iter().take(MOST_TOKENS).filter_map(token).collect();
+        let tokens: Vec<QueryToken> = all.into_iter().take(MOST_TOKENS).filter_map(token).collect();
         if !tokens.is_empty() {
             self.tokens = tokens;
             self.compared = true;
@@ -139,17 +139,17 @@ impl Question {
     }
 
     /// Whether the model can read both the question and a memory.
-    pub(crate) fn reads(&self, reading: &Reading) -> bool {
+    pub(crate) fn reads(&self, reading: &MemoryFeatures) -> bool {
         self.readable && reading.readable
     }
 
     /// Whether the tokens of the question and of a memory can be compared by their states.
-    pub(crate) fn compares(&self, reading: &Reading) -> bool {
+    pub(crate) fn compares(&self, reading: &MemoryFeatures) -> bool {
         self.compared && reading.readable && !reading.states.is_empty()
     }
 
     /// The cosine to a memory; none if one of them has no vector or cannot be read.
-    pub(crate) fn cosine(&self, reading: &Reading) -> Option<f64> {
+    pub(crate) fn cosine(&self, reading: &MemoryFeatures) -> Option<f64> {
         match self.reads(reading) {
             true => reading.vector.as_ref()?.cosine(self.vector.as_ref()?),
             false => self.other_cosine(reading),
@@ -157,7 +157,7 @@ impl Question {
     }
 
     /// The cosine by the model for other languages.
-    pub(crate) fn other_cosine(&self, reading: &Reading) -> Option<f64> {
+    pub(crate) fn other_cosine(&self, reading: &MemoryFeatures) -> Option<f64> {
         reading.in_languages.get()?.cosine(self.in_languages.as_ref()?)
     }
 

@@ -10,17 +10,17 @@ use jiff::Timestamp;
 use loci_models::{Detail, Embedder as _};
 use loci_types::{Edge, Filter, Memory, MemoryId, Relation, State, Visible};
 
-use super::clue::{Clue, Clues, Voices};
+use super::clue::{Clue, ClueValues, WeightTable};
 use super::explain::{ClueWeight, Explanation};
-use super::lanes::{Found, Rank, Strategy};
-use super::late::Matches;
-use super::pool::{Member, Pool};
+use super::lanes::{LaneResults, Rank, Strategy};
+use super::late::TokenMatches;
+use super::pool::{Candidate, CandidateSet};
 use super::question::Question;
-use super::reading::Codes;
+use super::reading::VectorCodes;
 use super::{RecallHit, evidence, known, newest, same};
 use crate::config::Weights;
 use crate::recall::plan::Plan;
-use crate::recall::score::{self, Terms};
+use crate::recall::score::{self, ScoreTerms};
 use crate::{Engine, Result};
 
 /// What a decayed memory loses: it is offered, behind what is surer.
@@ -61,19 +61,19 @@ pub(crate) struct Ranking {
 }
 
 /// A memory that may be told, with its place in the pool.
-pub(crate) struct Candidate {
+pub(crate) struct RankedCandidate {
     pub(crate) at: usize,
     pub(crate) memory: Memory,
     pub(crate) explain: Explanation,
 }
 
 /// The pool with the question, the token matches and the clues of every member.
-pub(crate) struct ScoredPool {
+pub(crate) struct ScoredCandidates {
     pub(crate) question: Question,
-    pub(crate) pool: Pool,
-    pub(crate) matches: Matches,
-    clues: Vec<Clues>,
-    voices: Voices,
+    pub(crate) pool: CandidateSet,
+    pub(crate) matches: TokenMatches,
+    clues: Vec<ClueValues>,
+    voices: WeightTable,
 }
 
 impl Engine {
@@ -85,7 +85,7 @@ impl Engine {
         visible: &Visible,
         filter: &Filter,
         plan: Plan,
-        found: Found,
+        found: LaneResults,
         weights: &Weights,
         (limit, all): (usize, bool),
         now: Timestamp,
@@ -133,7 +133,13 @@ impl Engine {
     }
 
     /// Weighs every member of the pool.
-    async fn see(&self, plan: Plan, found: Found, pool: Pool, ranks: &HashMap<MemoryId, Vec<Rank>>) -> ScoredPool {
+    async fn see(
+        &self,
+        plan: Plan,
+        found: LaneResults,
+        pool: CandidateSet,
+        ranks: &HashMap<MemoryId, Vec<Rank>>,
+    ) -> ScoredCandidates {
         let mut question = Question::new(&self.analyser, plan);
         if let (Some(embedding), Some(model)) = (found.embedding, self.model()) {
             question.see(&self.analyser, &model.name, embedding);
@@ -147,8 +153,8 @@ impl Engine {
         }
         question.in_languages = found.in_languages;
         self.embed_pool_multilingual(&question, &pool).await;
-        let voices = Voices::new(question.tokens.len(), &self.config.retrieval.clues);
-        let matches = Matches::new(&question, &pool);
+        let voices = WeightTable::new(question.tokens.len(), &self.config.retrieval.clues);
+        let matches = TokenMatches::new(&question, &pool);
         let mut clues = evidence::gather(&question, &pool, &matches);
         for (member, clues) in pool.members.iter().zip(&mut clues) {
             let Some(lanes) = ranks.get(&member.reading.id) else { continue };
@@ -156,23 +162,23 @@ impl Engine {
             clues.set(Clue::Graph, lane(lanes, "graph").unwrap_or(0.0));
             clues.set(Clue::Foremost, newest.max(lane(lanes, "importance").unwrap_or(0.0)));
         }
-        ScoredPool { question, pool, matches, clues, voices }
+        ScoredCandidates { question, pool, matches, clues, voices }
     }
 
     /// Embeds pool members with the multilingual model if it alone can read the question.
-    async fn embed_pool_multilingual(&self, question: &Question, pool: &Pool) {
+    async fn embed_pool_multilingual(&self, question: &Question, pool: &CandidateSet) {
         let Some(languages) = self.languages.as_ref().filter(|_| !question.readable && question.in_languages.is_some())
         else {
             return;
         };
         let unseen = pool.members.iter().filter(|member| member.reading.in_languages.get().is_none());
-        let unseen: Vec<&Member> = unseen.take(MAX_REREAD).collect();
+        let unseen: Vec<&Candidate> = unseen.take(MAX_REREAD).collect();
         let texts: Vec<String> = unseen.iter().map(|member| member.reading.folded.trim().to_owned()).collect();
         match languages.embed(&texts, Detail::Sentence).await {
             Ok(made) => {
                 for (member, made) in unseen.iter().zip(made) {
                     // Another question may have been quicker.
-                    let _ = member.reading.in_languages.set(Codes::new(&made.vector));
+                    let _ = member.reading.in_languages.set(VectorCodes::new(&made.vector));
                 }
             }
             Err(error) => tracing::warn!(%error, "the model for other languages failed"),
@@ -183,11 +189,11 @@ impl Engine {
     async fn fetch_candidates(
         &self,
         visible: &Visible,
-        scored: &ScoredPool,
+        scored: &ScoredCandidates,
         order: &[usize],
         ranks: &HashMap<MemoryId, Vec<Rank>>,
         now: Timestamp,
-    ) -> Result<Vec<Candidate>> {
+    ) -> Result<Vec<RankedCandidate>> {
         let ids: Vec<MemoryId> = order.iter().map(|at| scored.id(*at)).collect();
         let memories = self.store.fetch(visible, &ids).await?;
         let mut memories: HashMap<MemoryId, Memory> = memories.into_iter().map(|memory| (memory.id, memory)).collect();
@@ -209,7 +215,7 @@ impl Engine {
                 ..Explanation::default()
             };
             explain.evidence = explain.sum_of_clues();
-            Some(Candidate { at: *at, memory, explain })
+            Some(RankedCandidate { at: *at, memory, explain })
         };
         Ok(order.iter().filter_map(whole).collect())
     }
@@ -220,7 +226,7 @@ impl Engine {
         &self,
         visible: &Visible,
         filter: &Filter,
-        found: &Found,
+        found: &LaneResults,
         ranks: &HashMap<MemoryId, Vec<Rank>>,
         weights: &Weights,
         limit: usize,
@@ -243,10 +249,10 @@ impl Engine {
                 lanes: lanes.into_iter().map(Into::into).collect(),
                 confidence: 1.0,
                 reranked: Some(relevance),
-                terms: Terms { relevance, ..self.terms(&memory, member, now) },
+                terms: ScoreTerms { relevance, ..self.terms(&memory, member, now) },
                 ..Explanation::default()
             };
-            Some(Candidate { at: 0, memory, explain })
+            Some(RankedCandidate { at: 0, memory, explain })
         };
         let candidates = ids.iter().enumerate().filter_map(whole).collect();
         let hits = finish(candidates, weights);
@@ -254,17 +260,17 @@ impl Engine {
         Ok(Ranking { hits, confidence: 1.0, edges, degraded: false })
     }
 
-    fn terms(&self, memory: &Memory, member: &Member, now: Timestamp) -> Terms {
-        Terms {
+    fn terms(&self, memory: &Memory, member: &Candidate, now: Timestamp) -> ScoreTerms {
+        ScoreTerms {
             recency: score::recency(memory.created_at, self.kinds.spec(&memory.kind), now),
             utility: score::utility(memory.importance, member.access_count),
             layer: score::layer_bonus(memory.layer, self.config.retrieval.layer_bonus),
-            ..Terms::default()
+            ..ScoreTerms::default()
         }
     }
 
     /// Writes down what the strongest relation of each is worth.
-    fn relate(&self, edges: &[Edge], candidates: &mut [Candidate]) {
+    fn relate(&self, edges: &[Edge], candidates: &mut [RankedCandidate]) {
         for candidate in candidates {
             let id = candidate.memory.id;
             let at = edges.iter().filter(|edge| edge.source_id == id || edge.target_id == id);
@@ -276,7 +282,7 @@ impl Engine {
     }
 }
 
-impl ScoredPool {
+impl ScoredCandidates {
     pub(crate) fn id(&self, at: usize) -> MemoryId {
         self.pool.members[at].reading.id
     }
@@ -293,9 +299,9 @@ impl ScoredPool {
 }
 
 /// The score of each, in the order they come in.
-fn finish(candidates: Vec<Candidate>, weights: &Weights) -> Vec<RecallHit> {
+fn finish(candidates: Vec<RankedCandidate>, weights: &Weights) -> Vec<RecallHit> {
     let best = candidates.iter().map(|one| one.explain.terms.relevance).fold(0.0, f64::max);
-    let hit = |Candidate { memory, mut explain, .. }: Candidate| {
+    let hit = |RankedCandidate { memory, mut explain, .. }: RankedCandidate| {
         explain.weights = *weights;
         explain.terms.closeness = score::closeness(explain.terms.relevance, best, weights);
         RecallHit { score: explain.score(weights), memory, newer: None, explain }

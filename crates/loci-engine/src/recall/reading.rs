@@ -13,7 +13,7 @@ use loci_store::text::{self, Analyser};
 use loci_types::{Memory, MemoryId, Vector};
 use multiversion::multiversion;
 
-use super::parts::{Part, unpack_parts};
+use super::parts::{NotePart, unpack_parts};
 use super::readable::readable;
 use crate::recall::plan::intent::{tells_number, tells_time};
 
@@ -22,11 +22,11 @@ const FOLDED: usize = 1_500;
 
 /// A memory as it is weighed.
 #[derive(Debug)]
-pub(crate) struct Reading {
+pub(crate) struct MemoryFeatures {
     pub(crate) id: MemoryId,
     pub(crate) said_at: Timestamp,
     pub(crate) event_time: Option<Timestamp>,
-    pub(crate) speaker: Speaker,
+    pub(crate) speaker: TurnSpeaker,
     /// It is no utterance: a fact, a note.
     pub(crate) lasting: bool,
     /// Whether the model can read it.
@@ -41,20 +41,20 @@ pub(crate) struct Reading {
     tells_time: OnceLock<bool>,
     tells_number: OnceLock<bool>,
     /// The vector of the model, if it has read it.
-    pub(crate) vector: Option<Codes>,
+    pub(crate) vector: Option<VectorCodes>,
     /// The vector of the model for other languages, if that has read it.
-    pub(crate) in_languages: OnceLock<Codes>,
+    pub(crate) in_languages: OnceLock<VectorCodes>,
     /// Packed states of its content tokens, one after the other.
     pub(crate) states: Box<[u8]>,
     /// Where it lies in the memory, if it is a part of a note.
     pub(crate) part: Option<Range<usize>>,
     /// The parts of a long note: they are weighed in its place.
-    pub(crate) parts: Vec<Arc<Reading>>,
+    pub(crate) parts: Vec<Arc<MemoryFeatures>>,
 }
 
 /// Who said it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Speaker {
+pub(crate) enum TurnSpeaker {
     /// The user of an assistant.
     User,
     /// The assistant.
@@ -65,7 +65,7 @@ pub(crate) enum Speaker {
     Nobody,
 }
 
-impl Reading {
+impl MemoryFeatures {
     /// Reads a memory; `episode` if its kind tells what happened, `model` reads English. Who wrote a fact down is not who speaks in it.
     pub(crate) fn new(
         analyser: &Analyser,
@@ -76,11 +76,11 @@ impl Reading {
     ) -> Self {
         let lasting = !(episode && (memory.role.is_some() || memory.actor_id.is_some()));
         let speaker = match (memory.role.as_deref(), memory.actor_id.as_deref()) {
-            _ if lasting => Speaker::Nobody,
-            (Some("user"), _) => Speaker::User,
-            (Some("assistant"), _) => Speaker::Assistant,
-            (None, Some(actor)) => Speaker::Named(actor.to_lowercase().into()),
-            _ => Speaker::Nobody,
+            _ if lasting => TurnSpeaker::Nobody,
+            (Some("user"), _) => TurnSpeaker::User,
+            (Some("assistant"), _) => TurnSpeaker::Assistant,
+            (None, Some(actor)) => TurnSpeaker::Named(actor.to_lowercase().into()),
+            _ => TurnSpeaker::Nobody,
         };
         let mut reading = Self {
             id: memory.id,
@@ -106,10 +106,10 @@ impl Reading {
         }
         match vector {
             Some(vector) if vector.model == model => {
-                reading.vector = Some(Codes::new(&vector.values));
+                reading.vector = Some(VectorCodes::new(&vector.values));
                 reading.states = vector.token_states.filter(|_| reading.parts.is_empty()).unwrap_or_default().into();
             }
-            Some(vector) => reading.in_languages = OnceLock::from(Codes::new(&vector.values)),
+            Some(vector) => reading.in_languages = OnceLock::from(VectorCodes::new(&vector.values)),
             None => {}
         }
         reading
@@ -121,9 +121,9 @@ impl Reading {
     }
 
     /// The parts of a long note, each with its own words and vector.
-    fn read_parts(&self, analyser: &Analyser, memory: &Memory, vector: Option<&Vector>) -> Vec<Arc<Reading>> {
+    fn read_parts(&self, analyser: &Analyser, memory: &Memory, vector: Option<&Vector>) -> Vec<Arc<MemoryFeatures>> {
         let states = vector.and_then(|vector| vector.token_states.as_deref()).unwrap_or_default();
-        let part = |part: Part| {
+        let part = |part: NotePart| {
             let text = memory.content.get(part.range.clone())?;
             let mut reading = Self {
                 speaker: self.speaker.clone(),
@@ -195,12 +195,12 @@ pub(crate) fn fold(text: &str) -> String {
 
 /// A unit vector in a byte each: near enough for evidence that is weighed with much other.
 #[derive(Debug, Clone)]
-pub(crate) struct Codes {
+pub(crate) struct VectorCodes {
     codes: Box<[i8]>,
     scale: f32,
 }
 
-impl Codes {
+impl VectorCodes {
     pub(crate) fn new(values: &[f32]) -> Self {
         let loudest = values.iter().fold(f32::MIN_POSITIVE, |most, x| most.max(x.abs()));
         let codes = values.iter().map(|x| (x / loudest * 127.0).round() as i8).collect();
@@ -268,7 +268,7 @@ mod tests {
         let vector: Vec<f32> = (0..384).map(|n| ((n * 37 % 101) as f32 - 50.0) / 570.0).collect();
         let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
         let unit: Vec<f32> = vector.iter().map(|x| x / length).collect();
-        let codes = Codes::new(&unit);
+        let codes = VectorCodes::new(&unit);
         assert!((codes.cosine(&unit).unwrap() - 1.0).abs() < 0.01);
         assert!((codes.cosine_to(&codes) - 1.0).abs() < 0.01);
         assert_eq!(codes.cosine(&[1.0]), None);

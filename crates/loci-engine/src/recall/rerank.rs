@@ -3,12 +3,12 @@
 //! An outside model may judge the best candidates by reading them. It has a deadline of its own; when it is late or fails, the
 //! order stays as it is and the answer says so.
 
-use super::rank::Candidate;
+use super::rank::RankedCandidate;
 use crate::Engine;
 
 impl Engine {
     /// Lets the reranker judge the candidates. None: there is no one to ask; false: they could not.
-    pub(crate) async fn rerank(&self, query: &str, candidates: &mut [Candidate]) -> Option<bool> {
+    pub(crate) async fn rerank(&self, query: &str, candidates: &mut [RankedCandidate]) -> Option<bool> {
         let reranker = self.reranker.as_ref().filter(|_| candidates.len() > 1)?;
         let texts: Vec<String> = candidates.iter().map(|one| one.memory.content.clone()).collect();
         let judged = match reranker.rerank(query, &texts).await {

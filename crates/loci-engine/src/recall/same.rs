@@ -8,14 +8,14 @@ use std::collections::BTreeSet;
 
 use loci_types::{Edge, Memory, MemoryId, Relation};
 
-use super::rank::{Candidate, ScoredPool};
+use super::rank::{RankedCandidate, ScoredCandidates};
 use crate::learn::language::word::words;
 use crate::learn::language::{form, language_of};
 
 /// Leaves one of those that say the same.
-pub(crate) fn unite(scored: &ScoredPool, similarity: f64, edges: &[Edge], candidates: &mut Vec<Candidate>) {
+pub(crate) fn unite(scored: &ScoredCandidates, similarity: f64, edges: &[Edge], candidates: &mut Vec<RankedCandidate>) {
     merge_sources(edges, candidates);
-    let mut kept: Vec<Candidate> = Vec::with_capacity(candidates.len());
+    let mut kept: Vec<RankedCandidate> = Vec::with_capacity(candidates.len());
     for mut candidate in candidates.drain(..) {
         let twin = kept.iter_mut().find(|other| say_the_same(scored, similarity, other, &candidate));
         let Some(twin) = twin else {
@@ -32,9 +32,10 @@ pub(crate) fn unite(scored: &ScoredPool, similarity: f64, edges: &[Edge], candid
 }
 
 /// Leaves out the turns that other candidates were learned from; each stands for its own.
-fn merge_sources(edges: &[Edge], candidates: &mut Vec<Candidate>) {
+fn merge_sources(edges: &[Edge], candidates: &mut Vec<RankedCandidate>) {
     for edge in edges.iter().filter(|edge| edge.relation == Relation::DerivedFrom) {
-        let place = |id: MemoryId, candidates: &[Candidate]| candidates.iter().position(|one| one.memory.id == id);
+        let place =
+            |id: MemoryId, candidates: &[RankedCandidate]| candidates.iter().position(|one| one.memory.id == id);
         let (Some(_), Some(source)) = (place(edge.source_id, candidates), place(edge.target_id, candidates)) else {
             continue;
         };
@@ -48,7 +49,7 @@ fn merge_sources(edges: &[Edge], candidates: &mut Vec<Candidate>) {
 }
 
 /// One that speaks for another stands where the better of them would.
-fn absorb(one: &mut Candidate, mut other: Candidate) {
+fn absorb(one: &mut RankedCandidate, mut other: RankedCandidate) {
     one.explain.overrides.append(&mut other.explain.overrides);
     one.explain.sources.append(&mut other.explain.sources);
     one.explain.lift += (other.explain.evidence - one.explain.evidence).max(0.0);
@@ -64,7 +65,7 @@ fn replaces(one: &Memory, other: &Memory) -> bool {
     rank(one) < rank(other)
 }
 
-fn say_the_same(scored: &ScoredPool, similarity: f64, one: &Candidate, other: &Candidate) -> bool {
+fn say_the_same(scored: &ScoredCandidates, similarity: f64, one: &RankedCandidate, other: &RankedCandidate) -> bool {
     let (a, b) = (&scored.pool.members[one.at].reading, &scored.pool.members[other.at].reading);
     if !(a.lasting && b.lasting) {
         return false;

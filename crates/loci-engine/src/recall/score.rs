@@ -28,7 +28,7 @@ pub fn utility(importance: f64, access_count: u64) -> f64 {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Terms {
+pub struct ScoreTerms {
     /// Relevance to the question, 0..1.
     pub relevance: f64,
     /// How close it is to the most relevant, 0..1: so far recency, utility, layer and relation count. Among equals they
@@ -67,7 +67,7 @@ pub fn closeness(relevance: f64, best: f64, weights: &Weights) -> f64 {
     (relevance / best).powf(RELEVANCE / width)
 }
 
-impl Terms {
+impl ScoreTerms {
     /// The score, 0..1: the weighted sum, and of what is left to one the share that layer and relation add.
     pub fn score(&self, weights: &Weights) -> f64 {
         let among_equals = weights.recency * self.recency + weights.utility * self.utility;
@@ -98,11 +98,12 @@ mod tests {
     #[test]
     fn terms_add_up() {
         let mut terms =
-            Terms { relevance: 0.8, closeness: 1.0, recency: 0.5, utility: 0.25, layer: 0.02, relation: 0.01 };
+            ScoreTerms { relevance: 0.8, closeness: 1.0, recency: 0.5, utility: 0.25, layer: 0.02, relation: 0.01 };
         assert!((terms.score(&Weights::default()) - (0.6 + 0.4 * 0.03)).abs() < 1e-12);
         terms.closeness = 0.0;
         assert!((terms.score(&Weights::default()) - 0.4).abs() < 1e-12);
-        let most = Terms { relevance: 1.0, closeness: 1.0, recency: 1.0, utility: 1.0, layer: 0.05, relation: 0.05 };
+        let most =
+            ScoreTerms { relevance: 1.0, closeness: 1.0, recency: 1.0, utility: 1.0, layer: 0.05, relation: 0.05 };
         assert!((most.score(&Weights::default()) - 1.0).abs() < 1e-12);
     }
 

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use loci_store::{TurnRef, TurnRun};
 use loci_types::{Class, Memory, MemoryId, Visible};
 
-use super::pool::Pool;
-use super::reading::Reading;
+use super::pool::CandidateSet;
+use super::reading::MemoryFeatures;
 use crate::{Engine, Result};
 
 /// When the shelf is full, one reading in so many goes.
@@ -19,28 +19,28 @@ const SHARE: usize = 8;
 
 /// Readings that are kept in memory.
 #[derive(Debug)]
-pub(crate) struct Shelf {
-    held: Mutex<Held>,
+pub(crate) struct FeatureCache {
+    held: Mutex<CacheState>,
     most: u64,
 }
 
 #[derive(Debug, Default)]
-struct Held {
-    readings: HashMap<MemoryId, Kept>,
+struct CacheState {
+    readings: HashMap<MemoryId, CacheEntry>,
     bytes: u64,
     /// How many questions have been asked.
     clock: u64,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct CacheEntry {
     stamp: u64,
     /// The last question that took it.
     used: u64,
-    reading: Arc<Reading>,
+    reading: Arc<MemoryFeatures>,
 }
 
-impl Shelf {
+impl FeatureCache {
     /// A shelf for so many bytes.
     pub(crate) fn new(bytes: u64) -> Self {
         Self { held: Mutex::default(), most: bytes }
@@ -48,7 +48,7 @@ impl Shelf {
 
     /// Lets go of everything.
     pub(crate) fn clear(&self) {
-        *self.held() = Held::default();
+        *self.held() = CacheState::default();
     }
 
     /// Lets go of what was read of a memory.
@@ -60,7 +60,7 @@ impl Shelf {
     }
 
     /// The readings of these places, where they are at hand.
-    fn take(&self, places: &[TurnRef]) -> Vec<Option<Arc<Reading>>> {
+    fn take(&self, places: &[TurnRef]) -> Vec<Option<Arc<MemoryFeatures>>> {
         let mut held = self.held();
         held.clock += 1;
         let clock = held.clock;
@@ -73,11 +73,11 @@ impl Shelf {
     }
 
     /// Keeps readings under their stamps, in place of older ones.
-    fn put(&self, fresh: impl Iterator<Item = (u64, Arc<Reading>)>) {
+    fn put(&self, fresh: impl Iterator<Item = (u64, Arc<MemoryFeatures>)>) {
         let mut held = self.held();
         for (stamp, reading) in fresh {
             held.bytes += reading.bytes() as u64;
-            let kept = Kept { stamp, used: held.clock, reading };
+            let kept = CacheEntry { stamp, used: held.clock, reading };
             if let Some(old) = held.readings.insert(kept.reading.id, kept) {
                 held.bytes -= old.reading.bytes() as u64;
             }
@@ -87,12 +87,12 @@ impl Shelf {
         }
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, CacheState> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Held {
+impl CacheState {
     /// Lets go of those that were not used for the longest time.
     fn thin(&mut self) {
         let mut uses: Vec<u64> = self.readings.values().map(|kept| kept.used).collect();
@@ -105,7 +105,7 @@ impl Held {
 
 impl Engine {
     /// The pool of these turn runs, read from the shelf or from the store.
-    pub(crate) async fn read_pool(&self, visible: &Visible, turn_runs: &[TurnRun]) -> Result<Pool> {
+    pub(crate) async fn read_pool(&self, visible: &Visible, turn_runs: &[TurnRun]) -> Result<CandidateSet> {
         let places: Vec<TurnRef> = turn_runs.iter().flat_map(|strip| strip.places.iter().copied()).collect();
         let mut readings = self.shelf.take(&places);
         let missing = places.iter().zip(&readings).filter(|(_, reading)| reading.is_none());
@@ -116,7 +116,7 @@ impl Engine {
                 *reading = fresh.get(&place.id).cloned();
             }
         }
-        let mut pool = Pool::default();
+        let mut pool = CandidateSet::default();
         let mut sessions: HashMap<u64, usize> = HashMap::new();
         let mut readings = readings.into_iter();
         for strip in turn_runs {
@@ -133,7 +133,7 @@ impl Engine {
         &self,
         visible: &Visible,
         stamps: HashMap<MemoryId, u64>,
-    ) -> Result<HashMap<MemoryId, Arc<Reading>>> {
+    ) -> Result<HashMap<MemoryId, Arc<MemoryFeatures>>> {
         let ids: Vec<MemoryId> = stamps.keys().copied().collect();
         let memories = self.store.fetch(visible, &ids).await?;
         let mut vectors = self.present_vectors(visible, &ids).await?;
@@ -141,9 +141,9 @@ impl Engine {
         let read = |memory: &Memory| {
             let vector = vectors.remove(&memory.id);
             let episode = self.kinds.spec(&memory.kind).class == Class::Episodic;
-            (memory.id, Arc::new(Reading::new(&self.analyser, memory, episode, model, vector)))
+            (memory.id, Arc::new(MemoryFeatures::new(&self.analyser, memory, episode, model, vector)))
         };
-        let fresh: HashMap<MemoryId, Arc<Reading>> = memories.iter().map(read).collect();
+        let fresh: HashMap<MemoryId, Arc<MemoryFeatures>> = memories.iter().map(read).collect();
         self.shelf.put(fresh.iter().map(|(id, reading)| (stamps[id], reading.clone())));
         Ok(fresh)
     }
@@ -160,10 +160,10 @@ mod tests {
         let analyser = loci_store::text::Analyser::default();
         let read = |number: u64| {
             let memory = memory(number, &user("anna"), "a lantern on the table");
-            Arc::new(Reading::new(&analyser, &memory, false, "", None))
+            Arc::new(MemoryFeatures::new(&analyser, &memory, false, "", None))
         };
         let place = |number: u64, stamp: u64| TurnRef { id: read(number).id, stamp, access_count: 0 };
-        let shelf = Shelf::new(read(1).bytes() as u64 * 10);
+        let shelf = FeatureCache::new(read(1).bytes() as u64 * 10);
         for number in 1..=10 {
             shelf.put([(7, read(number))].into_iter());
             assert!(shelf.take(&[place(1, 7)])[0].is_some());

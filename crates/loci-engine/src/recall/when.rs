@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 use loci_types::{Grain, TimeSpan};
 
-use super::reading::Reading;
+use super::reading::MemoryFeatures;
 use crate::recall::plan::Plan;
 use crate::recall::plan::time::words::month;
 use crate::recall::plan::time::{OPEN_FUTURE, OPEN_PAST, TimePhrase};
@@ -34,7 +34,7 @@ pub(crate) fn spans(plan: &Plan) -> Vec<TimeSpan> {
 }
 
 /// How well a memory fits the best of the stretches, 0..1.
-pub(crate) fn fits(spans: &[TimeSpan], reading: &Reading) -> f64 {
+pub(crate) fn fits(spans: &[TimeSpan], reading: &MemoryFeatures) -> f64 {
     let best = |at: Timestamp| spans.iter().map(|span| nearness(span, at)).fold(0.0, f64::max);
     match reading.event_time {
         Some(event) => best(event),

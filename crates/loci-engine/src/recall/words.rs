@@ -2,11 +2,11 @@
 //!
 //! BM25 over the memory's own terms, as a share of what is possible, and what the question that a turn answers adds to it.
 
-use super::clue::{Clue, Clues};
-use super::lookup::Lookup;
-use super::pool::{Member, Pool};
-use super::question::{Question, Term};
-use super::reading::Speaker;
+use super::clue::{Clue, ClueValues};
+use super::lookup::SmallIntMap;
+use super::pool::{Candidate, CandidateSet};
+use super::question::{QueryTerm, Question};
+use super::reading::TurnSpeaker;
 
 /// Of a question that is answered, the last words among the first ones say what it asks.
 const ASKED_FIRST: usize = 120;
@@ -17,8 +17,8 @@ const K1: f64 = 1.2;
 const B: f64 = 0.75;
 
 /// Adds what the words say to the clues of every member.
-pub(crate) fn weigh(question: &Question, pool: &Pool, clues: &mut [Clues]) {
-    let mut places = Lookup::for_most(question.terms.len());
+pub(crate) fn weigh(question: &Question, pool: &CandidateSet, clues: &mut [ClueValues]) {
+    let mut places = SmallIntMap::for_most(question.terms.len());
     // Two terms may share a number; then they share their count.
     let place_of: Vec<usize> = question.terms.iter().map(|term| places.insert(u64::from(term.key))).collect();
     let all: usize = pool.members.iter().map(|member| member.reading.terms.len()).sum();
@@ -29,7 +29,7 @@ pub(crate) fn weigh(question: &Question, pool: &Pool, clues: &mut [Clues]) {
         let ideal: f64 = telling().map(|(_, term)| term.count * term.weight * (K1 + 1.0)).sum();
         let share = |counts: &[f64], length: usize| -> f64 {
             let norm = K1 * (1.0 - B + B * length as f64 / mean);
-            let part = |(at, term): (usize, &Term)| {
+            let part = |(at, term): (usize, &QueryTerm)| {
                 let count = counts[place_of[at]];
                 term.count * term.weight * count * (K1 + 1.0) / (count + norm)
             };
@@ -50,7 +50,7 @@ pub(crate) fn weigh(question: &Question, pool: &Pool, clues: &mut [Clues]) {
 }
 
 /// Adds the terms of a text to the counts, and tells how many there are.
-fn count(counts: &mut [f64], places: &Lookup, terms: &[u32]) -> usize {
+fn count(counts: &mut [f64], places: &SmallIntMap, terms: &[u32]) -> usize {
     for term in terms {
         if let Some(place) = places.find(u64::from(*term)) {
             counts[place] += 1.0;
@@ -60,13 +60,13 @@ fn count(counts: &mut [f64], places: &Lookup, terms: &[u32]) -> usize {
 }
 
 /// The terms that count for this member: among speakers, names tell nothing.
-fn telling<'a>(question: &'a Question, member: &Member) -> impl Iterator<Item = (usize, &'a Term)> {
-    let spoken = matches!(member.reading.speaker, Speaker::Named(_));
+fn telling<'a>(question: &'a Question, member: &Candidate) -> impl Iterator<Item = (usize, &'a QueryTerm)> {
+    let spoken = matches!(member.reading.speaker, TurnSpeaker::Named(_));
     question.terms.iter().enumerate().filter(move |(_, term)| !(spoken && term.name))
 }
 
 /// How many of the question's pairs stand together here, at most three.
-fn pairs(question: &Question, member: &Member) -> f64 {
+fn pairs(question: &Question, member: &Candidate) -> f64 {
     let terms = &member.reading.terms;
     let found = question.pairs.iter().filter(|(a, b)| terms.windows(2).any(|pair| pair[0] == *a && pair[1] == *b));
     found.take(3).count() as f64

@@ -55,7 +55,7 @@ struct Origin {
 }
 
 /// A copy that the agent has, or had.
-struct Copy {
+struct PoolCopy {
     id: MemoryId,
     hash: ContentHash,
     /// Whether it still stands, so that it can change.
@@ -63,14 +63,14 @@ struct Copy {
 }
 
 /// One run.
-struct Run {
+struct SyncRun {
     pool: String,
     /// The agent for itself, without the pool.
     own: Caller,
     scope: Scope,
     /// What the caller sees of the pool.
     seen: Visible,
-    known: HashMap<MemoryId, Copy>,
+    known: HashMap<MemoryId, PoolCopy>,
 }
 
 impl Engine {
@@ -85,7 +85,7 @@ impl Engine {
         let own = Caller { identifiers, ..caller.clone() };
         let seen = self.visible(caller, Some(&[Layer::Pool])).await?;
         let known = self.copies(&own, &pool).await?;
-        let run = Run { pool, own, scope, seen, known };
+        let run = SyncRun { pool, own, scope, seen, known };
         let Identifiers { agent_id, user_id, .. } = run.own.identifiers.clone();
         let (agent_id, user_id) = (agent_id.unwrap_or_default(), user_id.unwrap_or_default());
         let mut done = PoolSync { pool_id: run.pool.clone(), agent_id, user_id, ..PoolSync::default() };
@@ -109,10 +109,10 @@ impl Engine {
     }
 
     /// The copies from this pool that the agent has or had, by what they are copies of.
-    async fn copies(&self, own: &Caller, pool: &str) -> Result<HashMap<MemoryId, Copy>> {
+    async fn copies(&self, own: &Caller, pool: &str) -> Result<HashMap<MemoryId, PoolCopy>> {
         let visible = self.visible(own, Some(&[Layer::Agent])).await?;
         let filter = Filter { source_types: vec![SOURCE.to_owned()], ..Filter::everything(self.now()) };
-        let (mut known, mut after) = (HashMap::<MemoryId, Copy>::new(), None);
+        let (mut known, mut after) = (HashMap::<MemoryId, PoolCopy>::new(), None);
         loop {
             let listing = self.store.scan(&visible, &filter, Page { after, limit: PAGE }).await?;
             for memory in &listing.memories {
@@ -120,7 +120,7 @@ impl Engine {
                 let holds = memory.state.is_live() && memory.superseded_by_id.is_none();
                 // One that stands counts before one that went.
                 if holds || !known.contains_key(&origin.id) {
-                    known.insert(origin.id, Copy { id: memory.id, hash: origin.hash, holds });
+                    known.insert(origin.id, PoolCopy { id: memory.id, hash: origin.hash, holds });
                 }
             }
             after = listing.next;
@@ -131,7 +131,7 @@ impl Engine {
     }
 
     /// Brings one memory of the pool, if the agent has not had it.
-    async fn bring(&self, run: &Run, memory: &Memory) -> Result<Outcome> {
+    async fn bring(&self, run: &SyncRun, memory: &Memory) -> Result<Outcome> {
         if contributed_by(memory, &run.scope) {
             return Ok(Outcome::None);
         }
@@ -169,7 +169,7 @@ impl Engine {
     }
 
     /// The copy of what this memory replaces in the pool, if it still stands.
-    async fn older_copy(&self, run: &Run, memory: &Memory) -> Result<Option<MemoryId>> {
+    async fn older_copy(&self, run: &SyncRun, memory: &Memory) -> Result<Option<MemoryId>> {
         if memory.supersedes_id.is_none() {
             return Ok(None);
         }
@@ -189,7 +189,7 @@ fn origin(memory: &Memory) -> Option<Origin> {
 }
 
 /// What a copy of this memory says of where it comes from.
-fn told(run: &Run, memory: &Memory) -> Map<String, Value> {
+fn told(run: &SyncRun, memory: &Memory) -> Map<String, Value> {
     let (pool, agent_id) = (run.pool.clone(), memory.identifiers.agent_id.clone());
     let origin = Origin { pool, id: memory.id, hash: memory.content_hash, agent_id };
     [(SYNCED_FROM.to_owned(), json!(origin))].into_iter().collect()

@@ -11,14 +11,14 @@ use jiff::Timestamp;
 use loci_store::tier::WorkingKey;
 use loci_types::Role;
 
-use super::memory::{Message, Slot};
-use super::mirror::Note;
+use super::memory::{WorkingBuffer, WorkingMessage};
+use super::mirror::MirrorEntry;
 use crate::access::policy::Caller;
 use crate::{Engine, Result, Turn};
 
 impl Engine {
     /// Keeps the messages as turns if they have too many tokens; how many went.
-    pub(super) async fn flush_if_over(&self, slot: &Arc<Slot>) -> Result<usize> {
+    pub(super) async fn flush_if_over(&self, slot: &Arc<WorkingBuffer>) -> Result<usize> {
         let most = self.config.working.flush_tokens;
         if !slot.state().may_exceed(most) {
             return Ok(0);
@@ -67,7 +67,7 @@ impl Engine {
     }
 
     /// Drops the ones used longest ago until `more` bytes fit. What cannot be kept elsewhere stays.
-    pub(super) async fn make_room(&self, slot: &Arc<Slot>, more: usize) {
+    pub(super) async fn make_room(&self, slot: &Arc<WorkingBuffer>, more: usize) {
         self.tidy_working().await;
         let rules = &self.config.working;
         while let Some(victim) = self.working.victim(rules, more, slot) {
@@ -86,7 +86,7 @@ impl Engine {
 
     /// Keeps the messages of a working memory as turns and drops it, unless it was used meanwhile or they could
     /// not be kept. True if it is gone.
-    pub(super) async fn evict(&self, slot: &Arc<Slot>, used: u64) -> bool {
+    pub(super) async fn evict(&self, slot: &Arc<WorkingBuffer>, used: u64) -> bool {
         let _turn = slot.flushing.lock().await;
         if let Err(error) = self.flush_held(slot).await {
             tracing::warn!(%error, agent = slot.place.agent, "working memory stays: it was not kept as turns");
@@ -96,7 +96,7 @@ impl Engine {
     }
 
     /// The caller holds `flushing`: nobody else takes messages away.
-    async fn flush_held(&self, slot: &Slot) -> Result<usize> {
+    async fn flush_held(&self, slot: &WorkingBuffer) -> Result<usize> {
         let (messages, owner) = {
             let state = slot.state();
             (state.memory.messages.clone(), state.owner.clone())
@@ -129,7 +129,7 @@ impl Engine {
             self.working.shrank(before - state.bytes());
         }
         if let Some(mirror) = &self.working.mirror {
-            mirror.remove(&slot.place, gone.iter().cloned().map(Note::Message).collect()).await;
+            mirror.remove(&slot.place, gone.iter().cloned().map(MirrorEntry::Message).collect()).await;
         }
         failure.map_or(Ok(kept), Err)
     }
@@ -154,7 +154,7 @@ pub(super) fn thread(place: &WorkingKey) -> String {
 }
 
 /// A message as a turn: the same message is always the same turn.
-fn turn(place: &WorkingKey, message: &Message) -> Turn {
+fn turn(place: &WorkingKey, message: &WorkingMessage) -> Turn {
     Turn {
         thread_id: message.thread_id.clone().unwrap_or_else(|| thread(place)),
         content: message.content.clone(),

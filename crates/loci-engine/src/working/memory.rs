@@ -24,9 +24,9 @@ const OVERHEAD: usize = 256;
 
 /// A text whose tokens are counted when they are asked for.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Count(OnceLock<u64>);
+pub(super) struct TokenCount(OnceLock<u64>);
 
-impl Count {
+impl TokenCount {
     fn of(&self, text: &str) -> u64 {
         *self.0.get_or_init(|| count_tokens(text) as u64)
     }
@@ -39,9 +39,9 @@ impl Count {
 
 /// A message that an agent has before it.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = WorkingMessage))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Message {
+pub struct WorkingMessage {
     /// Its id, by which it is told from all others when it is kept as a turn.
     pub id: Uuid,
     /// In which role it was said.
@@ -67,10 +67,10 @@ pub struct Message {
     #[serde(skip)]
     pub(super) number: i64,
     #[serde(skip)]
-    pub(super) count: Count,
+    pub(super) count: TokenCount,
 }
 
-impl Message {
+impl WorkingMessage {
     /// How many tokens it has.
     pub fn tokens(&self) -> u64 {
         self.count.of(&self.content)
@@ -126,7 +126,7 @@ fn embedding_bytes(embedding: Option<&[f32]>) -> usize {
 #[derive(Debug, Clone, Default)]
 pub struct WorkingMemory {
     /// The messages that were not kept as turns yet, oldest first.
-    pub messages: Vec<Arc<Message>>,
+    pub messages: Vec<Arc<WorkingMessage>>,
     /// The results of tools, by the call.
     pub tool_results: BTreeMap<String, Arc<ToolResult>>,
     /// What the agent has noted for itself.
@@ -145,7 +145,7 @@ impl WorkingMemory {
 }
 
 /// One working memory in this process.
-pub(super) struct Slot {
+pub(super) struct WorkingBuffer {
     pub(super) place: WorkingKey,
     /// Its place in the order of use.
     used: AtomicU64,
@@ -155,11 +155,11 @@ pub(super) struct Slot {
     pub(super) loaded: tokio::sync::OnceCell<()>,
     /// Held while messages go to the store, and by whoever else takes some away.
     pub(super) flushing: tokio::sync::Mutex<()>,
-    state: Mutex<State>,
+    state: Mutex<BufferState>,
 }
 
 /// What is in it.
-pub(super) struct State {
+pub(super) struct BufferState {
     pub(super) memory: Arc<WorkingMemory>,
     /// The vectors of entries that have one, by the entry's number.
     pub(super) vectors: Option<Arrays>,
@@ -172,9 +172,9 @@ pub(super) struct State {
     numbers: i64,
 }
 
-impl Slot {
+impl WorkingBuffer {
     pub(super) fn new(place: WorkingKey, owner: Caller) -> Self {
-        let state = State {
+        let state = BufferState {
             memory: Arc::default(),
             vectors: None,
             owner,
@@ -193,7 +193,7 @@ impl Slot {
         }
     }
 
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, BufferState> {
         // Each step leaves the state whole, so a panic elsewhere has not broken it.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -212,7 +212,7 @@ impl Slot {
     }
 }
 
-impl State {
+impl BufferState {
     /// Bytes it holds, near enough.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
@@ -254,7 +254,7 @@ impl State {
     }
 
     /// Adds a message at the end; how many bytes that took.
-    pub(super) fn push(&mut self, mut message: Message) -> (Arc<Message>, usize) {
+    pub(super) fn push(&mut self, mut message: WorkingMessage) -> (Arc<WorkingMessage>, usize) {
         message.number = self.index(message.embedding.as_ref());
         let (message, before) = (Arc::new(message), self.bytes);
         self.bytes += message.bytes();
@@ -287,11 +287,11 @@ impl State {
     }
 
     /// Takes away messages from the front: those that `gone` says, until the first that it does not.
-    pub(super) fn take_front(&mut self, gone: &[Arc<Message>]) {
+    pub(super) fn take_front(&mut self, gone: &[Arc<WorkingMessage>]) {
         let memory = Arc::make_mut(&mut self.memory);
-        let same = |(held, gone): &(&Arc<Message>, &Arc<Message>)| held.id == gone.id;
+        let same = |(held, gone): &(&Arc<WorkingMessage>, &Arc<WorkingMessage>)| held.id == gone.id;
         let count = memory.messages.iter().zip(gone).take_while(same).count();
-        let taken: Vec<Arc<Message>> = memory.messages.drain(..count).collect();
+        let taken: Vec<Arc<WorkingMessage>> = memory.messages.drain(..count).collect();
         for message in taken {
             self.bytes -= message.bytes();
             self.unindex(message.number);

@@ -20,11 +20,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub(crate) use self::memories::WorkingMemories;
-pub use self::memory::{Message, ToolResult, WorkingMemory};
-use self::memory::{Slot, State};
-use self::mirror::{Known, Mirror, Note, known};
+use self::memory::{BufferState, WorkingBuffer};
+pub use self::memory::{ToolResult, WorkingMemory, WorkingMessage};
+use self::mirror::{Mirror, MirrorEntry, RestoredEntry, known};
 pub use self::query::{FoundBy, WorkingHit, WorkingQuery};
-pub use self::session::{Entry, EntryHit, NewEntry, PutEntry};
+pub use self::session::{Entry, EntryHit, EntryReceipt, NewEntry};
 use crate::access::bounds;
 use crate::access::policy::{self, Caller};
 use crate::access::redact::Pass;
@@ -77,12 +77,12 @@ pub struct NewToolResult {
 /// The result of a write to working memory.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Appended {
+pub struct AppendReceipt {
     /// Whether something is new, was replaced, or is as it was.
     pub event: Outcome,
     /// The message, if one was appended.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<Arc<Message>>,
+    pub message: Option<Arc<WorkingMessage>>,
     /// The result of a tool, if one was put in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_result: Option<Arc<ToolResult>>,
@@ -103,7 +103,7 @@ pub struct Appended {
     pub degraded: Vec<String>,
 }
 
-impl Appended {
+impl AppendReceipt {
     fn new(event: Outcome, messages: usize, redacted: Vec<String>, degraded: Vec<String>) -> Self {
         let (message, tool_result, scratchpad) = (None, None, None);
         Self { event, message, tool_result, scratchpad, messages, flushed: 0, redacted, degraded }
@@ -116,8 +116,8 @@ impl Appended {
 #[serde(rename_all = "camelCase")]
 pub struct WorkingView {
     /// The messages that were not kept as turns yet, oldest first.
-    #[cfg_attr(feature = "schema", schema(value_type = Vec<Message>))]
-    pub messages: Vec<Arc<Message>>,
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<WorkingMessage>))]
+    pub messages: Vec<Arc<WorkingMessage>>,
     /// The results of tools, by the call.
     #[cfg_attr(feature = "schema", schema(value_type = Vec<ToolResult>))]
     pub tool_results: Vec<Arc<ToolResult>>,
@@ -143,7 +143,7 @@ pub struct ErasedTiers {
 impl Engine {
     /// Puts a message at the end. When there are too many tokens, the messages are kept as turns first; if that
     /// fails they stay, and the answer says so.
-    pub async fn append(&self, caller: &Caller, new: NewMessage) -> Result<Appended> {
+    pub async fn append(&self, caller: &Caller, new: NewMessage) -> Result<AppendReceipt> {
         policy::writer(caller)?;
         let place = policy::working_key(caller)?;
         let (message, redacted) = self.message(&place, new).await?;
@@ -155,7 +155,7 @@ impl Engine {
                 let (message, bytes) = state.push(message.clone());
                 appended = Some(message.clone());
                 if let Some(mirror) = mirror {
-                    mirror.add(&place, Note::Message(message));
+                    mirror.add(&place, MirrorEntry::Message(message));
                 }
                 (bytes, 0)
             })
@@ -170,11 +170,15 @@ impl Engine {
             }
         };
         let messages = slot.state().memory.messages.len();
-        Ok(Appended { message: appended, flushed, ..Appended::new(Outcome::Created, messages, redacted, degraded) })
+        Ok(AppendReceipt {
+            message: appended,
+            flushed,
+            ..AppendReceipt::new(Outcome::Created, messages, redacted, degraded)
+        })
     }
 
     /// Puts in what a tool answered.
-    pub async fn put_tool_result(&self, caller: &Caller, new: NewToolResult) -> Result<Appended> {
+    pub async fn put_tool_result(&self, caller: &Caller, new: NewToolResult) -> Result<AppendReceipt> {
         policy::writer(caller)?;
         let place = policy::working_key(caller)?;
         let (result, redacted) = self.tool_result(new).await?;
@@ -187,21 +191,24 @@ impl Engine {
                 event = if old.is_some() { Outcome::Updated } else { Outcome::Created };
                 written = Some(result.clone());
                 if let Some(mirror) = mirror {
-                    mirror.add(&place, Note::Tool(result));
+                    mirror.add(&place, MirrorEntry::Tool(result));
                 }
                 // What it took the place of is struck out behind; until then the later one counts.
                 if let (Some(mirror), Some(old)) = (mirror, old) {
-                    mirror.strike(&place, Note::Tool(old));
+                    mirror.strike(&place, MirrorEntry::Tool(old));
                 }
                 grown(before, state.bytes())
             })
             .await?;
         let messages = slot.state().memory.messages.len();
-        Ok(Appended { tool_result: written, ..Appended::new(event, messages, redacted, self.working_degraded()) })
+        Ok(AppendReceipt {
+            tool_result: written,
+            ..AppendReceipt::new(event, messages, redacted, self.working_degraded())
+        })
     }
 
     /// Sets the scratchpad.
-    pub async fn set_scratchpad(&self, caller: &Caller, text: &str) -> Result<Appended> {
+    pub async fn set_scratchpad(&self, caller: &Caller, text: &str) -> Result<AppendReceipt> {
         policy::writer(caller)?;
         let place = policy::working_key(caller)?;
         let mut text = text.to_owned();
@@ -215,9 +222,9 @@ impl Engine {
                 let (new, old) = state.note(&text);
                 event = if new == old { Outcome::None } else { Outcome::Updated };
                 if let Some(mirror) = mirror {
-                    mirror.add(&place, Note::Scratchpad(new));
+                    mirror.add(&place, MirrorEntry::Scratchpad(new));
                     if !old.is_empty() {
-                        mirror.strike(&place, Note::Scratchpad(old));
+                        mirror.strike(&place, MirrorEntry::Scratchpad(old));
                     }
                 }
                 grown(before, state.bytes())
@@ -225,7 +232,7 @@ impl Engine {
             .await?;
         let messages = slot.state().memory.messages.len();
         let (redacted, degraded) = (pass.found(), self.working_degraded());
-        Ok(Appended { scratchpad: Some(text), ..Appended::new(event, messages, redacted, degraded) })
+        Ok(AppendReceipt { scratchpad: Some(text), ..AppendReceipt::new(event, messages, redacted, degraded) })
     }
 
     /// What is there, as a snapshot.
@@ -277,7 +284,8 @@ impl Engine {
         policy::of_user(caller, user)?;
         let tenant = caller.tenant.name();
         self.write_waiting().await;
-        let theirs = |slot: &Arc<Slot>| (slot.place.tenant.as_str(), slot.place.user.as_str()) == (tenant, user);
+        let theirs =
+            |slot: &Arc<WorkingBuffer>| (slot.place.tenant.as_str(), slot.place.user.as_str()) == (tenant, user);
         for slot in self.working.all().into_iter().filter(theirs) {
             let _turn = slot.flushing.lock().await;
             let mut state = slot.state();
@@ -305,8 +313,8 @@ impl Engine {
         place: &WorkingKey,
         caller: &Caller,
         (cost, embedding): (usize, Option<&[f32]>),
-        mut change: impl FnMut(&mut State, Option<&Mirror>) -> (usize, usize),
-    ) -> Result<Arc<Slot>> {
+        mut change: impl FnMut(&mut BufferState, Option<&Mirror>) -> (usize, usize),
+    ) -> Result<Arc<WorkingBuffer>> {
         loop {
             let slot = self.slot(place, caller).await;
             self.make_room(&slot, cost).await;
@@ -336,7 +344,7 @@ impl Engine {
 
     /// The working memory at a place, with what the tier knows of it. One that was idle for too long is kept as turns
     /// and begins anew.
-    async fn slot(&self, place: &WorkingKey, caller: &Caller) -> Arc<Slot> {
+    async fn slot(&self, place: &WorkingKey, caller: &Caller) -> Arc<WorkingBuffer> {
         loop {
             let now = self.now();
             let slot = self.working.find_or_make(place, caller, now);
@@ -357,7 +365,7 @@ impl Engine {
     }
 
     /// Reads back what the tier knows.
-    async fn load(&self, slot: &Slot, mirror: &Mirror) {
+    async fn load(&self, slot: &WorkingBuffer, mirror: &Mirror) {
         // What was taken away must not come back because the tier has not heard of it yet.
         mirror.caught_up().await;
         let entries = match mirror.tier().read(&slot.place).await {
@@ -368,16 +376,16 @@ impl Engine {
         let before = state.bytes();
         for entry in entries.into_iter().filter_map(known) {
             match entry {
-                Known::Message(message) => drop(state.push(*message)),
-                Known::Tool(result) => drop(state.put(result)),
-                Known::Scratchpad(text) => drop(state.note(&text)),
+                RestoredEntry::Message(message) => drop(state.push(*message)),
+                RestoredEntry::Tool(result) => drop(state.put(result)),
+                RestoredEntry::Scratchpad(text) => drop(state.note(&text)),
             }
         }
         self.working.grew(state.bytes() - before);
     }
 
     /// Checks a message and makes the entry of it: it could be taken in as a turn as it is.
-    async fn message(&self, place: &WorkingKey, new: NewMessage) -> Result<(Message, Vec<String>)> {
+    async fn message(&self, place: &WorkingKey, new: NewMessage) -> Result<(WorkingMessage, Vec<String>)> {
         let mut turn = Turn {
             thread_id: new.thread_id.clone().unwrap_or_else(|| flush::thread(place)),
             content: new.content,
@@ -392,7 +400,7 @@ impl Engine {
         self.check_turn(&turn)?;
         let embedding = self.vector_of(&turn.content, new.embedding, new.embed).await?;
         let at = new.created_at.unwrap_or_else(|| self.now());
-        let message = Message {
+        let message = WorkingMessage {
             id: self.new_id(self.now()).0,
             role: turn.role,
             content: turn.content,
@@ -402,7 +410,7 @@ impl Engine {
             metadata: turn.metadata,
             embedding,
             number: 0,
-            count: memory::Count::default(),
+            count: memory::TokenCount::default(),
         };
         Ok((message, pass.found()))
     }

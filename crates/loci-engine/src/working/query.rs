@@ -9,7 +9,7 @@ use std::sync::Arc;
 use loci_store::vectors::Query;
 use serde::Serialize;
 
-use super::memory::{Message, State, ToolResult};
+use super::memory::{BufferState, ToolResult, WorkingMessage};
 use crate::access::bounds;
 use crate::access::policy::{self, Caller};
 use crate::{Engine, Result};
@@ -50,8 +50,8 @@ pub enum FoundBy {
 pub struct WorkingHit {
     /// The message, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<Message>))]
-    pub message: Option<Arc<Message>>,
+    #[cfg_attr(feature = "schema", schema(value_type = Option<WorkingMessage>))]
+    pub message: Option<Arc<WorkingMessage>>,
     /// The result of a tool, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<ToolResult>))]
@@ -116,13 +116,13 @@ impl Engine {
     }
 }
 
-fn by_words(score: f64, message: Option<&Arc<Message>>, result: Option<&Arc<ToolResult>>) -> Option<WorkingHit> {
+fn by_words(score: f64, message: Option<&Arc<WorkingMessage>>, result: Option<&Arc<ToolResult>>) -> Option<WorkingHit> {
     let (message, tool_result) = (message.cloned(), result.cloned());
     (score > 0.0).then_some(WorkingHit { message, tool_result, score, found_by: FoundBy::Words })
 }
 
 /// The entries whose vectors are nearest.
-fn nearest(state: &State, vector: &[f32], limit: usize) -> Vec<WorkingHit> {
+fn nearest(state: &BufferState, vector: &[f32], limit: usize) -> Vec<WorkingHit> {
     let Some(vectors) = &state.vectors else { return Vec::new() };
     let found = vectors.nearest(&Query::new(vector), limit, &|_| true);
     let hit = |candidate: loci_store::vectors::Candidate| {

@@ -92,7 +92,7 @@ pub struct EntryHit {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct PutEntry {
+pub struct EntryReceipt {
     /// Whether the entry is new, or replaced one with the same id.
     pub event: Outcome,
     /// The entry as it is kept.
@@ -107,7 +107,7 @@ pub struct PutEntry {
 
 impl Engine {
     /// Puts an entry into a session.
-    pub async fn put_entry(&self, caller: &Caller, session: &str, new: NewEntry) -> Result<PutEntry> {
+    pub async fn put_entry(&self, caller: &Caller, session: &str, new: NewEntry) -> Result<EntryReceipt> {
         policy::writer(caller)?;
         let key = policy::session_key(caller, session)?;
         self.check_content(&new.content)?;
@@ -139,7 +139,7 @@ impl Engine {
         };
         let kept = kept(&entry, embedding.as_deref());
         tier.put(&key, &kept, new.ttl_seconds.map(Duration::from_secs)).await.map_err(away)?;
-        Ok(PutEntry { event, entry, redacted: pass.found(), degraded: trouble(tier) })
+        Ok(EntryReceipt { event, entry, redacted: pass.found(), degraded: trouble(tier) })
     }
 
     /// Lists entries of a session from an offset on, newest first. Default limit: 20.

@@ -13,7 +13,7 @@ use loci_types::{Action, Batch, Durability, ErrorKind, Memory, MemoryId, Outcome
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use crate::access::policy::Caller;
-use crate::write::remember::{Admitted, Embed, REASON};
+use crate::write::remember::{AdmittedMemory, Embed, REASON};
 use crate::{Batching, Engine, Error, NewMemory, Result};
 
 /// So many failures are remembered until somebody asks for them.
@@ -23,7 +23,7 @@ const OVERTAKEN: u32 = 3;
 
 /// What could not be written.
 #[derive(Debug, Clone)]
-pub struct Unwritten {
+pub struct FailedWrites {
     /// Why the first of them was not. After a failure that may pass they go on waiting, and are tried again.
     pub problem: Box<Problem>,
     /// The memories.
@@ -34,7 +34,7 @@ pub struct Unwritten {
 pub(crate) struct Batcher {
     rules: Batching,
     room: Arc<Semaphore>,
-    state: Mutex<State>,
+    state: Mutex<BatchQueue>,
     /// Told when the first begins to wait, and when enough do.
     first: Notify,
     enough: Notify,
@@ -43,21 +43,21 @@ pub(crate) struct Batcher {
 }
 
 #[derive(Default)]
-struct State {
-    waiting: VecDeque<Pending>,
+struct BatchQueue {
+    waiting: VecDeque<QueuedWrite>,
     failures: VecDeque<Failure>,
     started: bool,
 }
 
-struct Pending {
+struct QueuedWrite {
     caller: Caller,
-    admitted: Admitted,
+    admitted: AdmittedMemory,
     /// How often it was overtaken by someone else who wrote.
     overtaken: u32,
     _place: OwnedSemaphorePermit,
 }
 
-impl Pending {
+impl QueuedWrite {
     fn id(&self) -> MemoryId {
         self.admitted.addition.memory.id
     }
@@ -84,12 +84,12 @@ impl Batcher {
         Self { rules, room, state: Mutex::default(), first, enough, writing: tokio::sync::Mutex::default() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BatchQueue> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The next that are written together, never more than a batch.
-    fn next(&self, most: usize) -> Vec<Pending> {
+    fn next(&self, most: usize) -> Vec<QueuedWrite> {
         let mut state = self.state();
         let count = state.waiting.len().min(self.rules.size).min(most);
         state.waiting.drain(..count).collect()
@@ -100,7 +100,7 @@ impl Batcher {
         self.state().failures.retain(|failure| !ids.contains(&failure.id));
     }
 
-    fn failed(&self, pending: &Pending, error: &Error) {
+    fn failed(&self, pending: &QueuedWrite, error: &Error) {
         let id = pending.id();
         tracing::error!(%id, %error, "a batched memory was not written");
         let mut state = self.state();
@@ -144,7 +144,7 @@ impl Engine {
         let (id, redacted) = (admitted.addition.memory.id, admitted.redacted.clone());
         let (count, start) = {
             let mut state = batcher.state();
-            state.waiting.push_back(Pending { caller: caller.clone(), admitted, overtaken: 0, _place: place });
+            state.waiting.push_back(QueuedWrite { caller: caller.clone(), admitted, overtaken: 0, _place: place });
             (state.waiting.len(), !std::mem::replace(&mut state.started, true))
         };
         if start {
@@ -167,7 +167,7 @@ impl Engine {
 
     /// Returns when everything that was taken before is durable, or with what could not be written since the
     /// caller last asked: the first reason, and all ids.
-    pub async fn flush_batched(&self, caller: &Caller) -> Result<(), Unwritten> {
+    pub async fn flush_batched(&self, caller: &Caller) -> Result<(), FailedWrites> {
         self.write_waiting().await;
         let mut state = self.batcher.state();
         let all = std::mem::take(&mut state.failures);
@@ -177,7 +177,7 @@ impl Engine {
         let problem = Box::new(first.problem.clone());
         let mut ids: Vec<MemoryId> = own.iter().map(|failure| failure.id).collect();
         ids.sort();
-        Err(Unwritten { problem, ids })
+        Err(FailedWrites { problem, ids })
     }
 
     /// How many wait to be written.
@@ -200,9 +200,9 @@ impl Engine {
     }
 
     /// Writes a batch; false if some of it waits again.
-    async fn write_batch(&self, mut batch: Vec<Pending>) -> bool {
+    async fn write_batch(&self, mut batch: Vec<QueuedWrite>) -> bool {
         self.embed_together(batch.iter_mut().map(|pending| &mut pending.admitted).collect()).await;
-        let mut again: Vec<Pending> = Vec::new();
+        let mut again: Vec<QueuedWrite> = Vec::new();
         let mut rest = VecDeque::from(batch);
         while let Some(first) = rest.pop_front() {
             let mut together = vec![first];
@@ -224,9 +224,9 @@ impl Engine {
     }
 
     /// The vectors of all that are to have one, in one call.
-    pub(crate) async fn embed_together(&self, batch: Vec<&mut Admitted>) {
-        let wants = |one: &&mut Admitted| one.embed == Embed::Now && one.addition.vector.is_none();
-        let mut wanted: Vec<&mut Admitted> = batch.into_iter().filter(wants).collect();
+    pub(crate) async fn embed_together(&self, batch: Vec<&mut AdmittedMemory>) {
+        let wants = |one: &&mut AdmittedMemory| one.embed == Embed::Now && one.addition.vector.is_none();
+        let mut wanted: Vec<&mut AdmittedMemory> = batch.into_iter().filter(wants).collect();
         let memories: Vec<&Memory> = wanted.iter().map(|one| &one.addition.memory).collect();
         let vectors = self.embed_or_wait(&memories).await.unwrap_or_default();
         for (one, vector) in wanted.iter_mut().zip(vectors) {
@@ -238,9 +238,9 @@ impl Engine {
     }
 
     /// Writes what belongs together; what comes back is to be tried again.
-    async fn write_together(&self, together: Vec<Pending>) -> Vec<Pending> {
+    async fn write_together(&self, together: Vec<QueuedWrite>) -> Vec<QueuedWrite> {
         if together.len() > 1 && self.add_together(&together).await.is_ok() {
-            self.batcher.written(&together.iter().map(Pending::id).collect::<Vec<_>>());
+            self.batcher.written(&together.iter().map(QueuedWrite::id).collect::<Vec<_>>());
             return Vec::new();
         }
         let mut rest = together.into_iter();
@@ -260,7 +260,7 @@ impl Engine {
     }
 
     /// Adds several to one space in one transaction.
-    async fn add_together(&self, together: &[Pending]) -> Result<()> {
+    async fn add_together(&self, together: &[QueuedWrite]) -> Result<()> {
         let changes = together.iter().map(|pending| {
             let mut addition = pending.admitted.addition.clone();
             if addition.vector.is_none() {
@@ -278,7 +278,7 @@ impl Engine {
 }
 
 /// Whether the next is written in the same transaction: neither meets what is known.
-fn joins(first: &Pending, next: &Pending) -> bool {
+fn joins(first: &QueuedWrite, next: &QueuedWrite) -> bool {
     let space = |scope: &Scope| scope.space();
     !first.admitted.told
         && !next.admitted.told

@@ -22,7 +22,7 @@ use crate::{Engine, Result};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Newer {
+pub struct NewerStatement {
     /// Its id.
     pub id: MemoryId,
     /// What it says, as it is shown.
@@ -46,11 +46,15 @@ pub enum Keep {
 
 impl Engine {
     /// The latest memory that may contradict each of these and that the caller may see.
-    pub async fn newer(&self, caller: &Caller, ids: &[MemoryId]) -> Result<HashMap<MemoryId, Newer>> {
+    pub async fn newer(&self, caller: &Caller, ids: &[MemoryId]) -> Result<HashMap<MemoryId, NewerStatement>> {
         self.newer_visible(&self.visible(caller, None).await?, ids).await
     }
 
-    pub(crate) async fn newer_visible(&self, visible: &Visible, ids: &[MemoryId]) -> Result<HashMap<MemoryId, Newer>> {
+    pub(crate) async fn newer_visible(
+        &self,
+        visible: &Visible,
+        ids: &[MemoryId],
+    ) -> Result<HashMap<MemoryId, NewerStatement>> {
         let filter = Filter::at(self.now());
         let edges = self.store.edges(visible, &filter, ids, &[Relation::MayContradict]).await?;
         let later: Vec<MemoryId> =
@@ -67,7 +71,8 @@ impl Engine {
                 edges.iter().any(|other| other.target_id == edge.target_id && other.source_id == memory.id)
             });
             if let Some(memory) = newest {
-                let newer = Newer { id: memory.id, text: reported(memory).into_owned(), said_at: memory.when_said() };
+                let newer =
+                    NewerStatement { id: memory.id, text: reported(memory).into_owned(), said_at: memory.when_said() };
                 found.insert(edge.target_id, newer);
             }
         }

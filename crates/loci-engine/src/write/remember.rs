@@ -104,7 +104,7 @@ pub(crate) const REASON: &str = "remembered";
 
 /// Something new that was checked.
 #[derive(Clone)]
-pub(crate) struct Admitted {
+pub(crate) struct AdmittedMemory {
     pub(crate) scope: Scope,
     pub(crate) addition: Addition,
     pub(crate) embed: Embed,
@@ -125,8 +125,8 @@ impl Engine {
     }
 
     /// Writes something that was checked.
-    pub(crate) async fn write_admitted(&self, caller: &Caller, admitted: Admitted) -> Result<Receipt> {
-        let Admitted { scope, addition, embed, told, redacted } = admitted;
+    pub(crate) async fn write_admitted(&self, caller: &Caller, admitted: AdmittedMemory) -> Result<Receipt> {
+        let AdmittedMemory { scope, addition, embed, told, redacted } = admitted;
         if told {
             return Ok(Receipt { redacted, ..self.learn_one(caller, scope, addition, embed, REASON).await? });
         }
@@ -134,7 +134,7 @@ impl Engine {
     }
 
     /// Checks something new and makes the record of it, so that nothing but writing it is left to do.
-    pub(crate) async fn admitted(&self, caller: &Caller, mut new: NewMemory) -> Result<Admitted> {
+    pub(crate) async fn admitted(&self, caller: &Caller, mut new: NewMemory) -> Result<AdmittedMemory> {
         policy::writer(caller)?;
         self.check_content(&new.content)?;
         let redacted = self.redact(&mut new)?;
@@ -150,7 +150,7 @@ impl Engine {
             addition.unless = Some(event_key(&addition.memory.content, &[Some("category"), category]));
         }
         let told = !as_is && self.kinds.spec(&addition.memory.kind).class != Class::Episodic;
-        Ok(Admitted { scope, addition, embed, told, redacted })
+        Ok(AdmittedMemory { scope, addition, embed, told, redacted })
     }
 
     /// Masks what must not be kept, or refuses it; the names of what was masked.

@@ -1,7 +1,8 @@
 //! The knowledge graph, as agents know it from the official memory server.
 
 use loci_engine::{
-    Caller, Engine, Graph, GraphEntity, GraphImported, GraphRelation, ListRequest, MaintainRequest, Observed, Update,
+    Caller, Engine, EntityObservations, Graph, GraphEntity, GraphImportReport, GraphRelation, ListRequest,
+    MaintainRequest, Update,
 };
 use loci_types::{ErrorKind, Filter, Identifiers, Memory, Role, State};
 
@@ -15,8 +16,8 @@ fn relation(from: &str, relation_type: &str, to: &str) -> GraphRelation {
     GraphRelation { from: from.into(), to: to.into(), relation_type: relation_type.into() }
 }
 
-fn observed(entity_name: &str, contents: &[&str]) -> Observed {
-    Observed { entity_name: entity_name.into(), contents: texts(contents) }
+fn observed(entity_name: &str, contents: &[&str]) -> EntityObservations {
+    EntityObservations { entity_name: entity_name.into(), contents: texts(contents) }
 }
 
 fn texts(texts: &[&str]) -> Vec<String> {
@@ -367,14 +368,14 @@ const FILE: &str = r#"{"type":"entity","name":"Ana","entityType":"person","obser
 async fn the_official_servers_file_comes_in_once() {
     let (house, ana) = (House::new(), user("ana"));
     let imported = house.engine.graph_import(&ana, &format!("\u{feff}{FILE}\r\n")).await.unwrap();
-    assert_eq!(imported, GraphImported { entities: 2, observations: 3, relations: 1, skipped: 4 });
+    assert_eq!(imported, GraphImportReport { entities: 2, observations: 3, relations: 1, skipped: 4 });
     holds(&house.engine, &ana, "Ana/person:sings,sings,runs; Choir/group:", "Ana sings in Choir").await;
     let again = house.engine.graph_import(&ana, FILE).await.unwrap();
-    assert_eq!(again, GraphImported { skipped: 10, ..GraphImported::default() });
+    assert_eq!(again, GraphImportReport { skipped: 10, ..GraphImportReport::default() });
     // What is here gets what the file says besides.
     let more = FILE.replace("runs", "swims");
     let more = house.engine.graph_import(&ana, &more).await.unwrap();
-    assert_eq!(more, GraphImported { observations: 1, skipped: 9, ..GraphImported::default() });
+    assert_eq!(more, GraphImportReport { observations: 1, skipped: 9, ..GraphImportReport::default() });
     holds(&house.engine, &ana, "Ana/person:sings,sings,runs,swims; Choir/group:", "Ana sings in Choir").await;
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use loci_engine::llm::Mind;
+use loci_engine::llm::LlmClient;
 use loci_engine::{Caller, Clock, Config, Engine, ListRequest, NewMemory, RecallRequest, Turn};
 use loci_models::{Detail, Embedder, Embedding, Model, Reranker};
 use loci_store::tier::Tier;
@@ -138,7 +138,7 @@ impl House {
     }
 
     /// The same house, with a language model.
-    pub(crate) fn with_mind(self, mind: Mind) -> Self {
+    pub(crate) fn with_mind(self, mind: LlmClient) -> Self {
         Self { engine: self.engine.with_mind(mind), ..self }
     }
 

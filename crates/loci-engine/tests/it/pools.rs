@@ -1,7 +1,7 @@
 //! Do only its members see a pool, and does what they share keep where it came from?
 
 use loci_engine::{
-    Caller, ContextRequest, FeedRequest, FindRequest, GraphEntity, ListRequest, NewMemory, NewPool, Observed,
+    Caller, ContextRequest, EntityObservations, FeedRequest, FindRequest, GraphEntity, ListRequest, NewMemory, NewPool,
     OperationsRequest, QueryRequest, SummarizeRequest, Turn, Update,
 };
 use loci_types::{
@@ -159,7 +159,7 @@ async fn write(house: &House, caller: &Caller, memory: &Memory) -> Tried {
     let record = Memory { id: crate::house::unknown(), content: said.into(), ..memory.clone() };
     tried.add("check a record", engine.check_record(caller, &record).await);
     tried.add("import", engine.import_many(caller, vec![record]).await);
-    let observed = Observed { entity_name: "Lantern".into(), contents: vec![said.into()] };
+    let observed = EntityObservations { entity_name: "Lantern".into(), contents: vec![said.into()] };
     tried.add("observe", engine.graph_add_observations(caller, vec![observed]).await);
     tried.add("sync", engine.sync_pool(caller, |_, _| {}).await);
     tried.add("leave", engine.leave_pool(caller, "owl").await);

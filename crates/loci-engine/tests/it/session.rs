@@ -233,7 +233,7 @@ async fn causes_and_insights_come_from_a_language_model() {
 
 #[tokio::test]
 async fn what_is_over_the_daily_cap_is_learned_the_next_day() {
-    let learning = loci_engine::Learning { writes_per_user_per_day: 2, ..loci_engine::Learning::default() };
+    let learning = loci_engine::LearningLimits { writes_per_user_per_day: 2, ..loci_engine::LearningLimits::default() };
     let house = House::with(Config { learning, ..Config::default() });
     let ana = in_session("ana", "s1");
     for text in
@@ -321,7 +321,7 @@ async fn what_was_settled_is_not_linked_again_in_the_night() {
     assert_eq!(house.engine.explain(&ana, nuts).await.unwrap().newer.map(|newer| newer.id), Some(fine));
     house.engine.resolve(&ana, nuts, fine, loci_engine::Keep::Both).await.unwrap();
     assert_eq!(house.engine.explain(&ana, nuts).await.unwrap().newer, None);
-    let night = loci_engine::MaintainRequest { only: vec![loci_engine::Step::Dedup], ..Default::default() };
+    let night = loci_engine::MaintainRequest { only: vec![loci_engine::MaintenanceStep::Dedup], ..Default::default() };
     house.engine.maintain(&operator(), night, |_| {}).await.unwrap();
     assert_eq!(house.engine.explain(&ana, nuts).await.unwrap().newer, None, "it was settled");
 }
@@ -349,9 +349,11 @@ async fn a_session_is_summarized_in_four_ways() {
     }
     house.end(&ana, "s1").await;
     let only = |step| loci_engine::MaintainRequest { only: vec![step], ..Default::default() };
-    let report = house.engine.maintain(&operator(), only(loci_engine::Step::Summarize), |_| {}).await.unwrap();
+    let report =
+        house.engine.maintain(&operator(), only(loci_engine::MaintenanceStep::Summarize), |_| {}).await.unwrap();
     assert_eq!(report.steps[0].changes, 1);
-    let again = house.engine.maintain(&operator(), only(loci_engine::Step::Summarize), |_| {}).await.unwrap();
+    let again =
+        house.engine.maintain(&operator(), only(loci_engine::MaintenanceStep::Summarize), |_| {}).await.unwrap();
     assert_eq!(again.steps[0].changes, 0, "once");
     assert!(house.engine.learned(&operator()).await.unwrap().unwrap().tokens_saved > 0);
     let none = SummarizeRequest { session: Some("nope".into()), ..SummarizeRequest::default() };
@@ -387,7 +389,8 @@ async fn what_matters_of_a_session_is_kept_for_its_user() {
     let of_user = texts(&house, &user("ana")).await;
     assert_eq!(of_user, ["The demo uses the blue data set"]);
     house.later(40);
-    let request = loci_engine::MaintainRequest { only: vec![loci_engine::Step::Sessions], ..Default::default() };
+    let request =
+        loci_engine::MaintainRequest { only: vec![loci_engine::MaintenanceStep::Sessions], ..Default::default() };
     house.engine.maintain(&operator(), request, |_| {}).await.unwrap();
     assert_eq!(
         texts(&house, &in_session("ana", "s1")).await,

@@ -288,7 +288,7 @@ async fn working_memory_outlives_its_process_in_redis() {
     let next = house.neighbour().with_tier(tier());
     let after = next.working(&ana).await.unwrap();
     let told = |memory: &loci_engine::WorkingMemory| {
-        let told = |message: &Arc<loci_engine::Message>| (message.id, message.content.clone(), message.at);
+        let told = |message: &Arc<loci_engine::WorkingMessage>| (message.id, message.content.clone(), message.at);
         memory.messages.iter().map(told).collect::<Vec<_>>()
     };
     assert_eq!(told(&after), told(&before));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use loci_engine::llm::Mind;
+use loci_engine::llm::LlmClient;
 use loci_engine::{Caller, Config, Engine, NewKey, System};
 use loci_models::Embedder;
 use loci_server::{Door, Options};
@@ -52,7 +52,7 @@ impl House {
         options: Options,
         config: Config,
         embedder: Option<Arc<dyn Embedder>>,
-        mind: Option<Mind>,
+        mind: Option<LlmClient>,
     ) -> Self {
         let plain: fn(SqliteStore) -> SqliteStore = |store| store;
         Self::beside(options, config, embedder, mind, plain).await
@@ -63,7 +63,7 @@ impl House {
         options: Options,
         config: Config,
         embedder: Option<Arc<dyn Embedder>>,
-        mind: Option<Mind>,
+        mind: Option<LlmClient>,
         beside: impl FnOnce(SqliteStore) -> SqliteStore,
     ) -> Self {
         let folder = tempfile::tempdir().unwrap();

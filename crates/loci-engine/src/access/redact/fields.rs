@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use loci_types::{Error, Memory, Source};
 use serde_json::{Map, Value};
 
-use super::{Redactor, Which, mark, secret};
+use super::{DetectorFilter, Redactor, mark, secret};
 use crate::{NewFact, NewMemory, Turn, Update};
 
 /// One look through something that is to be written.
@@ -44,7 +44,7 @@ impl<'a> Pass<'a> {
         {
             return Err(refused(field, name));
         }
-        let which = if self.refuses { Which::Masked } else { Which::All };
+        let which = if self.refuses { DetectorFilter::Masked } else { DetectorFilter::All };
         if let Some((masked, names)) = self.redactor.masked(text, which) {
             *text = masked;
             self.found.extend(names);

@@ -97,10 +97,10 @@ fn wrong(field: &'static str, message: String) -> Error {
     Error::new(ErrorKind::Configuration, message).at(field)
 }
 
-type Find = fn(&str) -> Vec<Range<usize>>;
+type FindFn = fn(&str) -> Vec<Range<usize>>;
 
 /// The sorts that are known without configuration. Where two overlap the earlier names them.
-const BUILT_IN: [(&str, Find); 5] = [
+const BUILT_IN: [(&str, FindFn); 5] = [
     ("secret", secret::find),
     ("card", number::cards),
     ("iban", number::ibans),
@@ -109,18 +109,18 @@ const BUILT_IN: [(&str, Find); 5] = [
 ];
 
 /// One sort of text that is not kept.
-struct Sort {
+struct Detector {
     name: String,
     finder: Finder,
     refused: bool,
 }
 
 enum Finder {
-    BuiltIn(Find),
+    BuiltIn(FindFn),
     Custom(Regex),
 }
 
-impl Sort {
+impl Detector {
     fn find(&self, text: &str) -> Vec<Range<usize>> {
         match &self.finder {
             Finder::BuiltIn(find) => find(text),
@@ -133,21 +133,21 @@ impl Sort {
 
 /// Finds and masks what must not be kept.
 pub(crate) struct Redactor {
-    sorts: Vec<Sort>,
+    sorts: Vec<Detector>,
     /// Finds what was masked before.
     marks: Regex,
 }
 
 /// Which sorts are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Which {
+enum DetectorFilter {
     Masked,
     Refused,
     All,
 }
 
 /// A place in a text, and the name of what stands there.
-struct Spot<'a> {
+struct Match<'a> {
     range: Range<usize>,
     name: &'a str,
 }
@@ -158,10 +158,10 @@ impl Redactor {
         rules.validate()?;
         let active = |name: &str| rules.mask.iter().chain(&rules.refuse).any(|named| named == name);
         let refused = |name: &str| rules.refuse.iter().any(|named| named == name);
-        let mut sorts: Vec<Sort> = BUILT_IN
+        let mut sorts: Vec<Detector> = BUILT_IN
             .iter()
             .filter(|(name, _)| active(name))
-            .map(|(name, find)| Sort {
+            .map(|(name, find)| Detector {
                 name: (*name).to_owned(),
                 finder: Finder::BuiltIn(*find),
                 refused: refused(name),
@@ -169,7 +169,7 @@ impl Redactor {
             .collect();
         for pattern in &rules.patterns {
             let finder = Finder::Custom(pattern.compile()?);
-            sorts.push(Sort { name: pattern.name.clone(), finder, refused: refused(&pattern.name) });
+            sorts.push(Detector { name: pattern.name.clone(), finder, refused: refused(&pattern.name) });
         }
         let names: Vec<&str> = rules.names().collect();
         let marks = Regex::new(&format!(r"\[(?:{})\]", names.join("|")))
@@ -179,14 +179,14 @@ impl Redactor {
 
     /// The name of the first sort in the text that makes a write fail.
     fn refused(&self, text: &str) -> Option<&str> {
-        self.spots(text, Which::Refused).first().map(|spot| spot.name)
+        self.spots(text, DetectorFilter::Refused).first().map(|spot| spot.name)
     }
 
     /// The text with every match replaced by its name, and these names; none: there was no match.
     ///
     /// What is masked may bring out another match beside it, so it is looked at until there is none.
     /// Every round leaves less text that is no mask, so there is an end.
-    fn masked(&self, text: &str, which: Which) -> Option<(String, BTreeSet<String>)> {
+    fn masked(&self, text: &str, which: DetectorFilter) -> Option<(String, BTreeSet<String>)> {
         let mut now: Option<String> = None;
         let mut names = BTreeSet::new();
         loop {
@@ -209,11 +209,11 @@ impl Redactor {
     }
 
     /// Where something stands that is not to be kept, in order and apart from each other.
-    fn spots(&self, text: &str, which: Which) -> Vec<Spot<'_>> {
-        let wanted = |sort: &&Sort| match which {
-            Which::Masked => !sort.refused,
-            Which::Refused => sort.refused,
-            Which::All => true,
+    fn spots(&self, text: &str, which: DetectorFilter) -> Vec<Match<'_>> {
+        let wanted = |sort: &&Detector| match which {
+            DetectorFilter::Masked => !sort.refused,
+            DetectorFilter::Refused => sort.refused,
+            DetectorFilter::All => true,
         };
         let mut found: Vec<(Range<usize>, usize, &str)> = Vec::new();
         for (place, sort) in self.sorts.iter().enumerate().filter(|(_, sort)| wanted(sort)) {
@@ -226,17 +226,17 @@ impl Redactor {
         let mut spots: Vec<(Range<usize>, usize, &str)> =
             found.into_iter().filter_map(|(range, place, name)| Some((beyond(range, &marks)?, place, name))).collect();
         spots.sort_by_key(|(range, place, _)| (range.start, *place, std::cmp::Reverse(range.end)));
-        let mut apart: Vec<Spot<'_>> = Vec::new();
+        let mut apart: Vec<Match<'_>> = Vec::new();
         for (range, _, name) in spots {
             match apart.last_mut().filter(|last| range.start < last.range.end) {
                 Some(last) => last.range.end = last.range.end.max(range.end),
-                None => apart.push(Spot { range, name }),
+                None => apart.push(Match { range, name }),
             }
         }
         apart
     }
 
-    fn looks_for_secrets(&self) -> Option<&Sort> {
+    fn looks_for_secrets(&self) -> Option<&Detector> {
         self.sorts.iter().find(|sort| matches!(sort.finder, Finder::BuiltIn(_)) && sort.name == "secret")
     }
 }

@@ -19,7 +19,7 @@ fn everything() -> Redactor {
 }
 
 fn masked(redactor: &Redactor, text: &str) -> String {
-    redactor.masked(text, Which::Masked).map_or_else(|| text.to_owned(), |(masked, _)| masked)
+    redactor.masked(text, DetectorFilter::Masked).map_or_else(|| text.to_owned(), |(masked, _)| masked)
 }
 
 /// Each text with what becomes of it. Keys are put together here so that no scanner of sources takes
@@ -227,7 +227,7 @@ fn addresses_and_numbers_of_people() {
 
 #[test]
 fn several_sorts_in_one_text() {
-    let found = everything().masked("ana@example.org paid 4111111111111111, password=hunter2", Which::Masked);
+    let found = everything().masked("ana@example.org paid 4111111111111111, password=hunter2", DetectorFilter::Masked);
     let (text, names) = found.unwrap();
     assert_eq!(text, "[email] paid [card], password=[secret]");
     assert_eq!(names.into_iter().collect::<Vec<_>>(), ["card", "email", "secret"]);

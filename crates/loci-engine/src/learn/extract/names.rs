@@ -14,9 +14,9 @@ use crate::learn::language::{Language, form};
 
 /// Who is there, by the words of their names in lower case.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Present(pub(crate) Vec<String>);
+pub(crate) struct PresentNames(pub(crate) Vec<String>);
 
-impl Present {
+impl PresentNames {
     /// Whether a word in lower case is a name of someone who is there, or short for it.
     pub(crate) fn contains(&self, word: &str) -> bool {
         word.chars().count() > 2 && self.0.iter().any(|name| name.starts_with(word))
@@ -33,7 +33,7 @@ pub(crate) fn names(
     words: &[Word],
     language: Option<&Language>,
     claims: &[Claim],
-    present: &Present,
+    present: &PresentNames,
 ) -> Vec<Mention> {
     let mut found: Vec<Mention> = Vec::new();
     let german = language.is_some_and(|language| language.code == "de");
@@ -192,7 +192,10 @@ mod tests {
                 one.aliases.iter().map(|alias| format!("={alias}")).collect::<String>()
             )
         };
-        names(&sentence, &words(sentence.text, language), language, &[], &Present::default()).iter().map(told).collect()
+        names(&sentence, &words(sentence.text, language), language, &[], &PresentNames::default())
+            .iter()
+            .map(told)
+            .collect()
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! has more of these signs; none of them is a word about a topic.
 
 use super::claim::Claim;
-use super::quote::Hearing;
+use super::quote::Audience;
 use crate::learn::language::form;
 use crate::learn::language::sentence::Sentence;
 use crate::learn::language::word::{Shape, Word};
@@ -23,7 +23,7 @@ pub(crate) fn worth(
     words: &[Word],
     claims: &[Claim],
     answers: bool,
-    hearing: &Hearing<'_>,
+    hearing: &Audience<'_>,
 ) -> Option<f64> {
     let present = hearing.present;
     let has = |form: u64| words.iter().any(|word| word.is(form));

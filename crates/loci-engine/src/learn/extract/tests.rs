@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::*;
 
 /// Turns of Ana, one after the other; `>` begins one of the assistant, `#` one of a tool.
-fn learn(turns: &[&str]) -> Extracted {
+fn learn(turns: &[&str]) -> Extraction {
     let turn = |(place, text): (usize, &&'static str)| {
         let (speaker, text) = match (text.strip_prefix('>'), text.strip_prefix('#')) {
             (Some(text), _) => (Speaker::Assistant, text),
@@ -25,7 +25,7 @@ fn learn(turns: &[&str]) -> Extracted {
     let turns: Vec<&'static str> = turns.iter().map(|turn| &*Box::leak(turn.to_string().into_boxed_str())).collect();
     let turns: Vec<Utterance<'_>> = turns.iter().enumerate().map(turn).collect();
     let known = HashSet::new();
-    extract(&turns, &Surroundings { time_zone: TimeZone::UTC, known, owner: Some("ana".to_owned()) })
+    extract(&turns, &ExtractionContext { time_zone: TimeZone::UTC, known, owner: Some("ana".to_owned()) })
 }
 
 fn texts(turns: &[&str]) -> Vec<String> {

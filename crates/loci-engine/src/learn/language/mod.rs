@@ -19,8 +19,8 @@ macro_rules! forms {
         pub(crate) mod form {
             #[expect(clippy::upper_case_acronyms, reason = "only counts the forms")]
             #[repr(u64)]
-            enum Place { $($name),+ }
-            $($(#[$doc])* pub(crate) const $name: u64 = 1 << Place::$name as u64;)+
+            enum FormIndex { $($name),+ }
+            $($(#[$doc])* pub(crate) const $name: u64 = 1 << FormIndex::$name as u64;)+
 
             /// The form with this name, in lower case.
             pub(super) fn named(name: &str) -> Option<u64> {

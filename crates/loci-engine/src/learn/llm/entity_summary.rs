@@ -2,7 +2,7 @@
 
 use super::fence::{fence, numbered, quote};
 use super::prompt::Purpose;
-use super::{Mind, Spent, object, plain, question};
+use super::{LlmClient, TokenUsage, object, plain, question};
 use crate::Result;
 use crate::prompt::pack::shorten::shorten;
 use crate::prompt::pack::tokens::count_tokens;
@@ -12,10 +12,10 @@ const TOKENS: usize = 160;
 /// Tokens of the notes that are read; the newest are.
 const READ_TOKENS: usize = 3_000;
 
-impl Mind {
+impl LlmClient {
     /// A portrait of what goes by `name`, from what is known of it, oldest first.
-    pub async fn entity_summary(&self, name: &str, facts: &[String]) -> Result<(String, Spent)> {
-        let mut spent = Spent::default();
+    pub async fn entity_summary(&self, name: &str, facts: &[String]) -> Result<(String, TokenUsage)> {
+        let mut spent = TokenUsage::default();
         let mut lines = vec![format!("[name] {}", quote(name))];
         lines.extend(numbered(newest(facts, READ_TOKENS)));
         let schema = object([("summary", plain("string"))]);

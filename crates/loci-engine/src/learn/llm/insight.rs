@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::fence::{fence, quote};
 use super::prompt::Purpose;
-use super::{Mind, Spent, importance, items, list, object, plain, question};
+use super::{LlmClient, TokenUsage, importance, items, list, object, plain, question};
 use crate::Result;
 use crate::learn::writing_rules::validate;
 
@@ -29,7 +29,7 @@ pub struct InsightDraft {
     pub importance: f64,
 }
 
-impl Mind {
+impl LlmClient {
     /// Insights into a person, from the latest activity, the latest facts and the end of the
     /// conversation; each of them with the newest last.
     pub async fn insights(
@@ -37,8 +37,8 @@ impl Mind {
         activity: &[String],
         facts: &[String],
         snippet: &str,
-    ) -> Result<(Vec<InsightDraft>, Spent)> {
-        let mut spent = Spent::default();
+    ) -> Result<(Vec<InsightDraft>, TokenUsage)> {
+        let mut spent = TokenUsage::default();
         let lines = lines(activity, facts, snippet);
         if lines.is_empty() {
             return Ok((Vec::new(), spent));

@@ -1,6 +1,6 @@
 //! What does a language model make of it?
 //!
-//! A [`Mind`] asks a [`Chat`] about plain values and gives plain values back; what becomes of them is
+//! A [`LlmClient`] asks a [`Chat`] about plain values and gives plain values back; what becomes of them is
 //! decided elsewhere, by the same rules that hold without it. It is optional, it is never asked on the
 //! way of a write or a question, and it is not believed: what it names must have been given to it by
 //! number, what it writes must keep the writing rules, and what people wrote reaches it fenced, as
@@ -28,40 +28,40 @@ use crate::{Error, Result};
 use budget::Allowance;
 use prompt::Purpose;
 
-pub use budget::{Budget, Learning};
+pub use budget::{LearningLimits, TokenBudget};
 pub use causal::Direction;
 pub use insight::InsightDraft;
 pub use prompt::{Prompt, prompts};
-pub use rewrite::Rewritten;
-pub use same_fact::{Side, Verdict};
+pub use rewrite::RewriteResult;
+pub use same_fact::{PairSide, Verdict};
 
 /// Pairs that are judged in one question.
 const PAIRS: usize = 10;
 
 /// What a language model was asked for has cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Spent {
+pub struct TokenUsage {
     /// Tokens read and written.
     pub tokens: u64,
 }
 
 /// A language model that works for the engine.
 #[derive(Clone)]
-pub struct Mind {
+pub struct LlmClient {
     chat: Arc<dyn Chat>,
-    limits: Learning,
+    limits: LearningLimits,
     allowance: Option<Allowance>,
 }
 
-impl Mind {
+impl LlmClient {
     /// A mind with the usual limits, which does not count tokens.
     pub fn new(chat: Arc<dyn Chat>) -> Self {
-        Self { chat, limits: Learning::default(), allowance: None }
+        Self { chat, limits: LearningLimits::default(), allowance: None }
     }
 
     /// The same mind with these limits.
     #[must_use]
-    pub fn with_limits(self, limits: Learning) -> Self {
+    pub fn with_limits(self, limits: LearningLimits) -> Self {
         Self { limits, ..self }
     }
 
@@ -83,12 +83,12 @@ impl Mind {
     }
 
     /// What it may do.
-    pub fn limits(&self) -> &Learning {
+    pub fn limits(&self) -> &LearningLimits {
         &self.limits
     }
 
     /// One answer, put on the bill. A failure carries what the whole bill was by then.
-    async fn ask(&self, question: &ChatQuestion, spent: &mut Spent) -> Result<Value> {
+    async fn ask(&self, question: &ChatQuestion, spent: &mut TokenUsage) -> Result<Value> {
         let reserved = self.reserve(question)?;
         let outcome = self.chat.ask(question).await;
         let cost = match &outcome {
@@ -116,7 +116,7 @@ impl Mind {
     }
 
     /// An answer that has the shape and still says nothing.
-    fn nothing(&self, problem: &str, spent: Spent) -> Error {
+    fn nothing(&self, problem: &str, spent: TokenUsage) -> Error {
         billed(
             loci_models::Error::BadAnswer { model: self.chat.model().to_owned(), problem: problem.to_owned() },
             spent,
@@ -125,7 +125,7 @@ impl Mind {
 }
 
 /// A failure with all that was spent until it happened.
-fn billed(error: loci_models::Error, spent: Spent) -> Error {
+fn billed(error: loci_models::Error, spent: TokenUsage) -> Error {
     let cause = match error {
         loci_models::Error::Chat { cause, .. } => cause,
         other => Box::new(other),

@@ -7,27 +7,27 @@ use jiff::Timestamp;
 use loci_types::{Action, Batch, Bookkeeping, NoteValue, Space, Tenant};
 
 use crate::access::policy::{self, Caller};
-use crate::learn::llm::Mind;
+use crate::learn::llm::LlmClient;
 use crate::lifecycle::rules::fate::days_after;
 use crate::{Engine, Result};
 
 impl Engine {
     /// The same engine, with a language model that reads and writes for it.
     #[must_use]
-    pub fn with_mind(mut self, mind: Mind) -> Self {
+    pub fn with_mind(mut self, mind: LlmClient) -> Self {
         self.mind = Some(mind.with_limits(self.config.learning.clone()));
         self
     }
 
     /// The language model with what the tenant may still spend today; none: rules do the work.
-    pub(crate) async fn mind_for(&self, tenant: &Tenant) -> Result<Option<Mind>> {
+    pub(crate) async fn mind_for(&self, tenant: &Tenant) -> Result<Option<LlmClient>> {
         let Some(mind) = &self.mind else { return Ok(None) };
         let spent = self.spent_today(tenant).await?;
         Ok(Some(mind.within(self.config.learning.budget().left(spent))))
     }
 
     /// Puts what a piece of work has spent on the tenant's bill.
-    pub(crate) async fn record_spending(&self, tenant: &Tenant, mind: &Mind, before: u64) -> Result<()> {
+    pub(crate) async fn record_spending(&self, tenant: &Tenant, mind: &LlmClient, before: u64) -> Result<()> {
         let spent = before.saturating_sub(mind.left().unwrap_or(before));
         if spent == 0 {
             return Ok(());

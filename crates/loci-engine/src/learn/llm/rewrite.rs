@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 
 use super::fence::{fence, quote};
 use super::prompt::Purpose;
-use super::{Mind, Spent, items, object, question};
+use super::{LlmClient, TokenUsage, items, object, question};
 use crate::learn::extract::consent::claimed;
-use crate::learn::extract::{Candidate, Speaker, Surroundings, Utterance, Voice, claims_of};
+use crate::learn::extract::{ExtractionContext, LearningCandidate, Speaker, SpeakerIdentity, Utterance, claims_of};
 use crate::learn::language::word::{Shape, Word, words};
 use crate::learn::language::{form, language_of};
 use crate::learn::writing_rules;
@@ -27,27 +27,27 @@ const TOKENS: u32 = 400;
 
 /// What became of turns.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Rewritten {
+pub struct RewriteResult {
     /// Statements in place of the quotations that were given.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<LearningCandidate>,
     /// Why statements were refused in the end.
     pub refused: Vec<&'static str>,
     /// How many of the turns were read: all, unless the tokens ran out.
     pub read: usize,
 }
 
-impl Mind {
+impl LlmClient {
     /// Puts quotations into statements, turn by turn. What someone asked to be remembered stays as they said it.
     pub async fn rewrite_all(
         &self,
         turns: &[Utterance<'_>],
-        quotations: Vec<Candidate>,
-        surroundings: &Surroundings,
-    ) -> Result<(Rewritten, Spent)> {
-        let mut done = Rewritten { read: turns.len(), ..Rewritten::default() };
-        let mut spent = Spent::default();
+        quotations: Vec<LearningCandidate>,
+        surroundings: &ExtractionContext,
+    ) -> Result<(RewriteResult, TokenUsage)> {
+        let mut done = RewriteResult { read: turns.len(), ..RewriteResult::default() };
+        let mut spent = TokenUsage::default();
         for (place, turn) in turns.iter().enumerate() {
-            let (requested, stated): (Vec<Candidate>, Vec<Candidate>) = quotations
+            let (requested, stated): (Vec<LearningCandidate>, Vec<LearningCandidate>) = quotations
                 .iter()
                 .filter(|one| one.from.first() == Some(&turn.id))
                 .cloned()
@@ -61,7 +61,7 @@ impl Mind {
                 done.read = place;
                 return Ok((done, spent));
             }
-            let voice = Voice::of(turn.speaker.name(), surroundings.owner.as_deref());
+            let voice = SpeakerIdentity::of(turn.speaker.name(), surroundings.owner.as_deref());
             let (facts, refused) = self.rewrite(turn, before, &asked, &mut spent).await?;
             done.refused.extend(refused);
             if facts.is_empty() {
@@ -74,7 +74,15 @@ impl Mind {
                 // Kind, dates and consent are those of the sentence that it tells.
                 let source = stated.iter().max_by_key(|one| shared(&one.content, &fact)).unwrap_or(first).clone();
                 let field = source.field.or_else(|| claimed(&claims, &voice.key));
-                done.candidates.push(Candidate { content: fact, claims, pattern, quoted, context, field, ..source });
+                done.candidates.push(LearningCandidate {
+                    content: fact,
+                    claims,
+                    pattern,
+                    quoted,
+                    context,
+                    field,
+                    ..source
+                });
             }
         }
         Ok((done, spent))
@@ -86,7 +94,7 @@ impl Mind {
         turn: &Utterance<'_>,
         before: Option<&Utterance<'_>>,
         asked_first: &ChatQuestion,
-        spent: &mut Spent,
+        spent: &mut TokenUsage,
     ) -> Result<(Vec<String>, Vec<&'static str>)> {
         let (known, denial) = (said(turn, before), denies(turn, before));
         let (mut facts, mut refused) = sorted(&self.ask(asked_first, spent).await?, &known, denial);

@@ -3,16 +3,16 @@
 use loci_store::AgeingRow;
 use loci_types::{Action, AgedScore, Kind, MemoryId, Space, State};
 
-use super::{Run, Step, StepReport};
+use super::{MaintenanceRun, MaintenanceStep, StepReport};
 use crate::access::policy;
-use crate::lifecycle::rules::fate::{Cause, Fate, days_after, fate};
+use crate::lifecycle::rules::fate::{AgeingOutcome, Cause, days_after, fate};
 use crate::{Engine, Result};
 
 /// So many are read and written at once: a page is a transaction, and others write between two.
 const PAGE: usize = 500;
 
 impl Engine {
-    pub(super) async fn ageing_step(&self, run: &Run<'_>, step: Step) -> Result<StepReport> {
+    pub(super) async fn ageing_step(&self, run: &MaintenanceRun<'_>, step: MaintenanceStep) -> Result<StepReport> {
         let mut report = StepReport::new(step);
         for space in self.all_spaces(&run.caller.tenant).await? {
             self.age_space(run, step, &space, &mut report).await?;
@@ -20,15 +20,22 @@ impl Engine {
         Ok(report)
     }
 
-    async fn age_space(&self, run: &Run<'_>, step: Step, space: &Space, report: &mut StepReport) -> Result<()> {
+    async fn age_space(
+        &self,
+        run: &MaintenanceRun<'_>,
+        step: MaintenanceStep,
+        space: &Space,
+        report: &mut StepReport,
+    ) -> Result<()> {
         let whole = policy::whole(&run.caller.tenant);
         let mut after = 0;
         loop {
             let page = self.store.list_for_ageing(&whole, space, after, PAGE).await?;
             let Some(last) = page.last() else { return Ok(()) };
             after = last.place;
-            let fates: Vec<(&AgeingRow, Fate)> = page.iter().map(|memory| (memory, self.fate(memory, run))).collect();
-            let mine: Vec<(MemoryId, Fate, Cause)> = fates
+            let fates: Vec<(&AgeingRow, AgeingOutcome)> =
+                page.iter().map(|memory| (memory, self.fate(memory, run))).collect();
+            let mine: Vec<(MemoryId, AgeingOutcome, Cause)> = fates
                 .iter()
                 .filter_map(|(memory, fate)| fate.step.map(|(_, cause)| (memory.id, *fate, cause)))
                 .filter(|(_, _, cause)| belongs(*cause, step))
@@ -36,7 +43,7 @@ impl Engine {
             let moved = |id: MemoryId| mine.iter().any(|(moved, ..)| *moved == id);
             let aged: Vec<AgedScore> = fates
                 .iter()
-                .filter(|(memory, fate)| step == Step::Decay && fate.aged && !moved(memory.id))
+                .filter(|(memory, fate)| step == MaintenanceStep::Decay && fate.aged && !moved(memory.id))
                 .map(|(memory, fate)| AgedScore {
                     id: memory.id,
                     confidence: fate.confidence,
@@ -54,15 +61,15 @@ impl Engine {
         }
     }
 
-    fn fate(&self, memory: &AgeingRow, run: &Run<'_>) -> Fate {
+    fn fate(&self, memory: &AgeingRow, run: &MaintenanceRun<'_>) -> AgeingOutcome {
         fate(memory, self.kinds.spec(&Kind::stored(memory.kind.clone())), &self.config.lifecycle, run.at)
     }
 
     async fn tell_moves(
         &self,
-        run: &Run<'_>,
+        run: &MaintenanceRun<'_>,
         report: &mut StepReport,
-        moves: &[(MemoryId, Fate, Cause)],
+        moves: &[(MemoryId, AgeingOutcome, Cause)],
     ) -> Result<()> {
         // Only what is told is read.
         let told: Vec<MemoryId> =
@@ -77,9 +84,9 @@ impl Engine {
 
     async fn apply_moves(
         &self,
-        run: &Run<'_>,
+        run: &MaintenanceRun<'_>,
         space: &Space,
-        moves: &[(MemoryId, Fate, Cause)],
+        moves: &[(MemoryId, AgeingOutcome, Cause)],
         aged: Vec<AgedScore>,
     ) -> Result<()> {
         let purge_at = days_after(run.at, i64::from(self.config.lifecycle.purge_days));
@@ -108,18 +115,18 @@ impl Engine {
 }
 
 /// Whether a step looks after a cause.
-fn belongs(cause: Cause, step: Step) -> bool {
+fn belongs(cause: Cause, step: MaintenanceStep) -> bool {
     let of = match cause {
-        Cause::Confidence | Cause::Pruned | Cause::Relevance | Cause::Faded => Step::Decay,
-        Cause::Expired => Step::Expire,
-        Cause::Unused => Step::Ttl,
-        Cause::Purged => Step::Purge,
-        Cause::Lapsed => Step::Consent,
+        Cause::Confidence | Cause::Pruned | Cause::Relevance | Cause::Faded => MaintenanceStep::Decay,
+        Cause::Expired => MaintenanceStep::Expire,
+        Cause::Unused => MaintenanceStep::Ttl,
+        Cause::Purged => MaintenanceStep::Purge,
+        Cause::Lapsed => MaintenanceStep::Consent,
     };
     of == step
 }
 
-fn action(fate: &Fate) -> &'static str {
+fn action(fate: &AgeingOutcome) -> &'static str {
     match fate.step {
         Some((Some(State::Active), _)) => "make active again",
         Some((Some(State::Decayed), _)) => "mark as decayed",

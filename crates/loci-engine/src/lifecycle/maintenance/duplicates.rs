@@ -14,7 +14,7 @@ use loci_types::{
 };
 use serde_json::json;
 
-use super::{Run, Step, StepReport};
+use super::{MaintenanceRun, MaintenanceStep, StepReport};
 use crate::access::policy;
 use crate::learn::llm::Verdict;
 use crate::lifecycle::rules::fate::{days_after, days_before};
@@ -39,8 +39,8 @@ struct Pair {
 }
 
 impl Engine {
-    pub(super) async fn dedup_step(&self, run: &Run<'_>) -> Result<StepReport> {
-        let mut report = StepReport::new(Step::Dedup);
+    pub(super) async fn dedup_step(&self, run: &MaintenanceRun<'_>) -> Result<StepReport> {
+        let mut report = StepReport::new(MaintenanceStep::Dedup);
         if !self.config.bands.reconcile {
             return Ok(report);
         }
@@ -88,7 +88,7 @@ impl Engine {
     }
 
     /// The pairs of a space that are worth a look, a bounded number for each user.
-    async fn pairs(&self, run: &Run<'_>, space: &Space) -> Result<Vec<Pair>> {
+    async fn pairs(&self, run: &MaintenanceRun<'_>, space: &Space) -> Result<Vec<Pair>> {
         let (tenant, most) = (&run.caller.tenant, self.config.learning.pairs_per_user_per_day as usize);
         let (mut pairs, mut after): (Vec<Pair>, i64) = (Vec::new(), 0);
         let mut by_scope: BTreeMap<String, usize> = BTreeMap::new();
@@ -120,7 +120,7 @@ impl Engine {
         }
     }
 
-    async fn pairs_of(&self, run: &Run<'_>, scope: &Scope, memory: Memory) -> Result<Vec<Pair>> {
+    async fn pairs_of(&self, run: &MaintenanceRun<'_>, scope: &Scope, memory: Memory) -> Result<Vec<Pair>> {
         let seen = policy::upkeep(&run.caller.tenant, scope);
         let model = self.model().map_or("", |model| &model.name);
         let vector: Option<Vector> =
@@ -148,13 +148,13 @@ impl Engine {
         Ok(pairs)
     }
 
-    async fn is_unseen(&self, run: &Run<'_>, pair: &Pair) -> Result<bool> {
+    async fn is_unseen(&self, run: &MaintenanceRun<'_>, pair: &Pair) -> Result<bool> {
         let seen = policy::upkeep(&run.caller.tenant, &pair.scope);
         let keys = [key(pair), settled_key(pair.older.id, pair.newer.id)];
         Ok(self.store.notes(&seen, &pair.scope.space(), &keys, run.at).await?.is_empty())
     }
 
-    fn fingerprint(&self, run: &Run<'_>, pair: &Pair) -> Action {
+    fn fingerprint(&self, run: &MaintenanceRun<'_>, pair: &Pair) -> Action {
         let until = Some(days_after(run.at, i64::from(self.config.bands.fingerprint_days)));
         Action::Bookkeeping(Bookkeeping::Note {
             scope: Some(pair.scope.clone()),
@@ -165,7 +165,7 @@ impl Engine {
     }
 
     /// What becomes of each pair. A language model is asked only what rules left open.
-    async fn judge(&self, run: &Run<'_>, pairs: &[Pair], report: &mut StepReport) -> Result<Vec<Decision>> {
+    async fn judge(&self, run: &MaintenanceRun<'_>, pairs: &[Pair], report: &mut StepReport) -> Result<Vec<Decision>> {
         let mut decisions: Vec<Decision> = pairs.iter().map(|pair| self.by_rules(pair)).collect();
         let Some(mind) = self.mind_for(&run.caller.tenant).await?.filter(|_| !run.dry) else { return Ok(decisions) };
         let open = |place: &usize| matches!(decisions[*place], Decision::Add { .. });

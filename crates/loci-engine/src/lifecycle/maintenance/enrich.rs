@@ -3,10 +3,10 @@
 use loci_store::{EntityFilter, EntityQuery};
 use loci_types::{Action, Entity, Filter, Memory, MemoryId};
 
-use super::{Run, Step, StepReport};
+use super::{MaintenanceRun, MaintenanceStep, StepReport};
 use crate::access::policy;
 use crate::lifecycle::curve::{Curve, age_days};
-use crate::lifecycle::rules::profile::{Fact, profile};
+use crate::lifecycle::rules::profile::{ProfileFact, profile};
 use crate::{Engine, Result};
 
 /// So many entities are described in one run.
@@ -15,8 +15,8 @@ const DESCRIBED: usize = 200;
 const READ: usize = 20;
 
 impl Engine {
-    pub(super) async fn enrich_step(&self, run: &Run<'_>) -> Result<StepReport> {
-        let mut report = StepReport::new(Step::Enrich);
+    pub(super) async fn enrich_step(&self, run: &MaintenanceRun<'_>) -> Result<StepReport> {
+        let mut report = StepReport::new(MaintenanceStep::Enrich);
         let whole = policy::whole(&run.caller.tenant);
         let mentions_min = u64::from(self.config.learning.mentions_for_summary);
         let filter = EntityFilter { mentions_min, without_summary: true };
@@ -43,7 +43,7 @@ impl Engine {
     }
 
     /// What the facts say of an entity. What only its writer may see is not told to others.
-    async fn portrait(&self, run: &Run<'_>, entity: &Entity) -> Result<Option<String>> {
+    async fn portrait(&self, run: &MaintenanceRun<'_>, entity: &Entity) -> Result<Option<String>> {
         let whole = policy::whole(&run.caller.tenant);
         let filter = Filter { kinds: self.told_kinds(), ..Filter::at(run.at) };
         let hits = self.store.memories_mentioning(&whole, &filter, &[entity.id], READ).await?;
@@ -68,10 +68,14 @@ impl Engine {
             Curve::HalfLife { days }.left(age_days(memory.created_at, run.at))
         };
         let texts: Vec<_> = memories.iter().map(crate::reported).collect();
-        let facts: Vec<Fact<'_>> = memories
+        let facts: Vec<ProfileFact<'_>> = memories
             .iter()
             .zip(&texts)
-            .map(|(memory, text)| Fact { content: text, importance: memory.importance, recency: recency(memory) })
+            .map(|(memory, text)| ProfileFact {
+                content: text,
+                importance: memory.importance,
+                recency: recency(memory),
+            })
             .collect();
         Ok(profile(&entity.canonical_name, &facts))
     }

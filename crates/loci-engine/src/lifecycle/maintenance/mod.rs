@@ -29,9 +29,9 @@ const NAME: &str = "maintenance";
 
 /// One step of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Step))]
 #[serde(rename_all = "snake_case")]
-pub enum Step {
+pub enum MaintenanceStep {
     /// Ends sessions that are quiet, and learns from those that are over.
     Consolidate,
     /// Lets confidence and relevance fade, and prunes what is used up.
@@ -65,55 +65,55 @@ pub enum Step {
     Compact,
 }
 
-impl Step {
+impl MaintenanceStep {
     /// All of them, in their order.
-    pub const ALL: [Step; 15] = [
-        Step::Consolidate,
-        Step::Decay,
-        Step::Expire,
-        Step::Ttl,
-        Step::Consent,
-        Step::Sessions,
-        Step::Caps,
-        Step::Purge,
-        Step::Dedup,
-        Step::Enrich,
-        Step::Causal,
-        Step::Insight,
-        Step::Summarize,
-        Step::Collapse,
-        Step::Compact,
+    pub const ALL: [MaintenanceStep; 15] = [
+        MaintenanceStep::Consolidate,
+        MaintenanceStep::Decay,
+        MaintenanceStep::Expire,
+        MaintenanceStep::Ttl,
+        MaintenanceStep::Consent,
+        MaintenanceStep::Sessions,
+        MaintenanceStep::Caps,
+        MaintenanceStep::Purge,
+        MaintenanceStep::Dedup,
+        MaintenanceStep::Enrich,
+        MaintenanceStep::Causal,
+        MaintenanceStep::Insight,
+        MaintenanceStep::Summarize,
+        MaintenanceStep::Collapse,
+        MaintenanceStep::Compact,
     ];
 
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
-            Step::Consolidate => "consolidate",
-            Step::Decay => "decay",
-            Step::Expire => "expire",
-            Step::Ttl => "ttl",
-            Step::Consent => "consent",
-            Step::Sessions => "sessions",
-            Step::Caps => "caps",
-            Step::Purge => "purge",
-            Step::Dedup => "dedup",
-            Step::Enrich => "enrich",
-            Step::Causal => "causal",
-            Step::Insight => "insight",
-            Step::Summarize => "summarize",
-            Step::Collapse => "collapse",
-            Step::Compact => "compact",
+            MaintenanceStep::Consolidate => "consolidate",
+            MaintenanceStep::Decay => "decay",
+            MaintenanceStep::Expire => "expire",
+            MaintenanceStep::Ttl => "ttl",
+            MaintenanceStep::Consent => "consent",
+            MaintenanceStep::Sessions => "sessions",
+            MaintenanceStep::Caps => "caps",
+            MaintenanceStep::Purge => "purge",
+            MaintenanceStep::Dedup => "dedup",
+            MaintenanceStep::Enrich => "enrich",
+            MaintenanceStep::Causal => "causal",
+            MaintenanceStep::Insight => "insight",
+            MaintenanceStep::Summarize => "summarize",
+            MaintenanceStep::Collapse => "collapse",
+            MaintenanceStep::Compact => "compact",
         }
     }
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for MaintenanceStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl FromStr for Step {
+impl FromStr for MaintenanceStep {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
@@ -133,7 +133,7 @@ pub struct MaintainRequest {
     /// Only plan, and change nothing.
     pub dry_run: bool,
     /// Only these steps; none: all.
-    pub only: Vec<Step>,
+    pub only: Vec<MaintenanceStep>,
     /// As if it were then.
     pub at: Option<Timestamp>,
 }
@@ -158,7 +158,7 @@ pub struct MaintainReport {
 #[serde(rename_all = "camelCase")]
 pub struct StepReport {
     /// The step.
-    pub step: Step,
+    pub step: MaintenanceStep,
     /// How many changes.
     pub changes: u64,
     /// How many memories only have new scores.
@@ -187,7 +187,7 @@ pub struct PlannedAction {
 }
 
 /// A run that is under way.
-pub(crate) struct Run<'a> {
+pub(crate) struct MaintenanceRun<'a> {
     pub(crate) caller: &'a Caller,
     pub(crate) at: Timestamp,
     pub(crate) dry: bool,
@@ -195,7 +195,7 @@ pub(crate) struct Run<'a> {
 }
 
 impl StepReport {
-    fn new(step: Step) -> Self {
+    fn new(step: MaintenanceStep) -> Self {
         Self { step, changes: 0, aged: 0, planned: Vec::new(), problem: None }
     }
 
@@ -213,19 +213,19 @@ impl Engine {
         &self,
         caller: &Caller,
         request: MaintainRequest,
-        mut progress: impl FnMut(Step) + Send,
+        mut progress: impl FnMut(MaintenanceStep) + Send,
     ) -> Result<MaintainReport> {
         policy::operator(caller, "maintains it")?;
         let at = request.at.unwrap_or_else(|| self.now());
         let holder = self.new_id(self.now()).to_string();
-        let run = Run { caller, at, dry: request.dry_run, holder };
+        let run = MaintenanceRun { caller, at, dry: request.dry_run, holder };
         if !run.dry {
             self.take_turn(&run).await?;
         }
         let mut report = MaintainReport { at, dry_run: run.dry, steps: Vec::new() };
-        let wanted = |step: &Step| request.only.is_empty() || request.only.contains(step);
+        let wanted = |step: &MaintenanceStep| request.only.is_empty() || request.only.contains(step);
         let mut failure = None;
-        for step in Step::ALL.into_iter().filter(wanted) {
+        for step in MaintenanceStep::ALL.into_iter().filter(wanted) {
             progress(step);
             match self.step(&run, step).await {
                 Ok(done) => report.steps.push(done),
@@ -245,27 +245,31 @@ impl Engine {
         failure.map_or(Ok(report), Err)
     }
 
-    async fn step(&self, run: &Run<'_>, step: Step) -> Result<StepReport> {
+    async fn step(&self, run: &MaintenanceRun<'_>, step: MaintenanceStep) -> Result<StepReport> {
         if !run.dry {
             self.take_turn(run).await?;
         }
         match step {
-            Step::Consolidate => self.consolidate_step(run).await,
-            Step::Decay | Step::Expire | Step::Ttl | Step::Consent | Step::Purge => self.ageing_step(run, step).await,
-            Step::Sessions => self.sessions_step(run).await,
-            Step::Caps => self.caps_step(run).await,
-            Step::Dedup => self.dedup_step(run).await,
-            Step::Enrich => self.enrich_step(run).await,
-            Step::Causal => self.jobs_step(run, step, JobKind::Causal).await,
-            Step::Insight => self.jobs_step(run, step, JobKind::Insight).await,
-            Step::Summarize => self.summarize_step(run).await,
-            Step::Collapse => self.collapse_step(run).await,
-            Step::Compact => self.compact_step(run).await,
+            MaintenanceStep::Consolidate => self.consolidate_step(run).await,
+            MaintenanceStep::Decay
+            | MaintenanceStep::Expire
+            | MaintenanceStep::Ttl
+            | MaintenanceStep::Consent
+            | MaintenanceStep::Purge => self.ageing_step(run, step).await,
+            MaintenanceStep::Sessions => self.sessions_step(run).await,
+            MaintenanceStep::Caps => self.caps_step(run).await,
+            MaintenanceStep::Dedup => self.dedup_step(run).await,
+            MaintenanceStep::Enrich => self.enrich_step(run).await,
+            MaintenanceStep::Causal => self.jobs_step(run, step, JobKind::Causal).await,
+            MaintenanceStep::Insight => self.jobs_step(run, step, JobKind::Insight).await,
+            MaintenanceStep::Summarize => self.summarize_step(run).await,
+            MaintenanceStep::Collapse => self.collapse_step(run).await,
+            MaintenanceStep::Compact => self.compact_step(run).await,
         }
     }
 
     /// Takes the lease, or renews it.
-    pub(crate) async fn take_turn(&self, run: &Run<'_>) -> Result<()> {
+    pub(crate) async fn take_turn(&self, run: &MaintenanceRun<'_>) -> Result<()> {
         if self.store.lease(&run.caller.tenant, NAME, &run.holder, self.now(), LEASE).await? {
             return Ok(());
         }
@@ -278,7 +282,7 @@ impl Engine {
     /// Applies changes of a run to one space.
     pub(crate) async fn apply_run(
         &self,
-        run: &Run<'_>,
+        run: &MaintenanceRun<'_>,
         space: &Space,
         actions: Vec<(Action, String)>,
     ) -> Result<Vec<loci_store::Applied>> {
@@ -311,7 +315,7 @@ impl Engine {
     }
 
     /// Does the waiting jobs of a kind, or tells which they are.
-    async fn jobs_step(&self, run: &Run<'_>, step: Step, kind: JobKind) -> Result<StepReport> {
+    async fn jobs_step(&self, run: &MaintenanceRun<'_>, step: MaintenanceStep, kind: JobKind) -> Result<StepReport> {
         let mut report = StepReport::new(step);
         for job in self.store.jobs(&run.caller.tenant, &["waiting"], usize::MAX).await? {
             if job.kind == kind && job.run_after <= run.at {

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use loci_store::Page;
 use loci_types::{Action, Bookkeeping, Filter, Kind, Layer, MemoryId, Session, SessionFilter, Space, State, Tenant};
 
-use super::{Run, Step, StepReport};
+use super::{MaintenanceRun, MaintenanceStep, StepReport};
 use crate::access::policy;
 use crate::lifecycle::curve::{Curve, age_days};
 use crate::lifecycle::rules::chain::superfluous;
@@ -19,8 +19,8 @@ const MANY: usize = 1_000;
 
 impl Engine {
     /// Ends sessions that are quiet, and learns from those that are over.
-    pub(super) async fn consolidate_step(&self, run: &Run<'_>) -> Result<StepReport> {
-        let mut report = StepReport::new(Step::Consolidate);
+    pub(super) async fn consolidate_step(&self, run: &MaintenanceRun<'_>) -> Result<StepReport> {
+        let mut report = StepReport::new(MaintenanceStep::Consolidate);
         let whole = policy::whole(&run.caller.tenant);
         let idle = SignedDuration::from_hours(i64::from(self.config.sessions.idle_hours));
         let quiet = run.at.saturating_sub(idle).unwrap_or(Timestamp::MIN);
@@ -60,7 +60,12 @@ impl Engine {
     }
 
     /// Learns from a session; one that fails does not keep the others from being learned from.
-    async fn learn_in_the_night(&self, run: &Run<'_>, session: &Session, report: &mut StepReport) -> Result<()> {
+    async fn learn_in_the_night(
+        &self,
+        run: &MaintenanceRun<'_>,
+        session: &Session,
+        report: &mut StepReport,
+    ) -> Result<()> {
         match self.consolidate(run.caller, &session.scope, &session.session_id).await {
             Err(error @ crate::Error::Store(_)) => Err(error),
             Err(error) => {
@@ -72,8 +77,8 @@ impl Engine {
     }
 
     /// Soft-deletes what belonged to sessions that are long over.
-    pub(super) async fn sessions_step(&self, run: &Run<'_>) -> Result<StepReport> {
-        let mut report = StepReport::new(Step::Sessions);
+    pub(super) async fn sessions_step(&self, run: &MaintenanceRun<'_>) -> Result<StepReport> {
+        let mut report = StepReport::new(MaintenanceStep::Sessions);
         let rules = &self.config.sessions;
         if !rules.auto_delete {
             return Ok(report);
@@ -114,8 +119,8 @@ impl Engine {
     }
 
     /// Archives the weakest of those who have too many.
-    pub(super) async fn caps_step(&self, run: &Run<'_>) -> Result<StepReport> {
-        let mut report = StepReport::new(Step::Caps);
+    pub(super) async fn caps_step(&self, run: &MaintenanceRun<'_>) -> Result<StepReport> {
+        let mut report = StepReport::new(MaintenanceStep::Caps);
         let Some(most) = self.config.lifecycle.max_memories_per_user else { return Ok(report) };
         for space in self.all_spaces(&run.caller.tenant).await? {
             let weakest = self.above_cap(&run.caller.tenant, &space, most, run.at).await?;
@@ -172,8 +177,8 @@ impl Engine {
     }
 
     /// Makes long conversations shorter.
-    pub(super) async fn summarize_step(&self, run: &Run<'_>) -> Result<StepReport> {
-        let mut report = StepReport::new(Step::Summarize);
+    pub(super) async fn summarize_step(&self, run: &MaintenanceRun<'_>) -> Result<StepReport> {
+        let mut report = StepReport::new(MaintenanceStep::Summarize);
         if !self.config.summarization.enabled {
             return Ok(report);
         }
@@ -191,8 +196,8 @@ impl Engine {
     }
 
     /// Shortens long chains.
-    pub(super) async fn collapse_step(&self, run: &Run<'_>) -> Result<StepReport> {
-        let mut report = StepReport::new(Step::Collapse);
+    pub(super) async fn collapse_step(&self, run: &MaintenanceRun<'_>) -> Result<StepReport> {
+        let mut report = StepReport::new(MaintenanceStep::Collapse);
         let (whole, most) = (policy::whole(&run.caller.tenant), self.config.lifecycle.collapse_above);
         for space in self.all_spaces(&run.caller.tenant).await? {
             for (head, length) in self.store.long_chains(&whole, &space, most, usize::MAX).await? {
@@ -227,7 +232,7 @@ impl Engine {
             (action, "a version in the middle of a long chain".to_owned())
         };
         let caller = policy::Caller { tenant: tenant.clone(), ..policy::Caller::operator() };
-        let run = Run { caller: &caller, at, dry: false, holder: String::new() };
+        let run = MaintenanceRun { caller: &caller, at, dry: false, holder: String::new() };
         let actions: Vec<_> = gone.iter().map(fade).collect();
         let count = actions.len();
         self.apply_run(&run, space, actions).await?;
@@ -244,8 +249,8 @@ impl Engine {
     }
 
     /// Sweeps up.
-    pub(super) async fn compact_step(&self, run: &Run<'_>) -> Result<StepReport> {
-        let mut report = StepReport::new(Step::Compact);
+    pub(super) async fn compact_step(&self, run: &MaintenanceRun<'_>) -> Result<StepReport> {
+        let mut report = StepReport::new(MaintenanceStep::Compact);
         for space in self.all_spaces(&run.caller.tenant).await? {
             report.tell(None, "sweep up", format!("space {}", space.name()), "old notes and words of what is gone");
             if !run.dry {

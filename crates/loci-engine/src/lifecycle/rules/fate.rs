@@ -54,7 +54,7 @@ impl fmt::Display for Cause {
 
 /// What becomes of a memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Fate {
+pub struct AgeingOutcome {
     /// Its confidence now.
     pub confidence: f64,
     /// Its relevance now.
@@ -66,14 +66,14 @@ pub struct Fate {
 }
 
 /// The fate of a memory at an instant.
-pub fn fate(memory: &AgeingRow, spec: &KindSpec, rules: &Lifecycle, now: Timestamp) -> Fate {
+pub fn fate(memory: &AgeingRow, spec: &KindSpec, rules: &Lifecycle, now: Timestamp) -> AgeingOutcome {
     let confidence = confidence(memory, spec, now);
     let relevance = relevance(memory, rules, now);
     let live = memory.state.is_live() && !memory.superseded;
     let notable = (confidence - memory.confidence).abs() >= NOTABLE || (relevance - memory.relevance).abs() >= NOTABLE;
     let step = step(memory, spec, rules, (confidence, relevance), now);
     let aged = live && notable && !matches!(step, Some((Some(State::SoftDeleted) | None, _)));
-    Fate { confidence, relevance, step, aged }
+    AgeingOutcome { confidence, relevance, step, aged }
 }
 
 /// Confidence by Ebbinghaus, counted on from `aged_at`. Episodes do not fade so.

@@ -24,7 +24,7 @@ const IMPORTANCE: f64 = 0.6;
 
 /// A memory that may tell something.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Fact<'a> {
+pub struct ProfileFact<'a> {
     /// What it says.
     pub content: &'a str,
     /// How much it matters, in `0..=1`.
@@ -34,13 +34,13 @@ pub struct Fact<'a> {
 }
 
 /// What the facts say about `name`: up to four sentences, or none if nothing names it.
-pub fn profile(name: &str, facts: &[Fact<'_>]) -> Option<String> {
+pub fn profile(name: &str, facts: &[ProfileFact<'_>]) -> Option<String> {
     let analyser = Analyser::default();
     let named = Name::new(name, &analyser);
-    let mut sentences: Vec<Sentence> = facts.iter().flat_map(|fact| named.sentences(fact)).collect();
+    let mut sentences: Vec<ProfileSentence> = facts.iter().flat_map(|fact| named.sentences(fact)).collect();
     // A stable sort: among equals the earlier fact stays first.
     sentences.sort_by(|a, b| a.place.cmp(&b.place).then(b.worth.total_cmp(&a.worth)));
-    let mut taken: Vec<&Sentence> = Vec::new();
+    let mut taken: Vec<&ProfileSentence> = Vec::new();
     let mut length = 0;
     for sentence in &sentences {
         let own = sentence.text.chars().count() + usize::from(!taken.is_empty());
@@ -57,7 +57,7 @@ pub fn profile(name: &str, facts: &[Fact<'_>]) -> Option<String> {
 
 /// Where an entity stands in a sentence; the first is the best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum MentionRole {
     /// The sentence is about it.
     Subject,
     /// The sentence is about something of it: "Ana's dog".
@@ -66,15 +66,15 @@ enum Place {
     Elsewhere,
 }
 
-struct Sentence {
+struct ProfileSentence {
     text: String,
-    place: Place,
+    place: MentionRole,
     worth: f64,
     /// Its content words without the name.
     terms: BTreeSet<String>,
 }
 
-fn same(one: &Sentence, other: &Sentence) -> bool {
+fn same(one: &ProfileSentence, other: &ProfileSentence) -> bool {
     let shared = one.terms.intersection(&other.terms).count() as f64;
     shared >= SAME * one.terms.len().min(other.terms.len()) as f64
 }
@@ -96,7 +96,7 @@ impl<'a> Name<'a> {
     }
 
     /// The sentences of a fact that say something about the name.
-    fn sentences(&self, fact: &Fact<'_>) -> Vec<Sentence> {
+    fn sentences(&self, fact: &ProfileFact<'_>) -> Vec<ProfileSentence> {
         let sane = |value: f64| if value.is_finite() { value.clamp(0.0, 1.0) } else { 0.0 };
         let worth = IMPORTANCE * sane(fact.importance) + (1.0 - IMPORTANCE) * sane(fact.recency);
         // What someone said stays in its quotation marks.
@@ -108,21 +108,21 @@ impl<'a> Name<'a> {
             let place = places.min()?;
             let terms: BTreeSet<String> =
                 self.analyser.terms(part).into_iter().filter(|term| !self.stems.contains(term)).collect();
-            (!terms.is_empty()).then(|| Sentence { text: ended(fold(part)), place, worth, terms })
+            (!terms.is_empty()).then(|| ProfileSentence { text: ended(fold(part)), place, worth, terms })
         };
         told.filter_map(sentence).collect()
     }
 
     /// Where the name stands in a clause, if it does.
-    fn place(&self, at: usize, clause: &[Word]) -> Option<Place> {
+    fn place(&self, at: usize, clause: &[Word]) -> Option<MentionRole> {
         let start = (0..clause.len()).find(|start| self.stands_at(clause, *start))?;
         let last = &clause[start + self.stems.len() - 1].text;
         // "In 2021, the Atlas project …": an article before it, or one clause, does not make it less the subject.
         let first = start == 0 || (start == 1 && matches!(clause[0].text.as_str(), "the" | "a" | "an"));
         Some(match (first && at < 2, last.ends_with("'s")) {
-            (true, false) => Place::Subject,
-            (true, true) => Place::Owner,
-            (false, _) => Place::Elsewhere,
+            (true, false) => MentionRole::Subject,
+            (true, true) => MentionRole::Owner,
+            (false, _) => MentionRole::Elsewhere,
         })
     }
 
@@ -157,9 +157,9 @@ mod tests {
 
     use super::*;
 
-    fn facts<'a>(rows: &[(&'a str, f64, f64)]) -> Vec<Fact<'a>> {
+    fn facts<'a>(rows: &[(&'a str, f64, f64)]) -> Vec<ProfileFact<'a>> {
         rows.iter()
-            .map(|(content, importance, recency)| Fact { content, importance: *importance, recency: *recency })
+            .map(|(content, importance, recency)| ProfileFact { content, importance: *importance, recency: *recency })
             .collect()
     }
 

@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use super::likeness::{Likeness, Sentence};
+use super::likeness::{Likeness, SourceSentence};
 use crate::prompt::pack::line::fold;
 use crate::prompt::pack::shorten::split;
 use crate::prompt::pack::tokens::{LONGEST, count_tokens};
@@ -29,7 +29,8 @@ const STILL: f64 = 1e-7;
 /// is returned when no whole sentence fits.
 pub fn extractive(texts: &[String], vectors: Option<&[Vec<f32>]>, target_tokens: usize) -> String {
     let sentences = sentences(texts);
-    let costs: Vec<Cost> = sentences.iter().map(|sentence| Cost::of(&sentence.text, target_tokens)).collect();
+    let costs: Vec<SentenceCost> =
+        sentences.iter().map(|sentence| SentenceCost::of(&sentence.text, target_tokens)).collect();
     let all = costs.iter().fold(0_usize, |sum, cost| sum.saturating_add(cost.followed));
     let mut chosen: Vec<usize> = if all <= target_tokens {
         (0..sentences.len()).collect()
@@ -48,7 +49,7 @@ pub fn extractive(texts: &[String], vectors: Option<&[Vec<f32>]>, target_tokens:
 }
 
 /// Every sentence once, the first time it is said.
-fn sentences(texts: &[String]) -> Vec<Sentence> {
+fn sentences(texts: &[String]) -> Vec<SourceSentence> {
     let mut seen = HashSet::new();
     let mut sentences = Vec::new();
     for (item, text) in texts.iter().enumerate() {
@@ -57,7 +58,7 @@ fn sentences(texts: &[String]) -> Vec<Sentence> {
         {
             let text = fold(part);
             if seen.insert(text.to_lowercase()) {
-                sentences.push(Sentence { text, item, line });
+                sentences.push(SourceSentence { text, item, line });
             }
         }
     }
@@ -65,14 +66,14 @@ fn sentences(texts: &[String]) -> Vec<Sentence> {
 }
 
 /// The tokens of a sentence.
-struct Cost {
+struct SentenceCost {
     /// At the end of all.
     last: usize,
     /// With the line break behind it, which is often one token with the full stop.
     followed: usize,
 }
 
-impl Cost {
+impl SentenceCost {
     fn of(text: &str, most: usize) -> Self {
         // What cannot fit is not worth a count, which takes long for very long words.
         if text.len() > most.saturating_mul(LONGEST) {
@@ -124,7 +125,7 @@ fn ties(likeness: &Likeness, count: usize) -> Vec<Vec<(usize, f32)>> {
 }
 
 /// The places of the sentences taken, the best first.
-fn choose(likeness: &Likeness, ranks: &[f32], costs: &[Cost], tokens: usize) -> Vec<usize> {
+fn choose(likeness: &Likeness, ranks: &[f32], costs: &[SentenceCost], tokens: usize) -> Vec<usize> {
     // How like each is to the nearest of those taken.
     let mut taken = vec![0.0_f32; ranks.len()];
     let (mut chosen, mut left) = (Vec::new(), tokens);
@@ -141,7 +142,7 @@ fn choose(likeness: &Likeness, ranks: &[f32], costs: &[Cost], tokens: usize) -> 
     }
 }
 
-fn join(sentences: &[Sentence], chosen: &[usize]) -> String {
+fn join(sentences: &[SourceSentence], chosen: &[usize]) -> String {
     let mut places = chosen.to_vec();
     places.sort_unstable();
     let mut text = String::new();

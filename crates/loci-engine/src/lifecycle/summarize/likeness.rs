@@ -18,7 +18,7 @@ const MANY: usize = 3_000;
 
 /// A sentence, and the text it stands in.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Sentence {
+pub(super) struct SourceSentence {
     /// Its words, on one line.
     pub(super) text: String,
     /// The place of its text.
@@ -40,7 +40,7 @@ pub(super) struct Likeness {
 }
 
 impl Likeness {
-    pub(super) fn new(sentences: &[Sentence], vectors: Option<&[Vec<f32>]>) -> Self {
+    pub(super) fn new(sentences: &[SourceSentence], vectors: Option<&[Vec<f32>]>) -> Self {
         let words = weighed(sentences);
         let all = words.iter().flatten().map(|(word, _)| word + 1).max().unwrap_or(0);
         let mut places = vec![Vec::new(); all];
@@ -81,7 +81,7 @@ impl Likeness {
 }
 
 /// The words of each sentence as numbers, with their weights.
-fn weighed(sentences: &[Sentence]) -> Vec<Vec<(usize, f32)>> {
+fn weighed(sentences: &[SourceSentence]) -> Vec<Vec<(usize, f32)>> {
     let analyser = Analyser::default();
     let mut numbers: HashMap<String, usize> = HashMap::new();
     let mut holding: Vec<f32> = Vec::new();
@@ -118,8 +118,10 @@ mod tests {
     use super::*;
 
     fn row(sentences: &[(&str, usize)], vectors: Option<&[Vec<f32>]>) -> Vec<f32> {
-        let sentences: Vec<Sentence> =
-            sentences.iter().map(|(text, item)| Sentence { text: (*text).to_owned(), item: *item, line: 0 }).collect();
+        let sentences: Vec<SourceSentence> = sentences
+            .iter()
+            .map(|(text, item)| SourceSentence { text: (*text).to_owned(), item: *item, line: 0 })
+            .collect();
         Likeness::new(&sentences, vectors).row(0)
     }
 

@@ -11,17 +11,17 @@ mod records;
 
 pub use export::{Export, ExportRequest};
 pub use line::{
-    EntityLine, FORMAT, Given, Header, Line, MemoryLine, MentionsLine, SessionLine, UnionLine, VectorLine, Whose,
-    read_line,
+    EntityLine, ExportHeader, ExportLine, FORMAT, MemoryLine, MentionsLine, ParsedLine, RecordOwner, SessionLine,
+    UnionLine, VectorLine, read_line,
 };
-pub(crate) use records::Incoming;
-pub use records::Taking;
+pub use records::ImportOptions;
+pub(crate) use records::IncomingRecord;
 
 use crate::Error;
 
 /// What became of something that was to come in.
 #[derive(Debug)]
-pub enum Fate {
+pub enum ImportOutcome {
     /// It is here now.
     Imported,
     /// It took the place of what was here.

@@ -13,7 +13,7 @@ use loci_types::{
     Action, Addition, Batch, Change, Class, Filter, Layer, Memory, MemoryId, Outcome, Space, State, Vector,
 };
 
-use super::Fate;
+use super::ImportOutcome;
 use crate::access::policy::{self, Caller};
 use crate::access::redact::Pass;
 use crate::access::settings::within;
@@ -22,7 +22,7 @@ use crate::{Engine, Result};
 
 /// How what comes in is taken.
 #[derive(Debug, Default)]
-pub struct Taking {
+pub struct ImportOptions {
     /// Whether something else by the same id gives way.
     pub replace: bool,
     /// Whether it is only told what would happen.
@@ -31,7 +31,7 @@ pub struct Taking {
     seen: HashSet<u64>,
 }
 
-impl Taking {
+impl ImportOptions {
     /// By these rules.
     pub fn new(replace: bool, dry_run: bool) -> Self {
         Self { replace, dry_run, seen: HashSet::new() }
@@ -40,7 +40,7 @@ impl Taking {
 
 /// A record that comes in, and what comes with it.
 #[derive(Debug, Clone)]
-pub(crate) struct Incoming {
+pub(crate) struct IncomingRecord {
     pub(crate) memory: Memory,
     pub(crate) vectors: Vec<Vector>,
     pub(crate) aged_at: Option<Timestamp>,
@@ -49,7 +49,7 @@ pub(crate) struct Incoming {
     pub(crate) foreign: bool,
 }
 
-impl Incoming {
+impl IncomingRecord {
     /// A record alone.
     pub(crate) fn new(memory: Memory) -> Self {
         Self { memory, vectors: Vec::new(), aged_at: None, follows: None, foreign: false }
@@ -74,7 +74,7 @@ impl Incoming {
 }
 
 /// A record on its way in: its place among the others, and whether it takes one's place here.
-type Wanted = (usize, Incoming, bool);
+type PendingRecord = (usize, IncomingRecord, bool);
 
 impl Engine {
     /// Masks what must not be kept, and refuses a record that could not have been made here.
@@ -95,11 +95,11 @@ impl Engine {
             self.fit(caller, memory).await?;
             within(allowed.as_ref(), memory.category.as_slice())?;
         }
-        let incoming = memories.into_iter().map(Incoming::new).collect();
-        let fates = self.take_in(caller, incoming, &mut Taking::default()).await?;
-        let outcome = |fate: Fate| match fate {
-            Fate::Imported => Ok(Outcome::Created),
-            Fate::Refused(error) => Err(error),
+        let incoming = memories.into_iter().map(IncomingRecord::new).collect();
+        let fates = self.take_in(caller, incoming, &mut ImportOptions::default()).await?;
+        let outcome = |fate: ImportOutcome| match fate {
+            ImportOutcome::Imported => Ok(Outcome::Created),
+            ImportOutcome::Refused(error) => Err(error),
             _ => Ok(Outcome::None),
         };
         fates.into_iter().map(outcome).collect()
@@ -109,22 +109,22 @@ impl Engine {
     pub(crate) async fn take_in(
         &self,
         caller: &Caller,
-        incoming: Vec<Incoming>,
-        how: &mut Taking,
-    ) -> Result<Vec<Fate>> {
+        incoming: Vec<IncomingRecord>,
+        how: &mut ImportOptions,
+    ) -> Result<Vec<ImportOutcome>> {
         policy::writer(caller)?;
         let allowed = self.categories_of(caller).await?;
-        let mut fates: Vec<Fate> = incoming.iter().map(|_| Fate::Skipped).collect();
+        let mut fates: Vec<ImportOutcome> = incoming.iter().map(|_| ImportOutcome::Skipped).collect();
         let mut fitting = Vec::with_capacity(incoming.len());
         for (place, mut one) in incoming.into_iter().enumerate() {
             let fits = self.fit(caller, &mut one.memory).await;
             match fits.and_then(|()| Ok(within(allowed.as_ref(), one.memory.category.as_slice())?)) {
                 Ok(()) => fitting.push((place, one)),
-                Err(error) => fates[place] = Fate::Refused(error),
+                Err(error) => fates[place] = ImportOutcome::Refused(error),
             }
         }
         let here = self.already_here(caller, &fitting).await?;
-        let mut wanted: Vec<Wanted> = Vec::with_capacity(fitting.len());
+        let mut wanted: Vec<PendingRecord> = Vec::with_capacity(fitting.len());
         let mut met: HashSet<MemoryId> = HashSet::new();
         for (place, one) in fitting {
             match here.get(&one.memory.id) {
@@ -134,7 +134,7 @@ impl Engine {
                 Some(_) if how.replace => wanted.push((place, one, true)),
                 Some(known) => {
                     let told = format!("memory {} is here with other values (version {})", known.id, known.version);
-                    fates[place] = Fate::Conflict(told);
+                    fates[place] = ImportOutcome::Conflict(told);
                 }
             }
         }
@@ -151,24 +151,30 @@ impl Engine {
     }
 
     /// What would become of a record.
-    async fn foretell(&self, caller: &Caller, one: Incoming, over: bool, how: &mut Taking) -> Result<Fate> {
+    async fn foretell(
+        &self,
+        caller: &Caller,
+        one: IncomingRecord,
+        over: bool,
+        how: &mut ImportOptions,
+    ) -> Result<ImportOutcome> {
         if over {
-            return Ok(Fate::Replaced);
+            return Ok(ImportOutcome::Replaced);
         }
         let scope = one.memory.scope()?;
-        let Some(twin) = self.whole(one, None).unless else { return Ok(Fate::Imported) };
+        let Some(twin) = self.whole(one, None).unless else { return Ok(ImportOutcome::Imported) };
         let mut hasher = DefaultHasher::new();
         (scope.key(), twin).hash(&mut hasher);
         if !how.seen.insert(hasher.finish()) {
-            return Ok(Fate::Skipped);
+            return Ok(ImportOutcome::Skipped);
         }
         let filter = Filter { twin: Some(twin), ..Filter::at(self.now()) };
         let seen = policy::only(caller, &scope, None);
         let known = self.store.scan(&seen, &filter, Page { after: None, limit: 1 }).await?;
-        Ok(if known.memories.is_empty() { Fate::Imported } else { Fate::Skipped })
+        Ok(if known.memories.is_empty() { ImportOutcome::Imported } else { ImportOutcome::Skipped })
     }
 
-    async fn write_in(&self, caller: &Caller, mut wanted: Vec<Wanted>) -> Result<Vec<(usize, Fate)>> {
+    async fn write_in(&self, caller: &Caller, mut wanted: Vec<PendingRecord>) -> Result<Vec<(usize, ImportOutcome)>> {
         let mut vectors: Vec<Option<Vector>> = wanted.iter_mut().map(|(_, one, _)| self.own_vector(one)).collect();
         let without: Vec<usize> = (0..wanted.len()).filter(|place| vectors[*place].is_none()).collect();
         let memories: Vec<&Memory> = without.iter().map(|place| &wanted[*place].1.memory).collect();
@@ -203,32 +209,32 @@ impl Engine {
 
     /// Applies all at once, or if one of them cannot be, each alone: another process may bring in the same record at
     /// the same moment, and one that lost is passed over.
-    pub(crate) async fn apply_each(&self, batch: Batch) -> Result<Vec<Fate>> {
+    pub(crate) async fn apply_each(&self, batch: Batch) -> Result<Vec<ImportOutcome>> {
         use loci_store::Error::{Conflict, NotFound, Refused, Taken};
         let fate = |applied: &Applied| match applied.outcome {
-            Outcome::Created => Fate::Imported,
-            Outcome::None => Fate::Skipped,
-            _ => Fate::Replaced,
+            Outcome::Created => ImportOutcome::Imported,
+            Outcome::None => ImportOutcome::Skipped,
+            _ => ImportOutcome::Replaced,
         };
         match self.store.apply(batch.clone()).await {
             Ok(applied) => return Ok(applied.iter().map(fate).collect()),
             Err(Taken(_) | Refused(_) | NotFound(_) | Conflict { .. }) => {}
             Err(error) => return Err(error.into()),
         }
-        let mut fates: Vec<Fate> = Vec::with_capacity(batch.changes.len());
+        let mut fates: Vec<ImportOutcome> = Vec::with_capacity(batch.changes.len());
         for attempt in 0..2 {
             for (place, change) in batch.changes.iter().enumerate() {
                 // A record is refused as long as another stands in its place, which a later record may change: those
                 // that were refused are tried once more when all others are in.
-                if attempt > 0 && !matches!(fates[place], Fate::Refused(_)) {
+                if attempt > 0 && !matches!(fates[place], ImportOutcome::Refused(_)) {
                     continue;
                 }
                 let changes = vec![change.clone()];
                 let alone = Batch { tenant: batch.tenant.clone(), space: batch.space.clone(), changes };
                 let met = match self.store.apply(alone).await {
-                    Ok(applied) => applied.first().map_or(Fate::Skipped, fate),
-                    Err(Taken(_)) => Fate::Skipped,
-                    Err(error @ (Refused(_) | NotFound(_) | Conflict { .. })) => Fate::Refused(error.into()),
+                    Ok(applied) => applied.first().map_or(ImportOutcome::Skipped, fate),
+                    Err(Taken(_)) => ImportOutcome::Skipped,
+                    Err(error @ (Refused(_) | NotFound(_) | Conflict { .. })) => ImportOutcome::Refused(error.into()),
                     Err(error) => return Err(error.into()),
                 };
                 match fates.get_mut(place) {
@@ -240,7 +246,11 @@ impl Engine {
         Ok(fates)
     }
 
-    async fn already_here(&self, caller: &Caller, incoming: &[(usize, Incoming)]) -> Result<HashMap<MemoryId, Memory>> {
+    async fn already_here(
+        &self,
+        caller: &Caller,
+        incoming: &[(usize, IncomingRecord)],
+    ) -> Result<HashMap<MemoryId, Memory>> {
         let layers: HashSet<Layer> = incoming.iter().map(|(_, one)| one.memory.layer).collect();
         let layers: Vec<Layer> = layers.into_iter().collect();
         if layers.is_empty() {
@@ -256,7 +266,7 @@ impl Engine {
 
     /// The vector that need not be made: the present model's. Those of others are of no use here and are left
     /// behind; where there is no model, all are kept as they are.
-    fn own_vector(&self, one: &mut Incoming) -> Option<Vector> {
+    fn own_vector(&self, one: &mut IncomingRecord) -> Option<Vector> {
         let mut brought = std::mem::take(&mut one.vectors);
         let Some(model) = self.model() else {
             let first = (!brought.is_empty()).then(|| brought.remove(0));
@@ -266,7 +276,7 @@ impl Engine {
         brought.into_iter().find(|vector| vector.model == model.name && vector.values.len() == model.dimensions)
     }
 
-    fn whole(&self, one: Incoming, vector: Option<Vector>) -> Addition {
+    fn whole(&self, one: IncomingRecord, vector: Option<Vector>) -> Addition {
         let mut memory = one.memory;
         memory.content_hash = content_hash(&memory.content);
         // Only what holds now may stand in for another: a forgotten or replaced record is history.

@@ -16,10 +16,10 @@ const LONGEST: usize = 16 << 20;
 const LISTS: [&str; 4] = ["results", "memories", "items", "conversations"];
 
 /// Takes an entry with its place, or why it is none; false: nothing more is wanted.
-type Entry<'a> = dyn FnMut(String, Result<Value, String>) -> bool + 'a;
+type EntrySink<'a> = dyn FnMut(String, Result<Value, String>) -> bool + 'a;
 
 /// Gives every entry to `take`; how many there were, or why the rest cannot be read.
-pub(crate) fn each(input: &mut dyn BufRead, take: &mut Entry<'_>) -> Result<u64, String> {
+pub(crate) fn each(input: &mut dyn BufRead, take: &mut EntrySink<'_>) -> Result<u64, String> {
     let first = first_character(input)?;
     if first != Some(b'{') {
         return if first.is_none() { Ok(0) } else { document(input, take) };
@@ -51,7 +51,7 @@ fn first_character(input: &mut dyn BufRead) -> Result<Option<u8>, String> {
 }
 
 /// The lines after the first.
-fn lines(input: &mut dyn BufRead, take: &mut Entry<'_>) -> Result<u64, String> {
+fn lines(input: &mut dyn BufRead, take: &mut EntrySink<'_>) -> Result<u64, String> {
     let (mut number, mut count) = (1_u64, 1_u64);
     loop {
         number += 1;
@@ -94,8 +94,8 @@ fn plain(error: &serde_json::Error) -> String {
 }
 
 /// One value after the other, each a list, an object with a list, or an entry.
-fn document(input: &mut dyn Read, take: &mut Entry<'_>) -> Result<u64, String> {
-    let mut walk = Walk { take, count: 0, over: false };
+fn document(input: &mut dyn Read, take: &mut EntrySink<'_>) -> Result<u64, String> {
+    let mut walk = EntryVisitor { take, count: 0, over: false };
     let mut reader = serde_json::Deserializer::from_reader(std::io::BufReader::new(input));
     loop {
         if let Err(error) = (&mut walk).deserialize(&mut reader) {
@@ -108,13 +108,13 @@ fn document(input: &mut dyn Read, take: &mut Entry<'_>) -> Result<u64, String> {
 }
 
 /// Where the entries go.
-struct Walk<'a, 'b> {
-    take: &'a mut Entry<'b>,
+struct EntryVisitor<'a, 'b> {
+    take: &'a mut EntrySink<'b>,
     count: u64,
     over: bool,
 }
 
-impl Walk<'_, '_> {
+impl EntryVisitor<'_, '_> {
     fn entry(&mut self, value: Value) -> bool {
         self.count += 1;
         let going = (self.take)(format!("entry {}", self.count), Ok(value));
@@ -123,7 +123,7 @@ impl Walk<'_, '_> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for &mut Walk<'_, '_> {
+impl<'de> DeserializeSeed<'de> for &mut EntryVisitor<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -131,7 +131,7 @@ impl<'de> DeserializeSeed<'de> for &mut Walk<'_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for &mut Walk<'_, '_> {
+impl<'de> Visitor<'de> for &mut EntryVisitor<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -155,7 +155,7 @@ impl<'de> Visitor<'de> for &mut Walk<'_, '_> {
         while let Some(name) = object.next_key::<String>()? {
             if LISTS.contains(&name.as_str()) {
                 listed = true;
-                object.next_value_seed(Inner(&mut *self))?;
+                object.next_value_seed(InnerList(&mut *self))?;
             } else {
                 fields.insert(name, object.next_value()?);
             }
@@ -168,9 +168,9 @@ impl<'de> Visitor<'de> for &mut Walk<'_, '_> {
 }
 
 /// A list within the object at the top.
-struct Inner<'a, 'b, 'c>(&'a mut Walk<'b, 'c>);
+struct InnerList<'a, 'b, 'c>(&'a mut EntryVisitor<'b, 'c>);
 
-impl<'de> DeserializeSeed<'de> for Inner<'_, '_, '_> {
+impl<'de> DeserializeSeed<'de> for InnerList<'_, '_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -178,7 +178,7 @@ impl<'de> DeserializeSeed<'de> for Inner<'_, '_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for Inner<'_, '_, '_> {
+impl<'de> Visitor<'de> for InnerList<'_, '_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -7,11 +7,11 @@ use loci_types::{Identifiers, Source};
 use serde_json::{Map, Value};
 
 use super::time::moment;
-use super::{Brought, Draft};
+use super::{SourceItem, SourceMemory};
 use crate::NewMemory;
 
 /// One entry.
-pub(crate) fn entry(value: Value) -> Result<Brought, String> {
+pub(crate) fn entry(value: Value) -> Result<SourceItem, String> {
     let Value::Object(fields) = value else { return Err("an entry is not an object".to_owned()) };
     let word = |name: &str| text(&fields, name);
     let content = ["memory", "text", "data"].into_iter().find_map(word).ok_or("an entry has no `memory`")?;
@@ -38,7 +38,7 @@ pub(crate) fn entry(value: Value) -> Result<Brought, String> {
         ..NewMemory::default()
     };
     let (created_at, updated_at) = (moment(fields.get("created_at")), moment(fields.get("updated_at")));
-    Ok(Brought::Memory(Box::new(Draft { new, identifiers, created_at, updated_at, reference })))
+    Ok(SourceItem::Memory(Box::new(SourceMemory { new, identifiers, created_at, updated_at, reference })))
 }
 
 /// A field that is text, or a number that is meant as such.
@@ -68,10 +68,10 @@ mod tests {
 
     use super::*;
 
-    fn draft(value: Value) -> Result<Draft, String> {
+    fn draft(value: Value) -> Result<SourceMemory, String> {
         entry(value).map(|brought| match brought {
-            Brought::Memory(draft) => *draft,
-            Brought::Talk(_) => unreachable!(),
+            SourceItem::Memory(draft) => *draft,
+            SourceItem::Conversation(_) => unreachable!(),
         })
     }
 

@@ -22,13 +22,13 @@ use loci_types::{Error, Identifiers};
 
 use crate::NewMemory;
 
-pub use graph::Sifted;
+pub use graph::GraphFileLines;
 pub use guess::guess;
-pub use take::Taken;
+pub use take::ImportedItem;
 
 /// Where a file comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum SourceFormat {
     /// An export of Loci, or lines with at least content.
     Loci,
     /// mem0: a list, `{"results": […]}`, or lines.
@@ -45,33 +45,33 @@ pub enum Format {
     Markdown,
 }
 
-impl Format {
+impl SourceFormat {
     /// All of them.
-    pub const ALL: [Format; 7] = [
-        Format::Loci,
-        Format::Mem0,
-        Format::McpMemory,
-        Format::Langgraph,
-        Format::Chatgpt,
-        Format::Claude,
-        Format::Markdown,
+    pub const ALL: [SourceFormat; 7] = [
+        SourceFormat::Loci,
+        SourceFormat::Mem0,
+        SourceFormat::McpMemory,
+        SourceFormat::Langgraph,
+        SourceFormat::Chatgpt,
+        SourceFormat::Claude,
+        SourceFormat::Markdown,
     ];
 
     /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
-            Format::Loci => "loci",
-            Format::Mem0 => "mem0",
-            Format::McpMemory => "mcp-memory",
-            Format::Langgraph => "langgraph",
-            Format::Chatgpt => "chatgpt",
-            Format::Claude => "claude",
-            Format::Markdown => "markdown",
+            SourceFormat::Loci => "loci",
+            SourceFormat::Mem0 => "mem0",
+            SourceFormat::McpMemory => "mcp-memory",
+            SourceFormat::Langgraph => "langgraph",
+            SourceFormat::Chatgpt => "chatgpt",
+            SourceFormat::Claude => "claude",
+            SourceFormat::Markdown => "markdown",
         }
     }
 }
 
-impl std::str::FromStr for Format {
+impl std::str::FromStr for SourceFormat {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
@@ -85,16 +85,16 @@ impl std::str::FromStr for Format {
 
 /// Something that another system knew.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Brought {
+pub enum SourceItem {
     /// Something that was remembered there.
-    Memory(Box<Draft>),
+    Memory(Box<SourceMemory>),
     /// A conversation.
-    Talk(Talk),
+    Conversation(SourceConversation),
 }
 
 /// Something that was remembered elsewhere.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Draft {
+pub struct SourceMemory {
     /// What is to be remembered.
     pub new: NewMemory,
     /// Whose the file says it is.
@@ -109,18 +109,18 @@ pub struct Draft {
 
 /// A conversation that was had elsewhere.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Talk {
+pub struct SourceConversation {
     /// By what it is known there.
     pub id: String,
     /// What it was called.
     pub title: Option<String>,
     /// The turns, in their order.
-    pub turns: Vec<Said>,
+    pub turns: Vec<SourceTurn>,
 }
 
 /// A turn of it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Said {
+pub struct SourceTurn {
     /// The message's own id.
     pub reference: Option<String>,
     /// `user` or `assistant`.
@@ -133,7 +133,7 @@ pub struct Said {
 
 /// Something that cannot be read, and what stands after it can.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unreadable {
+pub struct UnreadableItem {
     /// Where it stands: `entry 3`, `line 7`.
     pub place: String,
     /// Why it cannot be read.
@@ -141,16 +141,16 @@ pub struct Unreadable {
 }
 
 /// What a reader gives; false: nothing more is wanted.
-pub type Take<'a> = dyn FnMut(Result<Brought, Unreadable>) -> bool + 'a;
+pub type ItemSink<'a> = dyn FnMut(Result<SourceItem, UnreadableItem>) -> bool + 'a;
 
 /// Reads a file of JSON, one thing after the other. Other files have readers of their own.
-pub fn read(format: Format, input: &mut dyn BufRead, take: &mut Take<'_>) -> Result<(), Error> {
-    let entry: fn(serde_json::Value) -> Result<Brought, String> = match format {
-        Format::Mem0 => mem0::entry,
-        Format::Langgraph => langgraph::entry,
-        Format::Chatgpt => chatgpt::entry,
-        Format::Claude => claude::entry,
-        Format::Loci | Format::McpMemory | Format::Markdown => {
+pub fn read(format: SourceFormat, input: &mut dyn BufRead, take: &mut ItemSink<'_>) -> Result<(), Error> {
+    let entry: fn(serde_json::Value) -> Result<SourceItem, String> = match format {
+        SourceFormat::Mem0 => mem0::entry,
+        SourceFormat::Langgraph => langgraph::entry,
+        SourceFormat::Chatgpt => chatgpt::entry,
+        SourceFormat::Claude => claude::entry,
+        SourceFormat::Loci | SourceFormat::McpMemory | SourceFormat::Markdown => {
             return Err(Error::invalid("from", format!("{} is not read entry by entry", format.name())));
         }
     };
@@ -158,7 +158,7 @@ pub fn read(format: Format, input: &mut dyn BufRead, take: &mut Take<'_>) -> Res
     let outcome = json::each(input, &mut |place, value| {
         let read = value.and_then(entry);
         known += u64::from(read.is_ok());
-        take(read.map_err(|reason| Unreadable { place, reason }))
+        take(read.map_err(|reason| UnreadableItem { place, reason }))
     });
     match outcome {
         Ok(0) => Err(Error::invalid("file", "the file is empty").hint("nothing was imported")),

@@ -9,18 +9,18 @@ use loci_types::{Action, Batch, Bookkeeping, Kind, Memory, MemoryId, Scope, Sour
 use serde_json::{Map, Value, json};
 use uuid::{Builder, Uuid};
 
-use super::{Brought, Draft, Format, Said, Talk};
+use super::{SourceConversation, SourceFormat, SourceItem, SourceMemory, SourceTurn};
 use crate::access::policy::{self, Caller};
 use crate::access::redact::Pass;
-use crate::portability::export::{Fate, Incoming, Taking};
+use crate::portability::export::{ImportOptions, ImportOutcome, IncomingRecord};
 use crate::write::ingest::pieces;
 use crate::{Engine, NewMemory, Result};
 
 /// What became of something, and what it was.
 #[derive(Debug)]
-pub struct Taken {
+pub struct ImportedItem {
     /// What became of it.
-    pub fate: Fate,
+    pub fate: ImportOutcome,
     /// Its kind.
     pub kind: String,
     /// Whose it is.
@@ -31,11 +31,11 @@ pub struct Taken {
     pub text: String,
 }
 
-impl Taken {
+impl ImportedItem {
     /// Something that became nothing.
     fn refused(error: crate::Error) -> Self {
         let (kind, whose, text) = Default::default();
-        Self { fate: Fate::Refused(error), kind, whose, thread: None, text }
+        Self { fate: ImportOutcome::Refused(error), kind, whose, thread: None, text }
     }
 }
 
@@ -43,7 +43,7 @@ impl Taken {
 const SHOWN: usize = 100;
 
 /// A talk as far as the session needs it.
-struct Held {
+struct ConversationSession {
     scope: Scope,
     thread: String,
     from: Option<Timestamp>,
@@ -58,31 +58,31 @@ impl Engine {
     pub async fn bring_in(
         &self,
         whose: &Caller,
-        format: Format,
-        brought: Vec<Brought>,
-        how: &mut Taking,
-    ) -> Result<Vec<Taken>> {
+        format: SourceFormat,
+        brought: Vec<SourceItem>,
+        how: &mut ImportOptions,
+    ) -> Result<Vec<ImportedItem>> {
         let keeper = Caller { tenant: whose.tenant.clone(), ..Caller::operator() };
         let (mut incoming, mut taken, mut talks) = (Vec::new(), Vec::new(), Vec::new());
         for one in brought {
             let mut refused = Vec::new();
             match one {
-                Brought::Memory(draft) => match self.drafted(whose, format, *draft) {
+                SourceItem::Memory(draft) => match self.drafted(whose, format, *draft) {
                     Ok(records) => incoming.extend(records),
                     Err(error) => refused.push(error),
                 },
-                Brought::Talk(talk) => match self.talked(whose, format, talk, &mut refused) {
+                SourceItem::Conversation(talk) => match self.talked(whose, format, talk, &mut refused) {
                     Ok((scope, thread, turns)) => {
                         let places = incoming.len()..incoming.len() + turns.len();
                         let from = turns.first().and_then(|turn| turn.memory.event_time);
                         let until = turns.iter().filter_map(|turn| turn.memory.event_time).max();
-                        talks.push(Held { scope, thread, from, until, places });
+                        talks.push(ConversationSession { scope, thread, from, until, places });
                         incoming.extend(turns);
                     }
                     Err(error) => refused.push(error),
                 },
             }
-            taken.extend(refused.into_iter().map(Taken::refused));
+            taken.extend(refused.into_iter().map(ImportedItem::refused));
         }
         let shown: Vec<_> = incoming.iter().map(|one| show(&one.memory)).collect();
         let fates = self.take_in(&keeper, incoming, how).await?;
@@ -90,15 +90,15 @@ impl Engine {
             self.attend(&keeper, &talks, &fates).await?;
         }
         let told = fates.into_iter().zip(shown);
-        taken.extend(told.map(|(fate, (kind, whose, thread, text))| Taken { fate, kind, whose, thread, text }));
+        taken.extend(told.map(|(fate, (kind, whose, thread, text))| ImportedItem { fate, kind, whose, thread, text }));
         Ok(taken)
     }
 
     /// A conversation of which something came in is known as a session, from its first turn to its last. It is
     /// learned from like any that has gone quiet.
-    async fn attend(&self, caller: &Caller, talks: &[Held], fates: &[Fate]) -> Result<()> {
+    async fn attend(&self, caller: &Caller, talks: &[ConversationSession], fates: &[ImportOutcome]) -> Result<()> {
         for talk in talks {
-            if !fates[talk.places.clone()].iter().any(|fate| matches!(fate, Fate::Imported)) {
+            if !fates[talk.places.clone()].iter().any(|fate| matches!(fate, ImportOutcome::Imported)) {
                 continue;
             }
             let times = [talk.from, talk.until].map(|at| at.unwrap_or_else(|| self.now()));
@@ -114,7 +114,7 @@ impl Engine {
     }
 
     /// The records that a draft becomes: one, or several if it is long.
-    fn drafted(&self, whose: &Caller, format: Format, draft: Draft) -> Result<Vec<Incoming>> {
+    fn drafted(&self, whose: &Caller, format: SourceFormat, draft: SourceMemory) -> Result<Vec<IncomingRecord>> {
         let mut caller = whose.clone();
         let named = draft.identifiers;
         caller.identifiers.user_id = named.user_id.or(caller.identifiers.user_id);
@@ -153,17 +153,17 @@ impl Engine {
     fn talked(
         &self,
         whose: &Caller,
-        format: Format,
-        talk: Talk,
+        format: SourceFormat,
+        talk: SourceConversation,
         refused: &mut Vec<crate::Error>,
-    ) -> Result<(Scope, String, Vec<Incoming>)> {
+    ) -> Result<(Scope, String, Vec<IncomingRecord>)> {
         let scope = policy::target(whose, None)?;
         crate::access::bounds::short("threadId", Some(&talk.id), crate::access::bounds::REFERENCE)?;
         let mut metadata = Map::from_iter([("importedFrom".to_owned(), json!(format.name()))]);
         if let Some(title) = &talk.title {
             metadata.insert("title".to_owned(), json!(title));
         }
-        let (mut records, mut follows) = (Vec::<Incoming>::new(), None);
+        let (mut records, mut follows) = (Vec::<IncomingRecord>::new(), None);
         for (place, turn) in talk.turns.into_iter().enumerate() {
             let reference = turn.reference.clone().unwrap_or_else(|| place.to_string());
             match self.turned(whose, &talk.id, &reference, &metadata, turn) {
@@ -189,7 +189,7 @@ impl Engine {
         thread: &str,
         reference: &str,
         metadata: &Map<String, Value>,
-        mut turn: Said,
+        mut turn: SourceTurn,
     ) -> Result<Vec<Memory>> {
         let mut caller = whose.clone();
         caller.identifiers.session_id = None;
@@ -224,14 +224,14 @@ impl Engine {
         Ok(memories)
     }
 
-    fn foreign(&self, memory: Memory, follows: Option<MemoryId>) -> Incoming {
-        Incoming { follows, aged_at: Some(self.now()), foreign: true, ..Incoming::new(memory) }
+    fn foreign(&self, memory: Memory, follows: Option<MemoryId>) -> IncomingRecord {
+        IncomingRecord { follows, aged_at: Some(self.now()), foreign: true, ..IncomingRecord::new(memory) }
     }
 }
 
 /// The id of something that was made elsewhere at an instant: in the order of time like any other, and always the
 /// same for the same thing.
-fn derived(format: Format, scope: &Scope, names: &[&str], part: usize, at: Timestamp) -> MemoryId {
+fn derived(format: SourceFormat, scope: &Scope, names: &[&str], part: usize, at: Timestamp) -> MemoryId {
     let mut hasher = blake3::Hasher::new();
     for name in [format.name(), &scope.key()].into_iter().chain(names.iter().copied()) {
         hasher.update(&(name.len() as u64).to_le_bytes());
@@ -264,17 +264,17 @@ mod tests {
         };
         let (early, late): (Timestamp, Timestamp) =
             ("2024-01-01T00:00:00Z".parse().unwrap(), "2024-01-01T00:00:00.001Z".parse().unwrap());
-        let one = derived(Format::Mem0, &scope("a"), &["x"], 0, early);
-        assert_eq!(one, derived(Format::Mem0, &scope("a"), &["x"], 0, early));
+        let one = derived(SourceFormat::Mem0, &scope("a"), &["x"], 0, early);
+        assert_eq!(one, derived(SourceFormat::Mem0, &scope("a"), &["x"], 0, early));
         assert_eq!(one.0.get_version_num(), 7);
         for other in [
-            derived(Format::Claude, &scope("a"), &["x"], 0, early),
-            derived(Format::Mem0, &scope("b"), &["x"], 0, early),
-            derived(Format::Mem0, &scope("a"), &["x", ""], 0, early),
-            derived(Format::Mem0, &scope("a"), &["x"], 1, early),
+            derived(SourceFormat::Claude, &scope("a"), &["x"], 0, early),
+            derived(SourceFormat::Mem0, &scope("b"), &["x"], 0, early),
+            derived(SourceFormat::Mem0, &scope("a"), &["x", ""], 0, early),
+            derived(SourceFormat::Mem0, &scope("a"), &["x"], 1, early),
         ] {
             assert_ne!(one, other);
         }
-        assert!(one < derived(Format::Mem0, &scope("a"), &["x"], 0, late));
+        assert!(one < derived(SourceFormat::Mem0, &scope("a"), &["x"], 0, late));
     }
 }

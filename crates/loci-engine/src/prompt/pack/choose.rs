@@ -9,10 +9,10 @@ use std::collections::HashSet;
 
 use loci_types::MemoryId;
 
-use super::format::{Entry, Format};
+use super::format::{Format, PackEntry};
 use super::shorten::shorten;
 use super::tokens::{LONGEST, count_tokens};
-use super::{Budget, Item, Share, by_score};
+use super::{PackBudget, PackItem, Share, by_score};
 
 /// The most related texts under one memory.
 const RELATED: usize = 2;
@@ -24,7 +24,7 @@ const TRIES: usize = 3;
 /// What was chosen, the first choice first, so that the last can be given up first.
 pub(crate) struct Choice<'a> {
     format: Format,
-    chosen: Vec<(Entry<'a>, usize)>,
+    chosen: Vec<(PackEntry<'a>, usize)>,
     opened: [bool; 4],
     /// The tokens still free.
     left: usize,
@@ -32,9 +32,9 @@ pub(crate) struct Choice<'a> {
 
 impl<'a> Choice<'a> {
     /// Chooses among `items`, which come best first and each once, for `room` tokens.
-    pub(crate) fn new(items: &[&'a Item], room: usize, format: Format, budget: &Budget) -> Self {
+    pub(crate) fn new(items: &[&'a PackItem], room: usize, format: Format, budget: &PackBudget) -> Self {
         let mut choice = Self { format, chosen: Vec::new(), opened: [false; 4], left: room };
-        let entries = || items.iter().enumerate().map(|(place, item)| Entry::whole(place, item));
+        let entries = || items.iter().enumerate().map(|(place, item)| PackEntry::whole(place, item));
         let mut waiting = Vec::new();
         for share in Share::ALL {
             let mut part = ((room as f64 * budget.part(*share)) as usize).min(choice.left);
@@ -62,11 +62,11 @@ impl<'a> Choice<'a> {
     }
 
     /// The entries in the order in which they are read.
-    pub(crate) fn entries(&self) -> Vec<&Entry<'a>> {
-        let mut entries: Vec<&Entry<'a>> = self.chosen.iter().map(|(entry, _)| entry).collect();
+    pub(crate) fn entries(&self) -> Vec<&PackEntry<'a>> {
+        let mut entries: Vec<&PackEntry<'a>> = self.chosen.iter().map(|(entry, _)| entry).collect();
         entries.sort_by(|a, b| {
             // What was said stands in messages of its own, after the one that tells the rest.
-            let own = |entry: &Entry<'_>| self.format == Format::Messages && entry.is_turn();
+            let own = |entry: &PackEntry<'_>| self.format == Format::Messages && entry.is_turn();
             let sections = (own(a), a.item.share).cmp(&(own(b), b.item.share));
             sections.then_with(|| reading_order(a.item, b.item)).then(a.place.cmp(&b.place))
         });
@@ -93,7 +93,7 @@ impl<'a> Choice<'a> {
     }
 
     /// What an entry takes, if that is no more than `room`.
-    fn cost(&self, entry: &Entry<'_>, room: usize) -> Option<Cost> {
+    fn cost(&self, entry: &PackEntry<'_>, room: usize) -> Option<EntryCost> {
         let block = self.format.block(entry);
         // One that is surely too large need not be counted.
         if block.len() / LONGEST > room {
@@ -101,18 +101,18 @@ impl<'a> Choice<'a> {
         }
         let opened = self.opened[entry.item.share as usize];
         let heading = if opened { 0 } else { count_tokens(&self.format.heading(entry)) };
-        let cost = Cost { block: count_tokens(&block), heading };
+        let cost = EntryCost { block: count_tokens(&block), heading };
         (cost.sum() <= room).then_some(cost)
     }
 
-    fn take(&mut self, entry: Entry<'a>, cost: Cost) {
+    fn take(&mut self, entry: PackEntry<'a>, cost: EntryCost) {
         self.left -= cost.sum();
         self.opened[entry.item.share as usize] |= cost.heading > 0;
         self.chosen.push((entry, cost.block));
     }
 
     /// Gives what the shares left to the best of those that wait.
-    fn flow(&mut self, waiting: Vec<Entry<'a>>, summarize: bool) {
+    fn flow(&mut self, waiting: Vec<PackEntry<'a>>, summarize: bool) {
         let last = waiting.len().saturating_sub(1);
         for (n, entry) in waiting.into_iter().enumerate() {
             if let Some(cost) = self.cost(&entry, self.left) {
@@ -130,8 +130,8 @@ impl<'a> Choice<'a> {
     }
 
     /// The entry with so much of its text that it fits into `room`.
-    fn shorter(&self, entry: &Entry<'a>, room: usize) -> Option<(Entry<'a>, Cost)> {
-        let with = |text: String| Entry { text: Cow::Owned(text), ..entry.clone() };
+    fn shorter(&self, entry: &PackEntry<'a>, room: usize) -> Option<(PackEntry<'a>, EntryCost)> {
+        let with = |text: String| PackEntry { text: Cow::Owned(text), ..entry.clone() };
         let mut tokens = room - self.cost(&with(String::new()), room)?.sum();
         for _ in 0..TRIES {
             let short = with(shorten(&entry.item.text, tokens)?);
@@ -145,7 +145,7 @@ impl<'a> Choice<'a> {
     }
 
     /// Shows, where there is still room, what is related to the chosen and not an item itself.
-    fn relate(&mut self, items: &[&'a Item]) {
+    fn relate(&mut self, items: &[&'a PackItem]) {
         let mut shown: HashSet<MemoryId> = items.iter().map(|item| item.id).collect();
         for (entry, cost) in &mut self.chosen {
             for related in &entry.item.related {
@@ -167,20 +167,20 @@ impl<'a> Choice<'a> {
 }
 
 /// The tokens that an entry takes, and those of the heading if it is the first of its section.
-struct Cost {
+struct EntryCost {
     block: usize,
     heading: usize,
 }
 
-impl Cost {
+impl EntryCost {
     fn sum(&self) -> usize {
         self.block + self.heading
     }
 }
 
 /// The better first; but a story is read from its beginning, and what has no date comes after it.
-fn reading_order(a: &Item, b: &Item) -> Ordering {
-    let time = |item: &Item| match item.share {
+fn reading_order(a: &PackItem, b: &PackItem) -> Ordering {
+    let time = |item: &PackItem| match item.share {
         Share::Temporal => (item.event_time.is_none(), item.event_time),
         _ => (false, None),
     };

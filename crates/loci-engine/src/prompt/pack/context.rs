@@ -11,7 +11,7 @@ use super::delta::Delta;
 use super::line::fold;
 use super::shorten::shorten;
 use super::tokens::count_tokens;
-use super::{Budget, Format, Item, Packed, pack};
+use super::{Format, PackBudget, PackItem, PackedText, pack};
 
 /// What chat models add to each message to tell where it begins and whose it is.
 const MESSAGE_TOKENS: usize = 4;
@@ -143,7 +143,7 @@ pub struct ContextParts<'a> {
     /// The descriptions of the tools, which are sent beside the messages.
     pub tools: &'a [String],
     /// What was recalled, best first.
-    pub memories: &'a [Item],
+    pub memories: &'a [PackItem],
     /// What has changed in memory.
     pub delta: Option<&'a Delta>,
     /// The conversation so far, the oldest first.
@@ -188,7 +188,7 @@ pub struct Context {
     /// How the window was divided.
     pub budgets: Budgets,
     /// What was packed.
-    pub memory: Packed,
+    pub memory: PackedText,
     /// How many of the older turns are not there with all their words.
     pub older_turns: usize,
 }
@@ -240,10 +240,10 @@ fn message_tokens(content: &str) -> usize {
 }
 
 /// Packs the memories, and turns them into messages that take no more than `room`.
-fn remember(parts: &ContextParts<'_>, room: usize, summarize: bool, format: Format) -> (Packed, Vec<Message>) {
+fn remember(parts: &ContextParts<'_>, room: usize, summarize: bool, format: Format) -> (PackedText, Vec<Message>) {
     let mut tokens = room.saturating_sub(MESSAGE_TOKENS);
     loop {
-        let packed = pack(parts.memories, parts.delta, format, &Budget { summarize, ..Budget::of(tokens) });
+        let packed = pack(parts.memories, parts.delta, format, &PackBudget { summarize, ..PackBudget::of(tokens) });
         let messages = match format {
             Format::Messages => serde_json::from_str(&packed.text).unwrap_or_default(),
             _ if packed.text.is_empty() || packed.text == "[]" => Vec::new(),

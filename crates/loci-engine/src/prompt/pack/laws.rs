@@ -10,15 +10,15 @@ use proptest::prelude::*;
 use super::delta::{Delta, DeltaChange, DeltaEvent};
 use super::line::HEADER;
 use super::tokens::count_tokens;
-use super::{Budget, Format, Item, Related, Share, pack};
+use super::{Format, PackBudget, PackItem, Related, Share, pack};
 
 /// The id that is cited as this number.
 pub(crate) fn id(n: u128) -> MemoryId {
     MemoryId(uuid::Uuid::from_u128((n << 48).div_ceil(1_000_000)))
 }
 
-pub(crate) fn item(n: u128, share: Share, text: &str, score: f64) -> Item {
-    Item {
+pub(crate) fn item(n: u128, share: Share, text: &str, score: f64) -> PackItem {
+    PackItem {
         id: id(n),
         kind: "fact".to_owned(),
         category: None,
@@ -51,7 +51,7 @@ fn short() -> impl Strategy<Value = Option<String>> {
     prop::option::of(prop_oneof![3 => "[a-z]{1,8}", 1 => text()])
 }
 
-pub(crate) fn items() -> impl Strategy<Value = Item> {
+pub(crate) fn items() -> impl Strategy<Value = PackItem> {
     let related =
         (0_u128..40, text(), "[a-z_]{1,10}").prop_map(|(n, text, relation)| Related { id: id(n), text, relation });
     let score = prop_oneof![8 => 0.0..1.0, 1 => Just(f64::NAN), 1 => any::<f64>()];
@@ -69,7 +69,7 @@ pub(crate) fn items() -> impl Strategy<Value = Item> {
         short(),
         role,
     )
-        .prop_map(|(n, category, share, text, score, event_time, related, actor, role)| Item {
+        .prop_map(|(n, category, share, text, score, event_time, related, actor, role)| PackItem {
             category,
             event_time,
             related,
@@ -95,10 +95,10 @@ fn deltas() -> impl Strategy<Value = Option<Delta>> {
     )
 }
 
-fn budgets() -> impl Strategy<Value = Budget> {
-    let shares = prop_oneof![3 => Just(Budget::default().shares), 1 => any::<[f64; 4]>()];
+fn budgets() -> impl Strategy<Value = PackBudget> {
+    let shares = prop_oneof![3 => Just(PackBudget::default().shares), 1 => any::<[f64; 4]>()];
     let tokens = prop_oneof![3 => 0_usize..2_000, 1 => 0_usize..60];
-    (tokens, shares, any::<bool>()).prop_map(|(tokens, shares, summarize)| Budget { tokens, shares, summarize })
+    (tokens, shares, any::<bool>()).prop_map(|(tokens, shares, summarize)| PackBudget { tokens, shares, summarize })
 }
 
 proptest! {

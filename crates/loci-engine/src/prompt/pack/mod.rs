@@ -28,7 +28,7 @@ use self::tokens::count_tokens;
 
 /// A memory that may be packed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Item {
+pub struct PackItem {
     /// Which.
     pub id: MemoryId,
     /// Its kind.
@@ -91,7 +91,7 @@ impl Share {
 
 /// How much may be packed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Budget {
+pub struct PackBudget {
     /// The most tokens.
     pub tokens: usize,
     /// The parts of [`Share::ALL`], in its order.
@@ -100,13 +100,13 @@ pub struct Budget {
     pub summarize: bool,
 }
 
-impl Default for Budget {
+impl Default for PackBudget {
     fn default() -> Self {
         Self { tokens: 1_000, shares: [0.40, 0.25, 0.25, 0.10], summarize: false }
     }
 }
 
-impl Budget {
+impl PackBudget {
     /// So many tokens in the usual shares.
     pub fn of(tokens: usize) -> Self {
         Self { tokens, ..Self::default() }
@@ -124,7 +124,7 @@ impl Budget {
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Packed {
+pub struct PackedText {
     /// The text.
     pub text: String,
     /// How many tokens it has.
@@ -141,9 +141,9 @@ pub struct Packed {
 ///
 /// An id that comes twice counts once. The header may take half of the budget; with less room it
 /// tells fewer changes.
-pub fn pack(items: &[Item], delta: Option<&Delta>, format: Format, budget: &Budget) -> Packed {
+pub fn pack(items: &[PackItem], delta: Option<&Delta>, format: Format, budget: &PackBudget) -> PackedText {
     let mut seen = HashSet::new();
-    let items: Vec<&Item> = items.iter().filter(|item| seen.insert(item.id)).collect();
+    let items: Vec<&PackItem> = items.iter().filter(|item| seen.insert(item.id)).collect();
     let mut header = delta.map(|delta| delta.within(budget.tokens / 2)).unwrap_or_default();
     let room = budget.tokens.saturating_sub(format.frame_tokens(&header));
     let mut choice = Choice::new(&items, room, format, budget);
@@ -160,7 +160,7 @@ pub fn pack(items: &[Item], delta: Option<&Delta>, format: Format, budget: &Budg
             let shortened = entries.iter().filter(|entry| entry.is_shortened()).map(|entry| entry.item.id).collect();
             let shown: HashSet<MemoryId> = cited.iter().copied().collect();
             let left_out = items.iter().map(|item| item.id).filter(|id| !shown.contains(id)).collect();
-            return Packed { text, tokens, cited, left_out, shortened };
+            return PackedText { text, tokens, cited, left_out, shortened };
         }
         if !choice.give_up(tokens - budget.tokens) {
             header.clear();
@@ -169,8 +169,8 @@ pub fn pack(items: &[Item], delta: Option<&Delta>, format: Format, budget: &Budg
 }
 
 /// The better score first; what has no number comes last.
-fn by_score(a: &Item, b: &Item) -> Ordering {
-    let key = |item: &Item| if item.score.is_nan() { f64::NEG_INFINITY } else { item.score };
+fn by_score(a: &PackItem, b: &PackItem) -> Ordering {
+    let key = |item: &PackItem| if item.score.is_nan() { f64::NEG_INFINITY } else { item.score };
     key(b).total_cmp(&key(a))
 }
 
@@ -180,12 +180,12 @@ mod tests {
     use super::*;
 
     /// Twenty-eight tokens as a line.
-    fn fact(n: u128, share: Share) -> Item {
+    fn fact(n: u128, share: Share) -> PackItem {
         let text = format!("Ana has seen the river number {n} and wrote down how wide and how deep it was on that day");
         item(n, share, &text, 1.0 - n as f64 / 100.0)
     }
 
-    fn cited(items: &[Item], format: Format, budget: &Budget) -> Vec<u128> {
+    fn cited(items: &[PackItem], format: Format, budget: &PackBudget) -> Vec<u128> {
         pack(items, None, format, budget).cited.iter().filter_map(|id| id.citation().parse().ok()).collect()
     }
 
@@ -194,22 +194,22 @@ mod tests {
         use Share::*;
         let of = |share: Share, range: std::ops::RangeInclusive<u128>| range.map(move |n| fact(n, share));
         let both = || of(Facts, 1..=9).chain(of(Profiles, 10..=19)).collect();
-        let even = Budget { shares: [0.5, 0.5, 0.0, 0.0], ..Budget::of(180) };
+        let even = PackBudget { shares: [0.5, 0.5, 0.0, 0.0], ..PackBudget::of(180) };
         for (what, items, budget, expect) in [
-            ("facts alone take all", of(Facts, 1..=9).collect(), Budget::of(180), vec![1, 2, 3, 4, 5, 6]),
-            ("profiles keep their part", both(), Budget::of(180), vec![1, 2, 3, 4, 5, 10]),
+            ("facts alone take all", of(Facts, 1..=9).collect(), PackBudget::of(180), vec![1, 2, 3, 4, 5, 6]),
+            ("profiles keep their part", both(), PackBudget::of(180), vec![1, 2, 3, 4, 5, 10]),
             ("shares as they are given", both(), even, vec![1, 2, 3, 10, 11, 12]),
-            ("the better, where no part is enough", both(), Budget::of(40), vec![1]),
-            ("nothing fits", of(Facts, 1..=9).collect(), Budget::of(20), vec![]),
+            ("the better, where no part is enough", both(), PackBudget::of(40), vec![1]),
+            ("nothing fits", of(Facts, 1..=9).collect(), PackBudget::of(20), vec![]),
         ] {
-            let items: Vec<Item> = items;
+            let items: Vec<PackItem> = items;
             assert_eq!(cited(&items, Format::Markdown, &budget), expect, "{what}");
         }
     }
 
     #[test]
     fn sections_stand_in_their_order() {
-        let at = |n, share, time: &str| Item { event_time: time.parse().ok(), ..fact(n, share) };
+        let at = |n, share, time: &str| PackItem { event_time: time.parse().ok(), ..fact(n, share) };
         let items = [
             fact(1, Share::Evidence),
             at(2, Share::Temporal, ""),
@@ -217,11 +217,11 @@ mod tests {
             at(4, Share::Temporal, "2023-01-02T00:00:00Z"),
             fact(5, Share::Facts),
             fact(6, Share::Profiles),
-            Item { score: f64::NAN, ..fact(7, Share::Facts) },
-            Item { score: 2.0, ..fact(8, Share::Facts) },
+            PackItem { score: f64::NAN, ..fact(7, Share::Facts) },
+            PackItem { score: 2.0, ..fact(8, Share::Facts) },
         ];
         for format in Format::ALL {
-            assert_eq!(cited(&items, *format, &Budget::of(2_000)), [8, 5, 7, 6, 4, 3, 2, 1], "{format}");
+            assert_eq!(cited(&items, *format, &PackBudget::of(2_000)), [8, 5, 7, 6, 4, 3, 2, 1], "{format}");
         }
     }
 
@@ -231,9 +231,9 @@ mod tests {
             "Ana moved to Porto in 2021. Then this and that was there. The house costs 900 euros a month. ".repeat(9);
         let items = [item(1, Share::Facts, &long, 1.0), fact(2, Share::Facts)];
         for format in Format::ALL {
-            let budget = Budget::of(150);
+            let budget = PackBudget::of(150);
             assert_eq!(cited(&items, *format, &budget), [2], "{format}");
-            let packed = pack(&items, None, *format, &Budget { summarize: true, ..budget });
+            let packed = pack(&items, None, *format, &PackBudget { summarize: true, ..budget });
             assert_eq!(packed.cited, [id(1), id(2)], "{format}");
             assert_eq!(packed.shortened, [id(1)], "{format}");
             assert!(packed.text.contains("Ana moved to Porto in 2021."), "{format}: {}", packed.text);
@@ -247,7 +247,7 @@ mod tests {
         items[0].related = vec![related(2), related(20), related(21), related(22)];
         items[1].related = vec![related(20), related(22)];
         for (tokens, expect) in [(60, vec![]), (74, vec![20]), (400, vec![20, 21, 22])] {
-            let packed = pack(&items, None, Format::Markdown, &Budget::of(tokens));
+            let packed = pack(&items, None, Format::Markdown, &PackBudget::of(tokens));
             let shown: Vec<u32> =
                 (20..=22).filter(|n| packed.text.contains(&format!("  - causes: Related {n} ["))).collect();
             assert_eq!((packed.cited.len(), shown), (2, expect), "{tokens}");
@@ -266,7 +266,7 @@ mod tests {
         let delta = Delta { since: 4, until: 9, changes: (1..=3).map(change).collect(), more: 0 };
         let items = [fact(1, Share::Facts)];
         for (tokens, bullets, facts) in [(20, 0, 0), (45, 0, 1), (90, 2, 1), (200, 3, 1)] {
-            let packed = pack(&items, Some(&delta), Format::Markdown, &Budget::of(tokens));
+            let packed = pack(&items, Some(&delta), Format::Markdown, &PackBudget::of(tokens));
             assert_eq!(packed.text.matches("- +created").count(), bullets, "{tokens}: {}", packed.text);
             assert_eq!(packed.text.starts_with("Memory updates since rev 4"), bullets > 0, "{tokens}");
             assert_eq!(packed.cited.len(), facts, "{tokens}");

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::intent::folded::{Folded, each};
-use super::intent::{Asks, asks};
+use super::intent::{QuestionFlags, asks};
 use super::time::time_phrases;
 
 /// How much must be read to answer a question.
@@ -84,7 +84,7 @@ pub fn complexity(text: &str) -> Complexity {
 }
 
 /// The same, of a question of which it is known what else it asks for and how many times it names.
-pub(super) fn complexity_of(text: &str, asked: &Asks, times: usize) -> Complexity {
+pub(super) fn complexity_of(text: &str, asked: &QuestionFlags, times: usize) -> Complexity {
     let folded = Folded::new(text);
     let content =
         folded.words().filter(|word| word.chars().count() > 2 && !each(STOP).any(|stop| stop == *word)).count();

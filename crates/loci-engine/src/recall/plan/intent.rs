@@ -10,7 +10,7 @@ mod tells;
 
 use loci_models::dot;
 
-pub use asks::{Asks, asks};
+pub use asks::{QuestionFlags, asks};
 pub use exemplars::EXEMPLARS;
 pub use tells::{tells_number, tells_time};
 

@@ -10,7 +10,7 @@ pub mod time;
 use jiff::Zoned;
 
 use self::complexity::{Complexity, complexity_of};
-use self::intent::{Asks, Intent, asks, keyword_intent};
+use self::intent::{Intent, QuestionFlags, asks, keyword_intent};
 use self::time::{TimePhrase, time_phrases};
 
 /// What a question wants.
@@ -23,7 +23,7 @@ pub struct Plan {
     /// Whether it has several parts.
     pub complexity: Complexity,
     /// What it asks for beside that.
-    pub asks: Asks,
+    pub asks: QuestionFlags,
     /// The times it names.
     pub times: Vec<TimePhrase>,
 }

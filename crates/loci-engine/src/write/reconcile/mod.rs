@@ -22,9 +22,10 @@ use loci_types::{ContentHash, MemoryId};
 use crate::config::Bands;
 use crate::learn::extract::{self, Claim};
 use compare::{
-    Apart, changed_in_one_value, ends, one_value_apart, says_more_than, says_nothing_new, share_a_subject, takes_up,
+    ValueDifference, changed_in_one_value, ends, one_value_apart, says_more_than, says_nothing_new, share_a_subject,
+    takes_up,
 };
-pub use reading::Reading;
+pub use reading::AnalysedText;
 
 /// Something new.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,7 +33,7 @@ pub struct Statement {
     /// The hash of what it says.
     pub hash: ContentHash,
     /// What it says, taken apart.
-    pub reading: Reading,
+    pub reading: AnalysedText,
     /// When it was said.
     pub said_at: Timestamp,
     /// It was copied from a pool: it never takes the place of what its holder said.
@@ -43,13 +44,13 @@ pub struct Statement {
 
 /// Something known that may be about the same.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Neighbour {
+pub struct KnownStatement {
     /// Which.
     pub id: MemoryId,
     /// The hash of what it says.
     pub hash: ContentHash,
     /// What it says, taken apart.
-    pub reading: Reading,
+    pub reading: AnalysedText,
     /// The cosine of the two, where vectors are known.
     pub similarity: Option<f64>,
     /// When it was said.
@@ -120,7 +121,7 @@ impl Decision {
 }
 
 /// What one known statement means for the new one.
-enum Meeting {
+enum Comparison {
     Same(&'static str),
     Replaces(String),
     MayContradict,
@@ -131,24 +132,24 @@ enum Meeting {
 const LINKED: usize = 3;
 
 /// What becomes of `new` beside `known`.
-pub fn reconcile(new: &Statement, known: &[Neighbour], bands: &Bands) -> Decision {
+pub fn reconcile(new: &Statement, known: &[KnownStatement], bands: &Bands) -> Decision {
     if let Some(twin) = known.iter().find(|known| known.hash == new.hash) {
         return Decision::Skip { of: twin.id, reason: "said before in the same words".to_owned() };
     }
-    let mut replaced: Option<(&Neighbour, String)> = None;
-    let mut linked: Vec<(&Neighbour, f64)> = Vec::new();
+    let mut replaced: Option<(&KnownStatement, String)> = None;
+    let mut linked: Vec<(&KnownStatement, f64)> = Vec::new();
     for one in known {
         match meet(new, one, bands) {
             // What was said again after it had changed holds again.
-            Meeting::Same(_) if known.iter().any(|later| is_between(new, one, later)) => {}
-            Meeting::Same(reason) => return Decision::Skip { of: one.id, reason: reason.to_owned() },
-            Meeting::Replaces(reason) => {
+            Comparison::Same(_) if known.iter().any(|later| is_between(new, one, later)) => {}
+            Comparison::Same(reason) => return Decision::Skip { of: one.id, reason: reason.to_owned() },
+            Comparison::Replaces(reason) => {
                 let later = replaced.as_ref().is_none_or(|(other, _)| other.said_at < one.said_at);
                 let other = if later { replaced.replace((one, reason)).map(|(other, _)| other) } else { Some(one) };
                 linked.extend(other.map(|other| (other, 1.0)));
             }
-            Meeting::MayContradict => linked.push((one, one.similarity.unwrap_or(0.0))),
-            Meeting::Unrelated => {}
+            Comparison::MayContradict => linked.push((one, one.similarity.unwrap_or(0.0))),
+            Comparison::Unrelated => {}
         }
     }
     linked.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -166,21 +167,21 @@ pub fn reconcile(new: &Statement, known: &[Neighbour], bands: &Bands) -> Decisio
 }
 
 /// Whether something was said after `known` that `new`, which only repeats that, takes back.
-fn is_between(new: &Statement, known: &Neighbour, later: &Neighbour) -> bool {
+fn is_between(new: &Statement, known: &KnownStatement, later: &KnownStatement) -> bool {
     later.id != known.id
         && later.said_at > known.said_at
         && later.said_at <= new.said_at
         && replaces(&new.reading, &later.reading).is_some()
 }
 
-fn meet(new: &Statement, known: &Neighbour, bands: &Bands) -> Meeting {
+fn meet(new: &Statement, known: &KnownStatement, bands: &Bands) -> Comparison {
     let (a, b) = (&new.reading, &known.reading);
     if says_nothing_new(a, b) {
-        return Meeting::Same("says no more than something known");
+        return Comparison::Same("says no more than something known");
     }
     let protected = known.as_is || known.confirmed && !new.confirmed || new.copied && !known.copied;
     if let Some(reason) = replaces(a, b) {
-        return if protected || !b.is_single() { Meeting::MayContradict } else { Meeting::Replaces(reason) };
+        return if protected || !b.is_single() { Comparison::MayContradict } else { Comparison::Replaces(reason) };
     }
     let near = known.similarity.is_none_or(|cosine| cosine >= bands.check);
     // What only says more contradicts nothing.
@@ -190,12 +191,12 @@ fn meet(new: &Statement, known: &Neighbour, bands: &Bands) -> Meeting {
         && (a.is_within(b) || b.is_within(a))
         && (a.corrects() || a.items().count().abs_diff(b.items().count()) <= 3);
     let linked = changed || denied || disputed(a, b) || takes_up(a, b) && !b.is_within(a);
-    if linked || one_value_apart(a, b).is_some() { Meeting::MayContradict } else { Meeting::Unrelated }
+    if linked || one_value_apart(a, b).is_some() { Comparison::MayContradict } else { Comparison::Unrelated }
 }
 
 /// Whether someone else's judgement that `new` contradicts `known` may be followed: both are about the same subject, `known`
 /// is a single statement that is not protected, and `new` says that something has changed or gives another value.
-pub fn may_replace(new: &Statement, known: &Neighbour) -> bool {
+pub fn may_replace(new: &Statement, known: &KnownStatement) -> bool {
     let (a, b) = (&new.reading, &known.reading);
     let protected = known.as_is || known.confirmed && !new.confirmed || new.copied && !known.copied;
     let same = share_a_subject(a, b, 0.4) && a.names() == b.names() && a.is_single() && b.is_single();
@@ -203,13 +204,13 @@ pub fn may_replace(new: &Statement, known: &Neighbour) -> bool {
 }
 
 /// Why `new` takes the place of `known`, if it does.
-fn replaces(new: &Reading, known: &Reading) -> Option<String> {
+fn replaces(new: &AnalysedText, known: &AnalysedText) -> Option<String> {
     let claimed =
         new.claims.iter().find_map(|a| known.claims.iter().find(|b| other_value(a, b, new.changes)).map(|b| (a, b)));
     if let Some((a, b)) = claimed.filter(|(_, b)| !says_more_than(known, b, new)) {
         return Some(format!("same attribute ({} of {}), value {} → {}", a.attribute, a.about, b.said, a.said));
     }
-    if one_value_apart(new, known) == Some(Apart::Behind) || changed_in_one_value(new, known) {
+    if one_value_apart(new, known) == Some(ValueDifference::Behind) || changed_in_one_value(new, known) {
         return Some("the same statement with another value".to_owned());
     }
     ends(new, known).then(|| "says that this has ended".to_owned())
@@ -237,7 +238,7 @@ fn comparable(a: &Claim, b: &Claim, changes: bool) -> bool {
     let (mine, theirs) = (unit(a), unit(b));
     let currency = |unit: &[String]| unit.iter().all(|word| ["eur", "usd", "gbp", "rub", "%"].contains(&word.as_str()));
     let bare = |one: &[String], other: &[String]| one.is_empty() && currency(other);
-    let number = a.sort == extract::claim::Type::Number;
+    let number = a.sort == extract::claim::ValueType::Number;
     a.sort == b.sort && (!number || changes || mine == theirs || bare(&mine, &theirs) || bare(&theirs, &mine))
 }
 
@@ -248,7 +249,7 @@ fn includes(a: &str, b: &str) -> bool {
 }
 
 /// The same attribute of the same subject with another value or a denial, where it cannot be told which holds.
-fn disputed(new: &Reading, known: &Reading) -> bool {
+fn disputed(new: &AnalysedText, known: &AnalysedText) -> bool {
     // "Our rent" may be "the rent".
     let about =
         |claim: &Claim| claim.subject.split(' ').filter(|word| *word != "user").map(str::to_owned).collect::<Vec<_>>();

@@ -12,10 +12,10 @@ use loci_types::{
 use serde_json::{Value, json};
 
 use crate::access::policy::{self, Caller};
-use crate::learn::extract::Voice;
+use crate::learn::extract::SpeakerIdentity;
 use crate::lifecycle::rules::fate::days_after;
 use crate::text::normalise;
-use crate::write::reconcile::{Decision, Neighbour, Reading, Statement, reconcile};
+use crate::write::reconcile::{AnalysedText, Decision, KnownStatement, Statement, reconcile};
 use crate::write::remember::{Embed, receipt};
 use crate::{Engine, Result};
 
@@ -106,7 +106,7 @@ impl Engine {
         visible: &Visible,
         addition: &Addition,
         except: Option<MemoryId>,
-    ) -> Result<Vec<Neighbour>> {
+    ) -> Result<Vec<KnownStatement>> {
         let memory = &addition.memory;
         let filter = Filter { kinds: self.told_kinds(), ..Filter::at(memory.created_at) };
         let near = match &addition.vector {
@@ -189,7 +189,7 @@ impl Engine {
     }
 
     /// Links to what it may contradict, and to the nearest as far as they are near enough and stay.
-    pub(crate) fn relations(&self, addition: &Addition, known: &[Neighbour], decision: &Decision) -> Vec<Action> {
+    pub(crate) fn relations(&self, addition: &Addition, known: &[KnownStatement], decision: &Decision) -> Vec<Action> {
         if !matches!(decision, Decision::Add { .. } | Decision::Supersede { .. }) {
             return Vec::new();
         }
@@ -308,10 +308,10 @@ pub(crate) fn returned_key(thread: &str) -> String {
 }
 
 /// What a memory says, taken apart.
-pub(crate) fn reading(memory: &Memory) -> Reading {
-    let voice = Voice::of(memory.actor_id.as_deref(), memory.identifiers.user_id.as_deref());
+pub(crate) fn reading(memory: &Memory) -> AnalysedText {
+    let voice = SpeakerIdentity::of(memory.actor_id.as_deref(), memory.identifiers.user_id.as_deref());
     let context = memory.metadata.get(CONTEXT).and_then(Value::as_str);
-    Reading::of(&memory.content, context, &voice)
+    AnalysedText::of(&memory.content, context, &voice)
 }
 
 /// A new memory as it meets what is known.
@@ -326,8 +326,8 @@ pub(crate) fn statement(memory: &Memory) -> Statement {
 }
 
 /// A known memory as something new meets it.
-pub(crate) fn neighbour(memory: &Memory, similarity: Option<f64>) -> Neighbour {
-    Neighbour {
+pub(crate) fn neighbour(memory: &Memory, similarity: Option<f64>) -> KnownStatement {
+    KnownStatement {
         id: memory.id,
         hash: memory.content_hash,
         reading: reading(memory),

@@ -4,7 +4,7 @@
 //! Unlike there, an answer is limited: beyond [`MOST`] tokens whole entities are left out, and a second text says so.
 
 use loci_engine::pack::tokens::count_tokens;
-use loci_engine::{AddedObservations, Graph, GraphEntity, GraphRelation, Observed};
+use loci_engine::{AddedObservations, EntityObservations, Graph, GraphEntity, GraphRelation};
 use loci_types::Role;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -229,7 +229,7 @@ async fn create_relations(call: &Call, given: Relations) -> Result<Answer, Failu
 
 async fn add_observations(call: &Call, given: Observations) -> Result<Answer, Failure> {
     let caller = call.caller()?;
-    let said = |one: Observing| Observed { entity_name: one.entity_name, contents: one.contents };
+    let said = |one: Observing| EntityObservations { entity_name: one.entity_name, contents: one.contents };
     let observed = given.observations.into_iter().map(said).collect();
     let work = call.app.engine.graph_add_observations(&caller, observed);
     let added: Vec<AddedObservations> = call.verb(work).await?;
@@ -244,8 +244,8 @@ async fn delete_entities(call: &Call, given: Names) -> Result<Answer, Failure> {
 
 async fn delete_observations(call: &Call, given: Deletions) -> Result<Answer, Failure> {
     let caller = call.caller()?;
-    let said = |one: Deleting| Observed { entity_name: one.entity_name, contents: one.observations };
-    let deletions: Vec<Observed> = given.deletions.into_iter().map(said).collect();
+    let said = |one: Deleting| EntityObservations { entity_name: one.entity_name, contents: one.observations };
+    let deletions: Vec<EntityObservations> = given.deletions.into_iter().map(said).collect();
     call.verb(call.app.engine.graph_delete_observations(&caller, &deletions)).await?;
     Ok(done("The observations are deleted."))
 }

@@ -4,7 +4,7 @@
 //! side of yes, since a yes only keeps a text in the race.
 
 use super::folded::{Folded, each};
-use crate::recall::plan::time::token::{Kind, Token, tokens};
+use crate::recall::plan::time::token::{Token, TokenKind, tokens};
 use crate::recall::plan::time::words::{self, Unit};
 
 /// Words that make a time of a doubtful one behind them: "in May", "last fall".
@@ -20,12 +20,12 @@ pub fn tells_time(text: &str) -> bool {
         let word = |at: usize| tokens.get(at).map_or("", Token::word);
         let before = at.checked_sub(1).map_or("", word);
         match &tokens[at].kind {
-            Kind::Word(said) => tells(said, before, tokens.get(at + 1)),
-            Kind::Number { value, digits: 4, .. } if (1900..2100).contains(value) => true,
-            Kind::Number { .. } => is_counted(word(at + 1)),
-            Kind::Mark(_) | Kind::Days(..) => false,
+            TokenKind::Word(said) => tells(said, before, tokens.get(at + 1)),
+            TokenKind::Number { value, digits: 4, .. } if (1900..2100).contains(value) => true,
+            TokenKind::Number { .. } => is_counted(word(at + 1)),
+            TokenKind::Mark(_) | TokenKind::Days(..) => false,
             // "10am" is no number, but a time.
-            Kind::Other => is_hour(&text[tokens[at].at.clone()]),
+            TokenKind::Other => is_hour(&text[tokens[at].at.clone()]),
             _ => true,
         }
     })
@@ -38,7 +38,7 @@ fn tells(word: &str, before: &str, next: Option<&Token>) -> bool {
     }
     let next_word = next.map_or("", Token::word);
     let doubtful = words::month(word).is_some() || words::season(word).is_some();
-    let number_next = matches!(next.map(|next| &next.kind), Some(Kind::Number { .. }));
+    let number_next = matches!(next.map(|next| &next.kind), Some(TokenKind::Number { .. }));
     let counts = matches!(word, "a" | "an" | "few" | "several" | "couple" | "несколько" | "пару" | "полгода")
         || words::cardinal(word).is_some();
     words::among(words::TIMES, word)
