@@ -1,7 +1,7 @@
-//! What can be set?
+//! The configuration of the engine.
 //!
-//! Every value has a default that works; a wrong one is refused with its name before anything
-//! runs.
+//! Every setting has a working default. An invalid value is refused with the name of its field before the engine
+//! starts.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
-//! Which vector does a memory get?
+//! Embeds texts: makes the vectors of memories and queries.
 //!
-//! The model reads the text as it is embedded. A long note is read in parts, because a model sees only the beginning of a long
-//! text and the mean of many topics is about none of them. A text that the model cannot read is left to the one beside it that
-//! knows other languages, if there is one. So every memory has one vector, under the name of the model that made it.
+//! A long note is embedded in parts, because a model reads only the beginning of a long text and the mean over many
+//! topics represents none of them. A text that the model cannot read is embedded by the multilingual model, if there
+//! is one. **Invariant:** every memory has one vector, stored under the name of the model that made it.
 
 use std::sync::atomic::Ordering;
 

@@ -1,7 +1,6 @@
-//! What holds the house together?
+//! The [`Engine`]: a store with an optional embedder, a clock and a configuration.
 //!
-//! An [`Engine`] is a store, perhaps an embedder, a clock and a configuration. Its verbs stand in
-//! files of their own, named after them.
+//! Its operations are in the other modules, one `impl` block each.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};

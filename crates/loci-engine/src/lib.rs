@@ -1,9 +1,8 @@
-//! How is it remembered, recalled, kept?
+//! The engine of Loci: the rules by which memories are written, recalled, learned, aged and exported.
 //!
-//! The house itself: rules of memory between two doors. What comes in becomes a `Change` for
-//! `Store::apply`; what goes out was read with a `Visible` made by [`policy`]. Between them stand
-//! pure functions on plain values. It names no backend, reads no environment, prints nothing, and
-//! knows the time only through [`Clock`].
+//! Every write is a `Change` that is given to `Store::apply`; every read has a `Visible`, which only [`policy`]
+//! makes. Between them are pure functions on plain values. The engine knows no backend, reads no environment, prints
+//! nothing, and takes the time only from [`Clock`].
 
 mod access;
 mod checkpoint;

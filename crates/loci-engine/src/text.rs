@@ -1,4 +1,4 @@
-//! When do two texts say the same?
+//! Normal forms, hashes and token estimates of texts.
 
 use loci_types::{ContentHash, Memory};
 use unicode_normalization::UnicodeNormalization;

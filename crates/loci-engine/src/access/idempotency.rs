@@ -1,8 +1,8 @@
-//! Was this request answered before?
+//! Idempotency keys: stores the answer to a request and returns it when the request is repeated.
 //!
-//! Whoever does not know whether a request arrived sends it again under the same key, and is given the
-//! first answer instead of doing the thing twice. A key belongs to the credential it came with and to
-//! one request: with another it is refused. Answers are kept for a day, and no longer than they are small.
+//! A client that does not know whether a request arrived repeats it with the same key and receives the first answer,
+//! without a second effect. A key belongs to a credential and to one request; with another request it is refused.
+//! Answers are kept for a day, if they are not larger than the size limit.
 
 use data_encoding::HEXLOWER;
 use jiff::SignedDuration;
@@ -15,12 +15,12 @@ use crate::{Engine, Result};
 
 /// Where the key comes in.
 const FIELD: &str = "Idempotency-Key";
-/// The longest key, in characters.
-const LONGEST: usize = 255;
-/// The largest body that is kept, in bytes.
-const LARGEST: usize = 64 << 10;
+/// Maximum length of a key, in characters.
+const MAX_KEY_CHARACTERS: usize = 255;
+/// Maximum size of a stored body, in bytes.
+const MAX_BODY_BYTES: usize = 64 << 10;
 /// How long an answer is kept.
-const KEPT: SignedDuration = SignedDuration::from_hours(24);
+const RETENTION: SignedDuration = SignedDuration::from_hours(24);
 
 /// What a request was answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -71,12 +71,12 @@ impl Engine {
         answer: StoredAnswer,
     ) -> Result<bool> {
         let key = name(caller, key)?;
-        if caller.role < Role::Writer || answer.body.to_string().len() > LARGEST {
+        if caller.role < Role::Writer || answer.body.to_string().len() > MAX_BODY_BYTES {
             return Ok(false);
         }
         let kept = AnswerRecord { fingerprint: HEXLOWER.encode(fingerprint), answer };
         let value = NoteValue::Set(serde_json::to_value(kept).unwrap_or_default());
-        let until = self.now().saturating_add(KEPT).ok();
+        let until = self.now().saturating_add(RETENTION).ok();
         let scope = whose(caller);
         let space = scope.as_ref().map_or(Space::Shared, Scope::space);
         let note = Action::Bookkeeping(Bookkeeping::Note { scope, key, value, until });
@@ -95,9 +95,12 @@ fn whose(caller: &Caller) -> Option<Scope> {
 
 /// The name under which an answer is kept. Keys have no spaces or controls, so the zero divides.
 fn name(caller: &Caller, key: &str) -> Result<String, Error> {
-    if key.is_empty() || key.len() > LONGEST || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(Error::invalid(FIELD, format!("{FIELD} must have 1 to {LONGEST} visible ASCII characters"))
-            .hint("a random UUID will do"));
+    if key.is_empty() || key.len() > MAX_KEY_CHARACTERS || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(Error::invalid(
+            FIELD,
+            format!("{FIELD} must have 1 to {MAX_KEY_CHARACTERS} visible ASCII characters"),
+        )
+        .hint("a random UUID will do"));
     }
     let credential = caller.credential.as_deref().unwrap_or_default();
     let hash = blake3::hash(format!("{credential}\0{key}").as_bytes());

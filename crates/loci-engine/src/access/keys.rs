@@ -1,7 +1,7 @@
-//! Who made this key, and does it still count?
+//! API keys: creation, rotation, revocation and verification.
 //!
-//! A key is `loci_ID_SECRET`: found by its id, proved by its secret. The secret is shown once and
-//! kept only as a hash; the comparison takes as long for a near miss as for a far one.
+//! A key is `loci_ID_SECRET`: it is found by its id and verified by its secret. The secret is shown once and stored
+//! only as a hash, which is compared in constant time.
 
 use data_encoding::BASE32_NOPAD;
 use jiff::{SignedDuration, Timestamp};

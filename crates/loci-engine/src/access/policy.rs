@@ -1,9 +1,9 @@
-//! Who may see what?
+//! The access policy: what a caller may see, and where a caller writes.
 //!
-//! The only maker of a [`Visible`], and of a [`Caller`] from a credential. It fails closed:
-//! identifiers that name no scope see nothing, and say so; an absent identifier narrows, never
-//! widens; what a credential does not name is refused. A pool is open to its members: a `poolId` that
-//! comes without a [`Membership`] is refused, whatever layer is meant.
+//! Nothing else makes a [`Visible`], or a [`Caller`] from a credential. The policy fails closed: identifiers that
+//! name no scope are refused with an error; an absent identifier narrows and never widens; identifiers outside the
+//! bounds of the credential are refused. A pool is open to its members: a `poolId` without a [`Membership`] is
+//! refused, whatever the layer.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
-//! What has an agent set for itself?
+//! Settings of an agent, which override those of the configuration.
 //!
-//! An agent's configuration may change the weights of the score, the number of hits, the threshold
-//! and the categories that it sees. It can only narrow what is visible, never widen it.
+//! An agent may change the weights of the score, the number of results, the threshold and the categories that it
+//! sees. It can only narrow what is visible, never widen it.
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
-//! Tenants: who is there, how much they hold, and how one is removed.
+//! Tenants: listing them, their usage, and their removal.
 //!
-//! An admin of the tenant `default` runs the store and looks after all tenants; other admins see their own.
+//! An admin of the tenant `default` operates the store and manages all tenants; other admins see their own.
 
 use std::path::Path;
 

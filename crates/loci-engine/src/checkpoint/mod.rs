@@ -1,9 +1,8 @@
-//! Where did the work of a thread stand?
+//! Checkpoints of programs: bytes that are stored for a thread and returned unchanged.
 //!
-//! Checkpoints are a program's own: bytes that it puts and gets back as they were. They are no memories, so nothing in
-//! them is searched, learned, masked or told by the ledger, and they go only when they are removed. They lie in the
-//! agent's layer where an agent and a user are named, else in the user's; having no category, they are not for callers
-//! who see only some.
+//! Checkpoints are not memories: they are not searched, learned from, masked or listed in the ledger, and they are
+//! deleted only on request. They are stored in the agent's layer if an agent and a user are named, otherwise in the
+//! user's. They have no category, so callers that are restricted to categories cannot access them.
 
 mod shape;
 
@@ -21,9 +20,9 @@ use crate::access::policy::{self, Caller};
 use crate::{Engine, Result};
 
 /// Maximum number in one answer: a page, and one more that shows that another page follows.
-const LISTED: usize = 1_001;
-/// So many writes are put at once.
-const WRITES: usize = 1_000;
+const MAX_LISTED_CHECKPOINTS: usize = 1_001;
+/// Maximum number of writes in one call.
+const MAX_WRITES: usize = 1_000;
 
 /// A checkpoint to put.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -135,7 +134,7 @@ impl Engine {
     ) -> Result<usize> {
         let scope = self.keeps_checkpoints(caller).await?;
         named(thread, namespace, id)?;
-        bounds::between("writes", writes.len(), 1, WRITES)?;
+        bounds::between("writes", writes.len(), 1, MAX_WRITES)?;
         for write in &writes {
             if write.task_id.is_empty() {
                 return Err(Error::invalid("taskId", "taskId is empty").into());
@@ -204,7 +203,7 @@ impl Engine {
         offset: usize,
         limit: usize,
     ) -> Result<Vec<CheckpointThread>> {
-        bounds::between("limit", limit, 1, LISTED)?;
+        bounds::between("limit", limit, 1, MAX_LISTED_CHECKPOINTS)?;
         let (scope, visible) = self.checkpoint_view(caller).await?;
         let found = self.store.checkpoint_threads(&visible, &scope, offset.saturating_add(limit)).await?;
         Ok(found.into_iter().skip(offset).collect())
@@ -259,7 +258,7 @@ impl Engine {
     /// What the store is asked for: who sees it, which checkpoints, and how many including those that are skipped.
     async fn asked(&self, caller: &Caller, request: CheckpointRequest) -> Result<(Visible, CheckpointFilter, usize)> {
         let limit = request.limit.unwrap_or(20);
-        bounds::between("limit", limit, 1, LISTED)?;
+        bounds::between("limit", limit, 1, MAX_LISTED_CHECKPOINTS)?;
         let (scope, visible) = self.checkpoint_view(caller).await?;
         let filter = CheckpointFilter {
             scope,

@@ -1,7 +1,7 @@
-//! How is a checkpoint told in JSON?
+//! The JSON form of a checkpoint.
 //!
-//! Data that are JSON stand there as they are; other bytes as base64, under the name of their format. What is told can
-//! be put again and comes to the same.
+//! Data in JSON format is embedded as it is; other bytes are base64 under the name of their format. The form can be
+//! stored again and gives the same bytes.
 
 use data_encoding::BASE64;
 use jiff::Timestamp;

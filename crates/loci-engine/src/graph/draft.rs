@@ -1,8 +1,8 @@
-//! What would a call add to the graph?
+//! Computes the records that a call adds to the graph.
 //!
-//! Pure: what is there goes in, the parts that are new come out, in the order in which they are to
-//! stand. A draft knows what it has added itself, so that one call cannot add the same thing twice;
-//! only an observation that one list repeats is kept as often as it is said.
+//! Pure: existing records go in, new ones come out in the order of the call. A draft knows what it has added itself,
+//! so one call cannot add the same record twice; only an observation that one list repeats is kept as often as it is
+//! given.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -1,7 +1,7 @@
-//! How does a graph come in that was kept elsewhere?
+//! Imports a graph from the file of the official memory server.
 //!
-//! The official memory server keeps a file of JSON lines, one entity or relation each. All of it
-//! comes in or none; what is here already is passed over, so that a file may be brought in twice.
+//! The file has JSON lines, one entity or relation each. The import is all or nothing; existing records are skipped,
+//! so the same file can be imported twice.
 
 use loci_types::{Error, Source};
 use serde::{Deserialize, Serialize};

@@ -1,9 +1,8 @@
-//! What stands in the knowledge graph?
+//! The knowledge graph, with the operations of the official memory server of the Model Context Protocol.
 //!
-//! Entities with observations, and relations between names, as the official memory server of the
-//! Model Context Protocol keeps them: within one scope an entity's name, an observation of it and a
-//! relation are there once, and nothing is ever changed but by being added or taken away. Each is a
-//! memory, so that recall finds it, `history` tells of it and `restore` brings it back.
+//! It has entities with observations, and relations between names. **Invariant:** within a scope, an entity name, an
+//! observation of an entity and a relation exist once, and records are only added or deleted. Each record is a
+//! memory, so recall finds it, `history` lists it and `restore` brings it back.
 
 mod draft;
 mod import;

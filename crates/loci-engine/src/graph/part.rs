@@ -1,8 +1,8 @@
-//! What is one record of the graph?
+//! One record of the graph, and how it is stored as a memory.
 //!
-//! An entity, an observation and a relation are a memory each. Its metadata says what it is; its key
-//! follows from that alone, so that the same thing has the same key whoever makes it, and a record
-//! that was updated or imported keeps its place.
+//! Entities, observations and relations are one memory each. The metadata describes the record. The key is derived
+//! from that description alone, so the same record has the same key whoever makes it, and keeps it after an update or
+//! an import.
 
 use loci_types::{ContentHash, EntityType, Memory, MemoryId};
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
-//! How is the graph looked at?
+//! Reads the graph of a scope.
 //!
-//! One walk over the records of the scope, in pages; never one question per entity.
+//! All records of the scope are read in pages; there is never a query per entity.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,8 +12,8 @@ use super::{Graph, GraphEntity};
 use crate::access::policy::{self, Caller};
 use crate::{Engine, Result};
 
-/// So many records are read at once.
-const PAGE: usize = 4_000;
+/// Number of records that are read at once.
+const RECORDS_PER_READ: usize = 4_000;
 
 /// Where a caller's graph lies, and what the caller sees of it.
 pub(super) struct GraphScope {
@@ -57,7 +57,7 @@ impl Engine {
         let filter = Filter { tags: vec![GRAPH.to_owned()], ..Filter::at(self.now()) };
         let (mut records, mut after) = (Vec::new(), None);
         loop {
-            let listing = self.store.scan(visible, &filter, Page { after, limit: PAGE }).await?;
+            let listing = self.store.scan(visible, &filter, Page { after, limit: RECORDS_PER_READ }).await?;
             records.extend(listing.memories);
             after = listing.next;
             if after.is_none() {
@@ -78,7 +78,7 @@ impl Engine {
         let mut records = Vec::new();
         for twin in keys.into_iter().collect::<HashSet<_>>() {
             // More than one only when something forgotten was restored beside what took its place.
-            let page = Page { after: None, limit: PAGE };
+            let page = Page { after: None, limit: RECORDS_PER_READ };
             let filter = Filter { twin: Some(twin), ..filter.clone() };
             records.extend(self.store.scan(visible, &filter, page).await?.memories);
         }

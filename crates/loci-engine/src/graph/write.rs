@@ -1,9 +1,8 @@
-//! How does the graph grow and shrink?
+//! Adds records to the graph and deletes them.
 //!
-//! A call is one batch: all of it happens, or nothing. What a call relies on is guarded within the
-//! batch: an entity that someone else made first refuses the mention of ours, one that was taken away
-//! refuses what is said of it, and one of which something was said since refuses to be taken away.
-//! Whoever was refused looks anew.
+//! A call is one batch: all of it is applied or nothing. The batch guards what the call relies on: it fails if
+//! another writer created the same entity first, deleted an entity that the call refers to, or added records to an
+//! entity that the call deletes. After such a failure the call reads again and retries.
 
 use std::collections::{HashMap, HashSet};
 
@@ -26,8 +25,8 @@ use crate::learn::extract::Mention;
 use crate::lifecycle::rules::fate::days_after;
 use crate::{Engine, NewMemory, Result};
 
-/// Someone else may change the same at the same moment; then it is looked at anew.
-const TRIES: usize = 32;
+/// Maximum number of attempts, each with a fresh read, when another writer changes the same records.
+const MAX_WRITE_ATTEMPTS: usize = 32;
 /// The most entities, relations or sets of observations of one call.
 const CALL: usize = 1_000;
 /// The metadata field of an entity that tells which was the last thing said of it.
@@ -305,7 +304,7 @@ impl Engine {
         let batch = Batch { tenant: caller.tenant.clone(), space: place.scope.space(), changes };
         match self.store.apply(batch).await {
             Ok(_) => Ok(true),
-            Err(Conflict { .. } | NotFound(_) | Refused(_)) if attempt < TRIES => Ok(false),
+            Err(Conflict { .. } | NotFound(_) | Refused(_)) if attempt < MAX_WRITE_ATTEMPTS => Ok(false),
             Err(error) => Err(error.into()),
         }
     }

@@ -1,9 +1,8 @@
-//! Who must agree before something is known?
+//! Consent: sensitive statements that were learned are proposed to their user before they hold.
 //!
-//! What a session teaches about a sensitive side of its user is only proposed: a memory that nobody
-//! sees, until its user accepts or rejects it or it lapses. What is benign is known once it was
-//! signalled often enough. What someone tells on purpose needs no consent. Every decision is in the
-//! ledger.
+//! A proposal is a memory that recall does not return, until its user accepts or rejects it or it expires. Statements
+//! that are not sensitive hold once they were observed often enough. What a user states explicitly needs no consent.
+//! Every decision is recorded in the ledger.
 
 use jiff::Timestamp;
 use loci_store::Page;
@@ -25,7 +24,7 @@ use crate::{Engine, Result};
 /// Where a proposal says what it is about.
 const CONSENT: &str = "consent";
 /// Number of proposals that are read from the store at once.
-const PAGE: usize = 1_000;
+const PROPOSALS_PER_READ: usize = 1_000;
 
 /// What a proposal is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,7 +92,7 @@ impl Engine {
         let visible = self.visible(caller, None).await?;
         let (filter, mut after, mut found) = (proposed(self.now()), None, Vec::new());
         loop {
-            let listing = self.store.scan(&visible, &filter, Page { after, limit: PAGE }).await?;
+            let listing = self.store.scan(&visible, &filter, Page { after, limit: PROPOSALS_PER_READ }).await?;
             found.extend(listing.memories);
             after = listing.next;
             if after.is_none() {
@@ -242,7 +241,7 @@ impl Engine {
         }
         let claim = candidate.claims.iter().find(|claim| claim.single).or(candidate.claims.first());
         let filter = Filter { claim: claim.map(claim_key), ..proposed(at) };
-        let page = Page { after: None, limit: PAGE };
+        let page = Page { after: None, limit: PROPOSALS_PER_READ };
         let mut waiting: Vec<PendingProposal> =
             self.store.scan(visible, &filter, page).await?.memories.iter().filter_map(waiting).collect();
         waiting.retain(|stored| pending.iter().all(|one| one.id != stored.id));

@@ -1,9 +1,9 @@
-//! What does a session teach?
+//! Consolidation: learns memories from the turns of a session.
 //!
-//! Its turns are read once: sentences worth keeping are chosen by rules and kept as they were said, or rewritten by a
-//! language model where there is one. Each finds its place among what is known, and all of it is written in one transaction
-//! with the mark of how far the session was read. If the process dies, nothing of it has happened; if two do the same work,
-//! one of them finds it done. What is over the daily cap waits for the next day.
+//! Turns are read once. Rules select sentences, which are kept as quotations or rewritten by a language model if
+//! there is one. Each is reconciled with known memories. **Invariant:** all changes and the mark of the last turn
+//! that was read are one transaction; a crash leaves nothing behind, and of two processes that do the same work one
+//! is refused. Statements above the daily cap wait for the next day.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -27,8 +27,8 @@ use crate::write::reconcile::place::{CONTEXT, neighbour, repeats, statement};
 use crate::write::reconcile::{Decision, KnownStatement, claim_key, reconcile};
 use crate::{Engine, NewMemory, Result};
 
-/// Turns that are read and committed together.
-const TURNS: usize = 200;
+/// Number of turns that are read and committed together.
+const TURNS_PER_COMMIT: usize = 200;
 /// The same where a language model reads them, so that little is paid for twice.
 const TURNS_WITH_MODEL: usize = 20;
 /// Entities of a scope that are known by name.
@@ -100,7 +100,7 @@ impl Engine {
         loop {
             let filter = SessionFilter { session_id: Some(session.to_owned()), ..SessionFilter::default() };
             let Some(found) = self.store.sessions(&visible, &filter, 1).await?.pop() else { return Ok(report) };
-            let most = if self.mind.is_some() { TURNS_WITH_MODEL } else { TURNS };
+            let most = if self.mind.is_some() { TURNS_WITH_MODEL } else { TURNS_PER_COMMIT };
             let turns = self.store.pending_turns(&visible, scope, session, most).await?;
             if turns.is_empty() {
                 self.promote(&caller.tenant, &found).await?;

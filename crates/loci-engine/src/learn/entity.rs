@@ -1,7 +1,7 @@
-//! Who and what do memories speak of?
+//! Entities: the persons and things that memories mention.
 //!
-//! Mentions are resolved by name and alias within one scope: a known thing is spoken of again and
-//! may gain a name, an unknown one is new, and two that share a name turn out to be one.
+//! Mentions are resolved by name and alias within one scope: a mention of a known entity may add an alias, an unknown
+//! name creates an entity, and two entities that share a name are merged.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,10 +18,10 @@ use crate::learn::extract::{Mention, SpeakerIdentity, mentioned};
 use crate::learn::language::name_key;
 use crate::{Engine, Result};
 
-/// So many memories are told of an entity.
-const TOLD: usize = 20;
+/// Maximum number of memories in the profile of an entity.
+const MAX_PROFILE_MEMORIES: usize = 20;
 /// Maximum number of entities in one answer: a page, and one more that shows that another page follows.
-const LISTED: usize = 1_001;
+const MAX_LISTED_ENTITIES: usize = 1_001;
 
 /// What is known of an entity.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -160,7 +160,7 @@ fn take_names(entity: &mut Entity, mention: &Mention, at: Timestamp) -> bool {
 impl Engine {
     /// Lists entities from an offset on, at most `limit` of them, those mentioned most first.
     pub async fn entities(&self, caller: &Caller, offset: usize, limit: usize) -> Result<Vec<Entity>> {
-        crate::access::bounds::between("limit", limit, 1, LISTED)?;
+        crate::access::bounds::between("limit", limit, 1, MAX_LISTED_ENTITIES)?;
         let visible = self.visible(caller, None).await?;
         let query = EntityQuery::Known(EntityFilter::default());
         let found = self.store.entities(&visible, &query, offset.saturating_add(limit)).await?;
@@ -172,7 +172,7 @@ impl Engine {
         let visible = self.visible(caller, None).await?;
         let entity = self.entity_named(&visible, name).await?;
         let filter = Filter::at(self.now());
-        let hits = self.store.memories_mentioning(&visible, &filter, &[entity.id], TOLD).await?;
+        let hits = self.store.memories_mentioning(&visible, &filter, &[entity.id], MAX_PROFILE_MEMORIES).await?;
         let ids: Vec<MemoryId> = hits.iter().map(|hit| hit.id).collect();
         Ok(EntityProfile { memories: self.store.fetch(&visible, &ids).await?, entity })
     }

@@ -1,8 +1,9 @@
-//! What is said of things, in three words?
+//! Facts as triples: subject, predicate and object.
 //!
-//! A triple is in its scope once, under an id that is made of what it says: saying it again finds it. It is stated by
-//! hand or learned with a memory, which is then its source. Who sees it is decided by the store: one with sources by
-//! those, one without by whoever sees all of its scope.
+//! **Invariant:** a triple exists once in its scope, under an id derived from its content; stating it again finds it.
+//! It is stated by a caller, or learned with a memory, which becomes its source. The store decides visibility: a
+//! triple with sources is visible to callers who see a source, one without sources to callers who see all of its
+//! scope.
 
 use jiff::Timestamp;
 use loci_types::{
@@ -19,9 +20,9 @@ use crate::learn::extract::Claim;
 use crate::{Engine, Result};
 
 /// Maximum number of triples in one answer: a page, and one more that shows that another page follows.
-const LISTED: usize = 1_001;
-/// So many sources a triple is given at once.
-const SOURCES: usize = 100;
+const MAX_LISTED_FACTS: usize = 1_001;
+/// Maximum number of sources that a call gives to a triple.
+const MAX_SOURCES: usize = 100;
 
 /// A triple to state. Only its three words are required.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -128,7 +129,7 @@ impl Engine {
     /// The triples that are asked for, the surest first, then the latest changed.
     pub async fn facts(&self, caller: &Caller, request: FactRequest) -> Result<Vec<Fact>> {
         let limit = request.limit.unwrap_or(100);
-        bounds::between("limit", limit, 1, LISTED)?;
+        bounds::between("limit", limit, 1, MAX_LISTED_FACTS)?;
         let visible = self.visible(caller, None).await?;
         let filter = FactFilter {
             id: None,
@@ -185,7 +186,7 @@ impl Engine {
         if let Some(confidence) = new.confidence {
             unit("confidence", confidence)?;
         }
-        bounds::between("sources", new.sources.len(), 0, SOURCES)?;
+        bounds::between("sources", new.sources.len(), 0, MAX_SOURCES)?;
         self.check_metadata(&new.metadata)
     }
 

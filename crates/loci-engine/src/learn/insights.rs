@@ -1,7 +1,6 @@
-//! What lies behind what was said?
+//! Asks a language model, after a session, for causal links between turns and for insights about the user.
 //!
-//! After a session a language model is asked which of its turns caused others, and what the user's words tell about them.
-//! Without one neither is guessed at.
+//! Without a language model neither is made.
 
 use jiff::{SignedDuration, Timestamp};
 use loci_store::Page;
@@ -15,14 +14,14 @@ use crate::access::policy::{self, Caller};
 use crate::learn::llm::{Direction, InsightDraft};
 use crate::{Engine, NewMemory, Result};
 
-/// So many turns of a session are looked at.
-const TURNS: usize = 100;
-/// So many of the latest turns tell about their speaker.
-const LATEST: usize = 5;
-/// So many new facts do.
-const FACTS: usize = 3;
-/// So many characters of the conversation are shown to a language model.
-const SNIPPET: usize = 1_000;
+/// Maximum number of turns of a session that are read.
+const MAX_TURNS: usize = 100;
+/// Number of the latest turns from which insights are drawn.
+const MAX_RECENT_TURNS: usize = 5;
+/// Number of new facts from which insights are drawn.
+const MAX_NEW_FACTS: usize = 3;
+/// Maximum number of characters of the conversation that the language model receives.
+const MAX_SNIPPET_CHARACTERS: usize = 1_000;
 /// How sure a causal edge is.
 const CONFIDENCE: f64 = 0.7;
 /// The note of when insights were last looked for.
@@ -72,7 +71,7 @@ impl Engine {
         let turns = self.turns_of(&visible, scope, session).await?;
         let said: Vec<&Memory> = turns.iter().filter(|turn| turn.role.as_deref() != Some("assistant")).collect();
         let latest: Vec<&str> =
-            said.iter().skip(said.len().saturating_sub(LATEST)).map(|turn| turn.content.as_str()).collect();
+            said.iter().skip(said.len().saturating_sub(MAX_RECENT_TURNS)).map(|turn| turn.content.as_str()).collect();
         let facts = self.news(&visible, &turns, at).await?;
         let found = self.insights_of(caller, &turns, &latest, &facts).await?;
         if found.is_empty() {
@@ -95,7 +94,7 @@ impl Engine {
             actions.extend(
                 said.iter()
                     .rev()
-                    .take(LATEST)
+                    .take(MAX_RECENT_TURNS)
                     .map(|turn| Action::Link(self.edge(id, turn.id, Relation::DerivedFrom, 1.0, at))),
             );
         }
@@ -115,7 +114,7 @@ impl Engine {
         let Some(mind) = self.mind_for(&caller.tenant).await? else { return Ok(Vec::new()) };
         let latest: Vec<String> = latest.iter().map(|text| (*text).to_owned()).collect();
         let all: String = turns.iter().map(|turn| turn.content.as_str()).collect::<Vec<_>>().join("\n");
-        let skip = all.chars().count().saturating_sub(SNIPPET);
+        let skip = all.chars().count().saturating_sub(MAX_SNIPPET_CHARACTERS);
         let snippet: String = all.chars().skip(skip).collect();
         let before = mind.left().unwrap_or(0);
         let drafts = mind.insights(&latest, facts, &snippet).await;
@@ -128,7 +127,7 @@ impl Engine {
         let since = turns.first().map(|turn| turn.created_at);
         let created = TimeRange { from: since, until: None };
         let filter = Filter { kinds: self.told_kinds(), created, ..Filter::at(at) };
-        let page = Page { after: None, limit: FACTS };
+        let page = Page { after: None, limit: MAX_NEW_FACTS };
         let new = self.store.scan(visible, &filter, page).await?.memories;
         Ok(new.iter().map(|memory| crate::reported(memory).into_owned()).collect())
     }
@@ -170,7 +169,7 @@ impl Engine {
             source_types: vec!["conversation".to_owned()],
             ..Filter::at(self.now())
         };
-        let page = Page { after: None, limit: TURNS };
+        let page = Page { after: None, limit: MAX_TURNS };
         let mut turns = self.store.scan(visible, &filter, page).await?.memories;
         turns.retain(|turn| {
             turn.identifiers.session_id.as_deref().or(turn.thread_id.as_deref()) == Some(session.session_id.as_str())

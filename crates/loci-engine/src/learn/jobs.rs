@@ -1,8 +1,8 @@
-//! Who does what was left for later?
+//! Runs background jobs.
 //!
-//! Jobs are claimed under a lease and done one by one. One that fails waits longer each time and is
-//! laid aside when it has failed too often; it is never lost, and `loci jobs` shows it with what went
-//! wrong. What a job does is written in one transaction, so that doing it twice does it once.
+//! A job is claimed under a lease and run alone. After a failure it is retried with increasing delays, and set aside
+//! after too many failures; `loci jobs` lists it with its error. **Invariant:** the effect of a job is one
+//! transaction, so running it twice has the effect of running it once.
 
 use std::time::Duration;
 
@@ -14,10 +14,10 @@ use serde::Serialize;
 use crate::access::policy::{self, Caller};
 use crate::{ConsolidationReport, Engine, Error, Result};
 
-/// For so long a job is ours.
-const LEASE: Duration = Duration::from_secs(120);
-/// A job that has failed so often is laid aside.
-const ATTEMPTS: u32 = 8;
+/// Duration of the lease of a job.
+const JOB_LEASE: Duration = Duration::from_secs(120);
+/// Number of failures after which a job is set aside.
+const MAX_ATTEMPTS: u32 = 8;
 /// Waits double up to two to this many seconds, about an hour.
 const LONGEST_WAIT: u32 = 12;
 
@@ -70,7 +70,7 @@ impl Engine {
         while worked.done + worked.failed + worked.waiting < limit {
             // A lease counts from when the job is claimed.
             let late = Duration::try_from(self.now().duration_since(start)).unwrap_or_default();
-            let claimed = self.store.claim(&caller.tenant, kinds, 1, start, LEASE + late).await?.pop();
+            let claimed = self.store.claim(&caller.tenant, kinds, 1, start, JOB_LEASE + late).await?.pop();
             let Some(mut job) = claimed else { break };
             match self.perform_under_lease(caller, &mut job).await {
                 Ok(Progress::Done(learned)) => {
@@ -116,7 +116,7 @@ impl Engine {
             match tokio::time::timeout(RENEWAL, &mut work).await {
                 Ok(outcome) => return outcome,
                 Err(_) => {
-                    let until = self.now().saturating_add(LEASE).unwrap_or(Timestamp::MAX);
+                    let until = self.now().saturating_add(JOB_LEASE).unwrap_or(Timestamp::MAX);
                     if self.store.update_job(&caller.tenant, job, JobUpdate::Renew(until)).await? {
                         job.lease_until = until;
                     } else {
@@ -217,7 +217,7 @@ fn retry_at(job: &Job, error: &Error, now: Timestamp) -> Option<Timestamp> {
     }
     // What is wrong with the job itself does not pass.
     let hopeless = matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::NotFound);
-    if job.attempt >= ATTEMPTS || (hopeless && job.attempt >= 2) {
+    if job.attempt >= MAX_ATTEMPTS || (hopeless && job.attempt >= 2) {
         return None;
     }
     let wait = SignedDuration::from_secs(2_i64.pow((job.attempt + 2).min(LONGEST_WAIT)));

@@ -1,8 +1,7 @@
-//! When is a conversation over, and what becomes of it?
+//! Sessions: when one ends, and what is done then.
 //!
-//! A session ends when it is told to, when its thread goes on under another name, or when nobody has
-//! said anything for long. Then it is learned from once; what belongs to it alone is kept for the
-//! user if it matters, and goes when its time is over.
+//! A session ends on request, when its thread continues in another session, or after a time without turns. Then it is
+//! learned from once; important memories of the session layer are promoted to the user, and the others expire.
 
 use jiff::Timestamp;
 use loci_store::Page;
@@ -17,8 +16,8 @@ use crate::write::reconcile::place::statement;
 use crate::write::reconcile::{Decision, reconcile};
 use crate::{Engine, Result};
 
-/// So many memories of a session are promoted at the most.
-const PROMOTED: usize = 500;
+/// Maximum number of memories of a session that are promoted.
+const MAX_PROMOTED: usize = 500;
 /// Where a memory of a session says which of the user's it became.
 const PROMOTED_TO: &str = "promotedTo";
 
@@ -100,7 +99,7 @@ impl Engine {
         let seen = policy::upkeep(tenant, &session.scope);
         let filter =
             Filter { importance_min: Some(rules.promotion_threshold), kinds: self.told_kinds(), ..Filter::at(at) };
-        let page = Page { after: None, limit: PROMOTED };
+        let page = Page { after: None, limit: MAX_PROMOTED };
         let mut matters = self.store.scan(&seen, &filter, page).await?.memories;
         matters.retain(|memory| !memory.metadata.contains_key(PROMOTED_TO));
         let promoted = matters.len();

@@ -1,7 +1,7 @@
-//! What does a conversation, or a scope, say in few words?
+//! Summaries of sessions and scopes.
 //!
-//! A summary is made on request, or of a session that has grown long; then it is kept as a memory
-//! of its own, linked to the turns it came from, and the tokens it saves are counted.
+//! A summary is made on request, or for a session that has grown long. The latter is stored as a memory with links to
+//! its turns, and the tokens it saves are counted.
 
 use async_trait::async_trait;
 use loci_store::Page;
@@ -16,12 +16,12 @@ use crate::learn::llm::LlmClient;
 use crate::lifecycle::summarize::{Summary, SummaryStrategy, Writer, summarize};
 use crate::{Engine, NewMemory, Result};
 
-/// So many memories are summarized at the most.
-const MOST: usize = 2_000;
-/// The longest summary, in tokens.
-const LARGEST: usize = 1_000_000;
-/// So many of them are read at once.
-const PAGE: usize = 500;
+/// Maximum number of memories that are summarized.
+const MAX_SUMMARIZED: usize = 2_000;
+/// Maximum length of a summary, in tokens.
+const MAX_SUMMARY_TOKENS: usize = 1_000_000;
+/// Number of memories that are read at once.
+const MEMORIES_PER_READ: usize = 500;
 /// The tag of summaries.
 pub(crate) const TAG: &str = "summary";
 /// The note of how many tokens summaries have saved.
@@ -88,7 +88,7 @@ impl Engine {
         let rules = &self.config.summarization;
         let (strategy, target) =
             (request.strategy.unwrap_or(rules.strategy), request.target_tokens.unwrap_or(rules.target_tokens));
-        crate::access::bounds::between("targetTokens", target, 1, LARGEST)?;
+        crate::access::bounds::between("targetTokens", target, 1, MAX_SUMMARY_TOKENS)?;
         self.summary_of(&caller.tenant, &visible, &memories, strategy, target).await
     }
 
@@ -207,8 +207,8 @@ impl Engine {
     async fn all_of(&self, visible: &Visible, filter: &Filter) -> Result<Vec<Memory>> {
         let mut found: Vec<Memory> = Vec::new();
         let mut after = None;
-        while found.len() < MOST {
-            let listing = self.store.scan(visible, filter, Page { after, limit: PAGE }).await?;
+        while found.len() < MAX_SUMMARIZED {
+            let listing = self.store.scan(visible, filter, Page { after, limit: MEMORIES_PER_READ }).await?;
             found.extend(listing.memories);
             after = listing.next;
             if after.is_none() {

@@ -1,8 +1,9 @@
-//! How is everything of one user removed?
+//! Erases all data of one user.
 //!
-//! Space by space, in steps that the store takes, then once more where someone wrote meanwhile; then what is left of it in
-//! freed pages, indexes and logs. One that is interrupted is not reported as done; it is finished by erasing again. Counting first and counting afterwards is the same question, so the report is what
-//! was found, and an erasure that left something behind says so.
+//! The data is erased space by space, in steps of the store, and again where others wrote meanwhile; then freed
+//! pages, indexes and logs are scrubbed. **Invariant:** an interrupted erasure is not reported as done; erasing again
+//! completes it. The counts before and after come from the same query, so the report shows what was found, and what
+//! an erasure left behind.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +14,8 @@ use serde::Serialize;
 use crate::access::policy::{self, Caller};
 use crate::{Engine, Result};
 
-/// So often is it looked whether someone wrote meanwhile.
-const ROUNDS: usize = 3;
+/// Maximum number of passes, because others may write for the user meanwhile.
+const MAX_ERASE_ROUNDS: usize = 3;
 
 /// What an erasure cannot reach, for whoever asked for it.
 const ERASURE_LIMITS: [&str; 3] = [
@@ -66,7 +67,7 @@ impl Engine {
         let mut found = self.store.user_data(&policy::whole(&caller.tenant), user).await?;
         // Answers to earlier requests lie in the shared space, whether or not the user had something there.
         found.retain(|space, left| *space == Space::Shared || *left != UserData::default());
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_ERASE_ROUNDS {
             for space in found.keys() {
                 self.erase_in(caller, user, space).await?;
             }

@@ -1,6 +1,4 @@
-//! Could this record have been made here?
-//!
-//! What was made elsewhere comes in as it is, so all that `remember` would have refused is refused here.
+//! Validates imported records: everything that `remember` would refuse is refused.
 
 use jiff::Timestamp;
 use loci_types::{Error, ErrorKind, Memory, unit};
@@ -11,8 +9,8 @@ use crate::access::redact::Pass;
 use crate::write::remember::check_validity;
 use crate::{Engine, NewMemory, Result};
 
-/// The largest count that every JSON reader takes exactly.
-const MOST: u64 = 1 << 53;
+/// Largest count that every JSON reader represents exactly.
+const MAX_EXACT_COUNT: u64 = 1 << 53;
 
 impl Engine {
     /// Computes the keys of a memory, for a store that rewinds its content.
@@ -57,12 +55,12 @@ impl Engine {
                 Error::invalid("decayRate", format!("decayRate is {}, which is no rate", memory.decay_rate)).into()
             );
         }
-        if !(1..=MOST).contains(&memory.version) {
+        if !(1..=MAX_EXACT_COUNT).contains(&memory.version) {
             return Err(
                 Error::invalid("version", format!("version is {}, which no memory reaches", memory.version)).into()
             );
         }
-        if memory.access_count > MOST {
+        if memory.access_count > MAX_EXACT_COUNT {
             let message = format!("accessCount is {}, which no memory reaches", memory.access_count);
             return Err(Error::invalid("accessCount", message).into());
         }

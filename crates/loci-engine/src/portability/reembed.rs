@@ -1,7 +1,7 @@
-//! How do memories get their vectors later?
+//! Computes missing vectors, and recomputes all of them after the model has changed.
 //!
-//! Two ways: the jobs that `remember` left when no model was there, and a pass over everything
-//! after the model has changed. Both can be stopped at any time and go on where they were.
+//! Missing vectors are jobs that `remember` left when no model was available. Both can be stopped at any time and
+//! continue where they stopped.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -17,17 +17,17 @@ use crate::{Engine, Result};
 /// So many texts are given to the model at once.
 const BATCH: usize = 64;
 
-/// So many waiting jobs are done at once.
-const WAITING: usize = 256;
+/// Number of waiting jobs that are done at once.
+const JOBS_PER_ROUND: usize = 256;
 
-/// A job that is refused is tried so often before it is laid aside.
-const ATTEMPTS: u32 = 8;
+/// Number of refusals after which a job is set aside.
+const MAX_EMBED_ATTEMPTS: u32 = 8;
 
 /// Waits double up to two to this many seconds, about four minutes.
 const LONGEST_WAIT: u32 = 8;
 
-/// So many memories are looked at at once when they are counted.
-const LOOKED_AT: usize = 500;
+/// Number of memories that are read at once when they are counted.
+const MEMORIES_PER_COUNT: usize = 500;
 
 /// What a pass would cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -89,7 +89,7 @@ impl Engine {
         policy::operator(caller, "makes vectors anew")?;
         let mut done = Reembedding { model: self.embedding_model()?.to_owned(), ..Reembedding::default() };
         loop {
-            match self.embed_waiting(caller, WAITING).await? {
+            match self.embed_waiting(caller, JOBS_PER_ROUND).await? {
                 0 => break,
                 waiting => done.embedded += waiting as u64,
             }
@@ -121,7 +121,7 @@ impl Engine {
                     Err(error) => {
                         let wait = SignedDuration::from_secs(2_i64.pow(job.attempt.min(LONGEST_WAIT)));
                         // A model that is away comes back; a text that it refuses stays refused.
-                        let hopeful = error.kind() != ErrorKind::InvalidInput || job.attempt < ATTEMPTS;
+                        let hopeful = error.kind() != ErrorKind::InvalidInput || job.attempt < MAX_EMBED_ATTEMPTS;
                         let again = hopeful.then(|| now.saturating_add(wait).unwrap_or(now));
                         self.store
                             .update_job(
@@ -173,7 +173,7 @@ impl Engine {
         let filter =
             Filter { states: vec![State::Active, State::Decayed, State::Archived], ..Filter::everything(self.now()) };
         let mut estimate = Estimate::default();
-        let mut page = Page { after: None, limit: LOOKED_AT };
+        let mut page = Page { after: None, limit: MEMORIES_PER_COUNT };
         loop {
             let listing = self.store.scan(&visible, &filter, page).await?;
             estimate.memories += listing.memories.len() as u64;
@@ -182,7 +182,7 @@ impl Engine {
                 estimate.tokens += u64::from(memory.tokens);
             }
             match listing.next {
-                Some(next) => page = Page { after: Some(next), limit: LOOKED_AT },
+                Some(next) => page = Page { after: Some(next), limit: MEMORIES_PER_COUNT },
                 None => return Ok(estimate),
             }
         }

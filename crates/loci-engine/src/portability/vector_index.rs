@@ -1,7 +1,7 @@
-//! How is the index that proposes the nearest looked after?
+//! Inspects and rebuilds the external vector index.
 //!
-//! Only where one stands outside the store. The records are the truth, so looking and filling anew are always safe;
-//! both are for the person who runs the store.
+//! It applies only if an index outside of the store is configured. The store is the source of truth, so both
+//! operations are always safe; only the operator may call them.
 
 use std::sync::Arc;
 

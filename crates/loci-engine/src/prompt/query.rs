@@ -1,7 +1,7 @@
-//! How does an agent ask in one call?
+//! `memory.query`: recall and packing in one call.
 //!
-//! `memory.query`: a question, filters and a budget in; a few bullets or whole memories out. It is
-//! recall with packing, and so is on-demand recall: the same call with a small `top_k`.
+//! A query, filters and a token budget give bullets or whole memories. On-demand recall is the same call with a small
+//! `top_k`.
 
 use loci_store::LedgerQuery;
 use loci_types::{Class, Filter, Layer, LedgerEntry, MemoryId, State};
@@ -14,10 +14,10 @@ use crate::prompt::pack::{Format, PackBudget, PackItem, PackedText, Related, Sha
 use crate::prompt::render::{is_quotation, reported};
 use crate::{Answered, Engine, Recall, RecallHit, RecallRequest, Result};
 
-/// So many entries of the ledger are looked at for a delta header.
-const LOOKED_AT: usize = 500;
-/// The largest budget, in tokens.
-const LARGEST: usize = 1_000_000;
+/// Maximum number of ledger entries that are read for a delta header.
+const MAX_DELTA_ENTRIES: usize = 500;
+/// Maximum budget, in tokens.
+const MAX_BUDGET_TOKENS: usize = 1_000_000;
 
 /// A question with a budget.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -72,7 +72,7 @@ impl Engine {
     pub async fn query(&self, caller: &Caller, request: QueryRequest) -> Result<QueryResponse> {
         let complexity = crate::recall::plan::complexity::complexity(&request.recall.query);
         let budget_tokens = request.budget_tokens.unwrap_or_else(|| complexity.budget());
-        between("budgetTokens", budget_tokens, 0, LARGEST)?;
+        between("budgetTokens", budget_tokens, 0, MAX_BUDGET_TOKENS)?;
         let uncounted = request.recall.uncounted;
         let told = request.recall.for_thread.clone().or_else(|| request.thread_id.clone());
         let layers = request.recall.layers.clone();
@@ -184,7 +184,7 @@ impl Engine {
     ) -> Result<(i64, Option<Delta>)> {
         let Ok(scope) = self.target(caller, None).await else { return Ok((0, None)) };
         let visible = self.visible(caller, layers).await?;
-        let limit = if since.is_some() { LOOKED_AT } else { 0 };
+        let limit = if since.is_some() { MAX_DELTA_ENTRIES } else { 0 };
         let changes = self
             .store
             .ledger(

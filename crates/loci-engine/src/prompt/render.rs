@@ -1,7 +1,7 @@
-//! How is a memory shown to people and in prompts?
+//! Renders a memory for people and prompts.
 //!
-//! What was learned from a conversation is someone's own words, and is shown as reported speech: who said it, when, what it
-//! answers, and the days it names. Everything else is shown as it is.
+//! A quotation from a conversation is rendered as reported speech: who said it, when, what it answers, and the days
+//! it names. Other memories are rendered as they are.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! How are memories looked at, one by one or page by page?
+//! Reads memories: one by id, lists by filter, history and statistics.
 
 use jiff::Timestamp;
 use loci_store::{Cursor, Finding, LedgerQuery, Page, Stats};
@@ -13,7 +13,7 @@ use crate::lifecycle::summary::SAVED;
 use crate::{Engine, Result};
 
 /// Maximum number of memories of a page.
-const PAGE: usize = 1_000;
+const MAX_PAGE_MEMORIES: usize = 1_000;
 /// Maximum number of ledger entries that one call returns.
 const EVENTS: usize = 100_000;
 
@@ -94,7 +94,7 @@ impl Engine {
         filter.validate()?;
         settings::within(visible.categories(), &filter.categories)?;
         let limit = request.limit.unwrap_or(50);
-        between("limit", limit, 1, PAGE)?;
+        between("limit", limit, 1, MAX_PAGE_MEMORIES)?;
         let after = request.cursor.map(|cursor| cursor.parse::<Cursor>()).transpose()?;
         let listing = self.store.scan(&visible, &filter, Page { after, limit }).await?;
         Ok(ListResponse {

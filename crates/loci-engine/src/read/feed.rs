@@ -1,8 +1,8 @@
-//! What happened, from here on?
+//! The feed: the ledgers of all visible spaces as one resumable stream.
 //!
-//! The ledgers of all visible spaces as one stream that can be left and taken up again. Within a space
-//! the order is that of the commits; between spaces it is that of the clock. However the stream is cut
-//! into pages, each line comes once: a place moves only over lines that were told or never will be.
+//! Within a space the order is that of the commits; between spaces it is that of the clock. **Invariant:** however
+//! the stream is divided into pages, each entry is delivered once: a cursor moves only past entries that were
+//! delivered or never will be.
 
 mod cursor;
 
@@ -18,14 +18,14 @@ pub use self::cursor::FeedCursor;
 use crate::access::policy::Caller;
 use crate::{Engine, Result};
 
-/// The most that one page may hold.
-const PAGE: usize = 1_000;
-/// So many when nothing is said.
-const USUAL: usize = 100;
-/// So many looks of one call may find nothing that is meant.
-const FRUITLESS: usize = 16;
-/// At least so many lines are asked of a space at once.
-const LEAST: usize = 16;
+/// Maximum number of entries of a page.
+const MAX_PAGE_ENTRIES: usize = 1_000;
+/// Number of entries of a page if the request has no limit.
+const DEFAULT_PAGE_ENTRIES: usize = 100;
+/// Maximum number of reads of one call that find no matching entry.
+const MAX_EMPTY_READS: usize = 16;
+/// Minimum number of entries that are read from a space at once.
+const MIN_READ_ENTRIES: usize = 16;
 
 /// Which part of what happens is wanted. An empty list or an absent value leaves that side open.
 ///
@@ -151,9 +151,13 @@ impl Engine {
 
     /// What happened after a place to memories that this caller may see, oldest first.
     pub async fn feed(&self, caller: &Caller, request: &FeedRequest) -> Result<FeedPage> {
-        let limit = request.limit.unwrap_or(USUAL);
-        if limit == 0 || limit > PAGE {
-            return Err(Error::invalid("limit", format!("limit is {limit}, but must lie between 1 and {PAGE}")).into());
+        let limit = request.limit.unwrap_or(DEFAULT_PAGE_ENTRIES);
+        if limit == 0 || limit > MAX_PAGE_ENTRIES {
+            return Err(Error::invalid(
+                "limit",
+                format!("limit is {limit}, but must lie between 1 and {MAX_PAGE_ENTRIES}"),
+            )
+            .into());
         }
         let visible = self.followed(caller, request.layers.as_deref()).await?;
         let ends = self.store.ledger_heads(&visible).await?;
@@ -163,7 +167,7 @@ impl Engine {
         let (mut entries, mut fruitless) = (Vec::new(), 0);
         while entries.len() < limit {
             if streams.iter().any(Stream::is_hungry) {
-                if fruitless >= FRUITLESS {
+                if fruitless >= MAX_EMPTY_READS {
                     break;
                 }
                 fruitless += self.fill(&visible, request, &mut streams, limit - entries.len()).await?;
@@ -197,7 +201,7 @@ impl Engine {
         limit: usize,
     ) -> Result<usize> {
         let hungry: Vec<&mut Stream> = streams.iter_mut().filter(|stream| stream.is_hungry()).collect();
-        let share = limit.div_ceil(hungry.len().max(1)).max(LEAST);
+        let share = limit.div_ceil(hungry.len().max(1)).max(MIN_READ_ENTRIES);
         let mut found = Vec::with_capacity(hungry.len());
         for stream in hungry {
             let mut page = self

@@ -1,7 +1,4 @@
-//! Where does a memory come from?
-//!
-//! Its sources, the chain of those it replaced and that replaced it, the things it speaks of, what
-//! it hangs together with, and why it was written.
+//! The provenance of a memory: its sources, its chain of versions, its entities and links, and why it was written.
 
 use loci_store::{EntityQuery, LedgerQuery};
 use loci_types::{Edge, Entity, Filter, LedgerEntry, Memory, MemoryId, Relation, Visible};
@@ -14,8 +11,8 @@ use crate::{Engine, Result};
 /// A chain longer than this is cut.
 const LONGEST_CHAIN: usize = 100;
 
-/// So many lines of the ledger are told.
-const TOLD: usize = 100;
+/// Maximum number of ledger entries in the report.
+const MAX_HISTORY: usize = 100;
 
 /// Where a memory comes from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -51,7 +48,7 @@ impl Engine {
         let (edges, entities, history) = futures::join!(
             self.store.edges(&visible, &filter, &ids, &[]),
             self.store.entities(&visible, &mentioned, usize::MAX),
-            self.store.ledger(&visible, &lines, TOLD),
+            self.store.ledger(&visible, &lines, MAX_HISTORY),
         );
         let (sources, edges): (Vec<Edge>, Vec<Edge>) = edges?
             .into_iter()

@@ -1,4 +1,4 @@
-//! Which memory does a caller mean by a short id?
+//! Resolves the short form of a memory id.
 
 use loci_types::{Error, ErrorKind, MemoryId, MemoryRef};
 

@@ -1,8 +1,8 @@
-//! Webhooks: who wants to be told of what happens, and how far they were told.
+//! Webhooks: registrations, and the position up to which each has received events.
 //!
-//! The registrations of a tenant are one note of its shared space; how far each was told is a note of its own, which
-//! only the holder of the webhook's lease writes. A webhook sees what its creator's key may see at the time of each
-//! delivery, so a key that is revoked silences it. Sending is the server's work.
+//! The registrations of a tenant are one note of its shared space; the delivery state of each webhook is a note of
+//! its own, which only the holder of the webhook's lease writes. A webhook receives what its creator's key may see at
+//! the time of each delivery, so revoking the key stops it. The server sends the requests.
 
 use std::time::Duration;
 
@@ -18,14 +18,14 @@ use crate::{Engine, FeedCursor, FeedPage, FeedRequest, Result};
 
 /// The note with the registrations of a tenant.
 const LIST: &str = "webhooks";
-/// The most webhooks of one tenant.
-const MOST: usize = 100;
-/// The shortest and the longest secret, in bytes.
-const SECRET: std::ops::RangeInclusive<usize> = 16..=256;
+/// Maximum number of webhooks of one tenant.
+const MAX_WEBHOOKS: usize = 100;
+/// Minimum and maximum length of a secret, in bytes.
+const SECRET_BYTES: std::ops::RangeInclusive<usize> = 16..=256;
 /// How long one change of the list may take.
 const CHANGE: Duration = Duration::from_secs(10);
-/// How often and after what pause a change waits for another one.
-const TRIES: usize = 50;
+/// Number of attempts to lock the list, and the pause between two of them.
+const MAX_LOCK_ATTEMPTS: usize = 50;
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// A webhook to be registered. Empty lists match everything that its creator may see.
@@ -124,7 +124,7 @@ impl Engine {
             self.kinds.parse(kind)?;
         }
         let secret = new.secret.map_or_else(|| random::<32>().map(|secret| format!("whsec_{secret}")), Ok)?;
-        if !SECRET.contains(&secret.len()) || !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
+        if !SECRET_BYTES.contains(&secret.len()) || !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(Error::invalid("secret", "a secret has 16 to 256 visible ASCII characters")
                 .hint("leave it out, and one is made")
                 .into());
@@ -143,8 +143,8 @@ impl Engine {
         };
         let added = webhook.clone();
         self.change_webhooks(&caller.tenant, move |list| {
-            if list.len() >= MOST {
-                return Err(Error::new(ErrorKind::Conflict, format!("a tenant has at most {MOST} webhooks"))
+            if list.len() >= MAX_WEBHOOKS {
+                return Err(Error::new(ErrorKind::Conflict, format!("a tenant has at most {MAX_WEBHOOKS} webhooks"))
                     .hint("remove one that is no longer needed"));
             }
             list.push(added);
@@ -271,7 +271,7 @@ impl Engine {
             if self.store.lease(tenant, LIST, &holder, self.now(), CHANGE).await? {
                 break;
             }
-            if attempt == TRIES {
+            if attempt == MAX_LOCK_ATTEMPTS {
                 return Err(Error::new(ErrorKind::Conflict, "the webhooks are being changed by another request")
                     .hint("try again a little later")
                     .into());

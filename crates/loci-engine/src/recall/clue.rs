@@ -1,7 +1,7 @@
-//! What speaks for a memory, and how loudly?
+//! Clues: the features by which candidates are ranked, with their weights.
 //!
-//! A clue is one observation about a memory and a question, in units of its own that do not depend on what else is weighed.
-//! Evidence is the weighted sum of all clues. Its unit is the nat: a lead of one makes a memory about e times as likely.
+//! The value of a clue depends only on the memory and the query, not on other candidates. Evidence is the weighted
+//! sum of all clues. Its unit is the nat: a lead of one makes a memory about e times as likely.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,7 +1,7 @@
-//! What speaks for each memory of the pool?
+//! Computes the clues of each candidate.
 //!
-//! Pure: a question and a pool come in, clues go out. Values are not normalised over the
-//! pool; only the mean length in BM25 and, for texts that no model reads, the rarity of letter runs are taken from it.
+//! Pure: a question and candidates go in, clues come out. Values are not normalised over the candidates; only the
+//! mean length in BM25 and, for texts that no model reads, the rarity of character n-grams are taken from them.
 
 use super::clue::{Clue, ClueValues};
 use super::late::TokenMatches;

@@ -1,7 +1,7 @@
-//! Why is a memory here, and why at this place?
+//! Explanations: why a memory was returned, and why at this rank.
 //!
-//! **Invariant.** The numbers of an explanation add up to the score exactly: [`Explanation::score`]
-//! is what recall ranks by, not a retelling of it.
+//! **Invariant:** the numbers of an explanation add up to the score exactly: [`Explanation::score`] is the value that
+//! recall ranks by.
 
 use loci_types::{MemoryId, Relation};
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,7 @@
-//! What hangs together with what was found?
+//! The graph lane: memories linked to the best hits of the other lanes.
 //!
-//! Why asks for causes, when for what came before and after, who and what for everything that
-//! speaks of the same. The walk starts at the best hits of the other lanes, follows the edges that
-//! the intent calls for, and grows weaker with every step.
+//! "Why" follows causal links, "when" temporal ones, "who" and "what" shared entities. The score decreases with every
+//! step.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
-//! Does anything that is known answer the question?
+//! Estimates whether the results answer the question.
 //!
-//! The evidence of the best says how likely it is about what is asked. It cannot tell whether the very detail is there: of
-//! "what does the gold plan cost?" a memory about the gold plan without a price looks as good as one with it. What it can tell
-//! is that nothing is about the question at all, or that the code or name it asks for was never mentioned.
+//! The evidence of the best result gives the probability that it is about the question. It cannot show whether the
+//! requested detail is present: a memory about the gold plan without a price looks as good as one with it. It can
+//! show that nothing is about the question, or that the code or name it asks for was never mentioned.
 
 use loci_store::text::Analyser;
 

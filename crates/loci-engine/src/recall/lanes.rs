@@ -1,7 +1,6 @@
-//! Who is asked, and what do they find?
+//! The lanes: independent searches, each with ids and scores of its own scale.
 //!
-//! Each lane brings ids with a score of its own scale. They are asked at the same time; the graph
-//! lane alone waits, because it starts from what the others found.
+//! They run concurrently; only the graph lane waits, because it starts from the hits of the others.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -19,7 +18,7 @@ use crate::recall::plan::Plan;
 use crate::{Engine, Result};
 
 /// Maximum number of memories without a vector that are added to the pool.
-const WAITING: usize = 64;
+const MAX_UNEMBEDDED: usize = 64;
 
 /// Which lanes are asked, and what decides the order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -149,7 +148,7 @@ impl Engine {
                 // What is new or important says nothing of a question, unless it asks for just that; but what has no
                 // vector yet would be found by its words alone.
                 let newest = async |wanted: bool, by: Measure| match wanted {
-                    true => self.store.top_by(visible, filter, by, limit.max(WAITING)).await,
+                    true => self.store.top_by(visible, filter, by, limit.max(MAX_UNEMBEDDED)).await,
                     false => Ok(Vec::new()),
                 };
                 // What the model cannot read it cannot compare: the other one reads whatever it brings.

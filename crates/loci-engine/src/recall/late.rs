@@ -1,8 +1,8 @@
-//! How well is each token of the question met in a memory?
+//! Late interaction (MaxSim): how well each token of the query is matched by a memory.
 //!
-//! Late interaction: every token of the question looks for its best match among the tokens of a memory, by the cosine of their
-//! states in context. The states come from the pass that makes the sentence vector; only tokens that say something are kept.
-//! Where a memory has no states yet, or the model cannot read it, its letters say what the states would most likely say.
+//! Every query token is compared with all tokens of a memory by the cosine of their contextual states. The states
+//! come from the same pass as the sentence vector; only content tokens are kept. Where a memory has no states, or the
+//! model cannot read it, matches of characters give the expected value.
 
 use loci_models::projection::{self, Projection, State};
 use loci_models::{Embedding, Token};

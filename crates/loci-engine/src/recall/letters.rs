@@ -1,8 +1,7 @@
-//! Which words of the question stand in a memory, by their letters?
+//! Matches words of the query with words of a memory by their characters.
 //!
-//! Words that both texts write the same way are met. In a language that Loci has no stemmer for, words change their endings and
-//! grow together, so there a word is met as far as its runs of three and four letters are; of scripts that write no spaces
-//! the single characters and pairs of them.
+//! Equal words match. In a language without a stemmer, words have endings and compounds, so a word matches by the
+//! share of its character trigrams and 4-grams; in scripts without spaces by single characters and bigrams.
 
 use super::lookup::SmallIntMap;
 use super::question::Question;

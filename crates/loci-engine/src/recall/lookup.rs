@@ -1,7 +1,7 @@
-//! Is this one of the few that are asked for?
+//! A small map from integers, for very frequent lookups.
 //!
-//! A table of a few dozen numbers that is asked hundreds of thousands of times per question, nearly
-//! always in vain. A general map would spend more on its hash than the whole question may cost.
+//! It holds a few dozen keys and is read hundreds of thousands of times per query, mostly without a match. The hash
+//! of a general map would cost more than the whole query may.
 
 /// Which place each number has.
 pub(crate) struct SmallIntMap {

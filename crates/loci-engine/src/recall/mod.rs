@@ -1,8 +1,8 @@
-//! What matters now?
+//! Recall: finds the memories that matter for a query and ranks them.
 //!
-//! Visible → plan → lanes → the pool around what they found → clues → score → one of each → the
-//! best. No lane gates another: what any of them found is weighed by everything that is known of
-//! it. Every hit can say why it is where it is. What recall returned is counted behind.
+//! Visible → plan → lanes → candidates around their hits → clues → score → duplicates removed → the best. No lane
+//! filters another: every candidate is ranked by everything that is known of it. Every hit explains its rank. Access
+//! counts are written in the background.
 
 mod clue;
 mod evidence;
@@ -55,9 +55,9 @@ use crate::write::contradict::NewerStatement;
 use crate::{Engine, Result};
 
 /// Minimum relevance, as a share of the best, at which a hit counts as used.
-const USED: f64 = 0.5;
+const MIN_USED_RELEVANCE: f64 = 0.5;
 /// Maximum number of memories that all pages of a question return together.
-const DEEPEST: usize = 1_000;
+const MAX_RETURNED: usize = 1_000;
 
 /// A question to the memory.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -191,7 +191,7 @@ impl Engine {
             hits.clear();
         }
         hits.retain(|hit| !returned.contains(&hit.memory.id));
-        let more = hits.len() > limit && depth < DEEPEST;
+        let more = hits.len() > limit && depth < MAX_RETURNED;
         hits.truncate(limit);
         self.tell_related(&visible, ranking.edges, &mut hits).await?;
         self.tell_newer(&visible, &mut hits).await?;
@@ -231,8 +231,8 @@ impl Engine {
             )
             .into());
         }
-        if request.returned.len() >= DEEPEST {
-            let message = format!("the pages of a question return {DEEPEST} memories at most");
+        if request.returned.len() >= MAX_RETURNED {
+            let message = format!("the pages of a question return {MAX_RETURNED} memories at most");
             return Err(Error::invalid("cursor", message).hint("ask a narrower question, or give a filter").into());
         }
         let now = request.at.unwrap_or_else(|| self.now());
@@ -254,7 +254,8 @@ impl Engine {
     /// them would otherwise grow popular by standing there.
     pub async fn count_used(&self, caller: &Caller, hits: &[RecallHit]) {
         let mut by_space: BTreeMap<_, Vec<MemoryId>> = BTreeMap::new();
-        for hit in hits.iter().filter(|hit| hit.explain.terms.relevance >= USED * hit.explain.confidence) {
+        for hit in hits.iter().filter(|hit| hit.explain.terms.relevance >= MIN_USED_RELEVANCE * hit.explain.confidence)
+        {
             if let Ok(scope) = hit.memory.scope() {
                 by_space.entry(scope.space()).or_default().push(hit.memory.id);
             }

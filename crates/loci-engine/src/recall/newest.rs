@@ -1,8 +1,8 @@
-//! Which of those about the same is the newest?
+//! Ranks the newest of several memories about the same above the older ones.
 //!
-//! Where two memories answer a question as well and say the same of it, the later one holds. No weight of recency does that
-//! without drowning older answers to other questions, so it is decided between two at a time: the later one is lifted just
-//! above the earlier. What was said in passing replaces nothing; what is kept replaces what was said.
+//! If two memories match a query equally and state the same, the later one is preferred. A weight of recency would
+//! also push down older answers to other questions, so pairs are compared: the later one is raised just above the
+//! earlier. A turn replaces nothing; a stored statement replaces turns.
 
 use loci_types::{Edge, MemoryId, Relation};
 

@@ -1,7 +1,8 @@
-//! Into which parts does a long note fall?
+//! Splits a long note into parts.
 //!
-//! A note is cut at the ends of its sentences. Each part has a vector and token states of its own, kept together in the bytes
-//! that otherwise hold the states of the whole text: those are always a multiple of the size of a state, and parts never are.
+//! A note is split at the ends of its sentences. Each part has its own vector and token states, stored together in
+//! the bytes that otherwise hold the states of the whole text: the length of those is always a multiple of the size
+//! of a state, and that of parts never is.
 
 use std::ops::Range;
 

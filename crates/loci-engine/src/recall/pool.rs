@@ -1,7 +1,6 @@
-//! Which memories are weighed together?
+//! The candidates of a recall: hits of all lanes and the turns around them in their sessions.
 //!
-//! The candidates of all lanes and those around them in their sessions. Every one of them may win:
-//! a turn that holds none of the question's words can still be the answer to it.
+//! Every candidate can win: a turn without any word of the query can still be its answer.
 
 use std::sync::Arc;
 

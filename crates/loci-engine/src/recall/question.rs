@@ -1,8 +1,7 @@
-//! What does a question look for?
+//! The query as it is compared with memories.
 //!
-//! Its words with how much each says, its tokens as the model sees them, the times it names and
-//! what it asks for. Names of speakers are marked: in a conversation everyone says them, so they
-//! tell who spoke and not what was said.
+//! It has weighted terms, tokens with their states, the times it names and what it asks for. Names of speakers are
+//! marked: everyone in a conversation says them, so they identify who spoke and not what was said.
 
 use std::collections::HashSet;
 

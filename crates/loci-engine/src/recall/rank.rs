@@ -1,8 +1,8 @@
-//! In which order do the candidates stand?
+//! Ranks the candidates.
 //!
-//! The pool is read and its clues are weighed into evidence. The best are fetched whole; what their kind says, whom they speak
-//! for and what they replace is added; then one score is made of all that, in one place, and they are sorted once. A strategy
-//! of one lane skips the evidence: its own order stands.
+//! Features are loaded and clues are weighed into evidence. The best are fetched; their kind, layer and links are
+//! added; one score is computed from all that, and they are sorted once. A strategy with one lane skips the evidence
+//! and keeps the order of its lane.
 
 use std::collections::{HashMap, HashSet};
 
@@ -43,7 +43,7 @@ const MIN_OWN_EVIDENCE: f64 = 3.0;
 const MAX_REREAD: usize = 64;
 
 /// Minimum graph score at which a candidate is kept whatever its own text says.
-const LINKED: f64 = 0.5;
+const MIN_GRAPH_SCORE: f64 = 0.5;
 
 /// Relations that are read for the candidates: shown with a hit, or used to merge and to order. Temporal links are not: every
 /// turn has them.
@@ -289,7 +289,7 @@ impl ScoredCandidates {
 
     /// Whether a member hangs together with what was found, or speaks of someone that the question names.
     pub(crate) fn mentions(&self, at: usize) -> bool {
-        self.clues[at].get(Clue::Graph) >= LINKED
+        self.clues[at].get(Clue::Graph) >= MIN_GRAPH_SCORE
     }
 
     /// What the text of a member itself says, and that it happened when the question says.

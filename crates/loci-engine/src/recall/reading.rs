@@ -1,8 +1,8 @@
-//! What is read of a memory when it is weighed?
+//! The features of a memory that ranking uses.
 //!
-//! A reading is made once from the stored text and kept while the memory stays as it is: its terms
-//! as numbers, the first of its letters folded, its vector in a byte each and its tokens' states as
-//! they lie. It lives in this process's memory only, and goes when the memory is forgotten here.
+//! They are computed once from the stored text and cached while the memory does not change: its terms as numbers, the
+//! first characters folded, its vector in 8 bits per dimension and its token states. They are only in this process's
+//! memory, and are dropped when the memory is forgotten in this process.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};

@@ -1,6 +1,4 @@
-//! What do the hits hang together with?
-//!
-//! Each brings one or two memories that it hangs together with, and what was said later and may contradict it.
+//! Adds related memories to the hits: one or two linked ones, and later ones that may contradict a hit.
 
 use std::collections::HashMap;
 
@@ -9,8 +7,8 @@ use loci_types::{Edge, Memory, MemoryId, Relation, Visible};
 use super::{RecallHit, RelatedMemory};
 use crate::{Engine, Result};
 
-/// So many related memories are told with a hit.
-const TOLD: usize = 2;
+/// Maximum number of related memories that are returned with a hit.
+const MAX_RELATED: usize = 2;
 
 impl Engine {
     /// Tells of each hit what was said later and may contradict it.
@@ -51,7 +49,7 @@ impl Engine {
                 let content = crate::prompt::render::reported(memory).into_owned();
                 Some(RelatedMemory { id: memory.id, relation: edge.relation, strength: edge.strength, content })
             });
-            hit.explain.related = related.take(TOLD).collect();
+            hit.explain.related = related.take(MAX_RELATED).collect();
         }
         Ok(())
     }

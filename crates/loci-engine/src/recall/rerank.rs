@@ -1,7 +1,6 @@
-//! Does someone else read the best once more?
+//! Reranks the best candidates by an external model.
 //!
-//! An outside model may judge the best candidates by reading them. It has a deadline of its own; when it is late or fails, the
-//! order stays as it is and the answer says so.
+//! The reranker has its own deadline; if it is late or fails, the order stays and the response is marked as degraded.
 
 use super::rank::RankedCandidate;
 use crate::Engine;

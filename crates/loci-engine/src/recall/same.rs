@@ -1,8 +1,8 @@
-//! Which candidates say the same?
+//! Merges candidates that state the same.
 //!
-//! The same thing may be known in several layers: the most specific one speaks for all. Within a layer the latest does. Alike
-//! is not the same: a number, a name or a "not" that one of them has makes two. Two episodes alike are two events. A memory
-//! that was learned from a turn and the turn itself are one: the memory, with the turn as its source.
+//! If several layers have the same memory, the most specific layer is kept; within a layer, the latest. Similar is
+//! not the same: a number, a name or a negation that only one has keeps both. Two similar episodes are two events. A
+//! memory that was learned from a turn and the turn are merged into the memory, with the turn as its source.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,8 @@
-//! Which of the relevant memories matter most now?
+//! The score of a candidate.
 //!
-//! Pure. The score is the weighted sum of relevance, recency and utility, plus a little for specific layers and strong
-//! relations. All but relevance count as far as a memory is as relevant as the best: among equals the sum holds as it stands.
-//! The terms are kept, so that they add up to it exactly.
+//! Pure. The score is the weighted sum of relevance, recency and utility, plus a bonus for specific layers and strong
+//! relations. All but relevance are scaled by how close the relevance is to the best. The terms are kept and add up
+//! to the score exactly.
 
 use jiff::Timestamp;
 use loci_types::{KindSpec, Layer};

@@ -1,7 +1,7 @@
-//! Which memories are like this, layer by layer?
+//! Search by similarity, layer by layer, as memory providers offer it.
 //!
-//! The plain search by similarity that memory providers offer: so many per layer, above a
-//! threshold, layers merged by precedence. Without a model the words decide, and it says so.
+//! Each layer gives a number of results above a threshold, and layers are merged by precedence. Without an embedding
+//! model it searches by words, and the response says so.
 
 use std::collections::HashMap;
 

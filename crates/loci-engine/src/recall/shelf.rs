@@ -1,8 +1,8 @@
-//! Which readings are at hand?
+//! A cache of memory features.
 //!
-//! Readings are kept by the memory's id with its stamp, so that a changed memory is read anew and an
-//! unchanged one never twice. A question takes all that it needs in one go; those that no question
-//! took for the longest time go first when the bytes run out.
+//! Entries are keyed by memory id and valid for one stamp, so features are computed again after a change and only
+//! then. A query takes all its entries at once; the least recently used ones are evicted when the byte limit is
+//! exceeded.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

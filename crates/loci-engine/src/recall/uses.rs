@@ -1,4 +1,4 @@
-//! Gathers the uses of memories that wait to be counted.
+//! Collects access counts that wait to be written.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -1,7 +1,7 @@
-//! Did it happen when the question says?
+//! Compares the time of a memory with the times that the query names.
 //!
-//! Pure. People speak of things afterwards, so the time right after counts a little too. A month or
-//! a day without a year may be of any year: "in May" asked in June of another year still means a May.
+//! Pure. People speak of events afterwards, so the time right after a span counts a little. A month or a day without
+//! a year matches every year: "in May", asked in June of another year, still means a May.
 
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
@@ -12,8 +12,8 @@ use crate::recall::plan::Plan;
 use crate::recall::plan::time::words::month;
 use crate::recall::plan::time::{OPEN_FUTURE, OPEN_PAST, TimePhrase};
 
-/// More times than this in one question are not looked at.
-const MOST: usize = 8;
+/// Maximum number of time expressions of a query that are evaluated.
+const MAX_TIMES: usize = 8;
 
 /// Years around the one that is meant.
 const YEARS: i32 = 40;
@@ -24,7 +24,7 @@ const SAID: f64 = 0.5;
 /// The stretches that a question names.
 pub(crate) fn spans(plan: &Plan) -> Vec<TimeSpan> {
     let mut spans: Vec<TimeSpan> = Vec::new();
-    for time in plan.times.iter().take(MOST) {
+    for time in plan.times.iter().take(MAX_TIMES) {
         let years = if any_year(plan, time) { -YEARS..=YEARS } else { 0..=0 };
         spans.extend(years.filter_map(|years| shifted(&time.span, years)));
     }

@@ -1,6 +1,6 @@
-//! How well do the words of a memory fit the question?
+//! Scores the words of a memory against the query.
 //!
-//! BM25 over the memory's own terms, as a share of what is possible, and what the question that a turn answers adds to it.
+//! BM25 over the memory's own terms, as a share of the maximum, plus the words of the question that a turn answers.
 
 use super::clue::{Clue, ClueValues};
 use super::lookup::SmallIntMap;

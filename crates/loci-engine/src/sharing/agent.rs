@@ -1,4 +1,4 @@
-//! Which agents have a memory of their own?
+//! Agents: creation, listing and removal.
 
 use loci_store::{Agent, CatalogueChange};
 use loci_types::{Error, ErrorKind};

@@ -1,8 +1,8 @@
-//! How do agents share what they know?
+//! Pools: memories that agents share.
 //!
-//! In pools, and in no other way. The operator makes them and says who is in; members contribute, ask and
-//! leave. A contribution keeps where it came from; it stays when its contributor goes. Whoever is not a
-//! member is told the same as if there were no such pool.
+//! The operator creates pools and manages their members; members contribute, recall and leave. A contribution keeps
+//! its origin and stays when its contributor leaves. **Invariant:** a caller who is not a member receives the same
+//! error as for a pool that does not exist.
 
 use std::collections::BTreeMap;
 

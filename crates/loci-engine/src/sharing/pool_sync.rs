@@ -1,9 +1,8 @@
-//! How does what a pool knows come to one of its agents?
+//! Copies memories of a pool to the agent's own space.
 //!
-//! As copies in the agent's own space, about the user who is named: an agent's knowledge is always about a
-//! user. A copy says of what it is one, and how that read then, so that a second run brings only what is new
-//! or has changed. What the agent has forgotten on purpose is not brought back, and what it knows itself is
-//! not replaced.
+//! Copies belong to the named user, because an agent's memories are always about a user. A copy records the id and
+//! the hash of its original, so a second run copies only what is new or has changed. Copies that the agent has
+//! forgotten are not copied again, and memories that the agent wrote itself are not replaced.
 
 use std::collections::HashMap;
 
@@ -20,8 +19,8 @@ use crate::{Engine, NewMemory, Result, Update};
 const SYNCED_FROM: &str = "syncedFrom";
 /// The type of its source.
 const SOURCE: &str = "pool";
-/// So many memories are read at once.
-const PAGE: usize = 200;
+/// Number of memories that are read at once.
+const MEMORIES_PER_READ: usize = 200;
 
 /// What a run brought.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -91,7 +90,7 @@ impl Engine {
         let mut done = PoolSync { pool_id: run.pool.clone(), agent_id, user_id, ..PoolSync::default() };
         let (filter, mut after, mut looked) = (Filter::at(self.now()), None, 0);
         loop {
-            let listing = self.store.scan(&run.seen, &filter, Page { after, limit: PAGE }).await?;
+            let listing = self.store.scan(&run.seen, &filter, Page { after, limit: MEMORIES_PER_READ }).await?;
             for memory in &listing.memories {
                 match self.bring(&run, memory).await? {
                     Outcome::Created => done.created += 1,
@@ -114,7 +113,7 @@ impl Engine {
         let filter = Filter { source_types: vec![SOURCE.to_owned()], ..Filter::everything(self.now()) };
         let (mut known, mut after) = (HashMap::<MemoryId, PoolCopy>::new(), None);
         loop {
-            let listing = self.store.scan(&visible, &filter, Page { after, limit: PAGE }).await?;
+            let listing = self.store.scan(&visible, &filter, Page { after, limit: MEMORIES_PER_READ }).await?;
             for memory in &listing.memories {
                 let Some(origin) = origin(memory).filter(|origin| origin.pool == pool) else { continue };
                 let holds = memory.state.is_live() && memory.superseded_by_id.is_none();

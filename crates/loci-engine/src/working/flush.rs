@@ -1,9 +1,8 @@
-//! How does what is before an agent become what it remembers?
+//! Flushes working memory: stores messages as turns of their conversation.
 //!
-//! Messages go in as turns of their conversation, one after the other, and leave working memory only when their
-//! turn is durable. A message has an id that becomes the reference of its turn: whatever was interrupted may be
-//! done again, and no turn is there twice. One flush at a time takes from a working memory; whoever appends meanwhile
-//! appends behind it, and waits for nobody.
+//! **Invariant:** a message leaves working memory only when its turn is durable. Its id is the reference of the turn,
+//! so a flush can be repeated without adding a turn twice. One flush at a time runs for a working memory; appends
+//! continue meanwhile and do not wait.
 
 use std::sync::Arc;
 

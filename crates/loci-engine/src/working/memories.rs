@@ -1,8 +1,7 @@
-//! Which working memories are in this process, and which goes first?
+//! The working memories of this process, and their eviction.
 //!
-//! Bounded by how many there are, by their bytes, and by how long nobody used one. **Invariant:** one lock finds a
-//! working memory and another guards what is in it; whoever holds both took them in this order, and neither is held
-//! across a wait.
+//! They are bounded by number, bytes and idle time. **Invariant:** one lock guards the map and another guards each
+//! working memory; code that holds both takes them in this order, and neither is held across an await.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};

@@ -1,9 +1,7 @@
-//! What does an agent have before it?
+//! One working memory: messages in order, tool results by call, and a scratchpad.
 //!
-//! Messages in their order, the results of tools by the call that asked for them, and a scratchpad. What is
-//! handed out is a snapshot: whoever holds one sees what was there, and nobody waits for them. Tokens are counted when
-//! somebody needs the count, each text once: until then a text has no more tokens than bytes, and that is often
-//! enough to know.
+//! Readers receive snapshots and do not block writers. Tokens are counted on demand, each text once; until then the
+//! number of bytes is the upper bound, which is often enough.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};

@@ -1,8 +1,8 @@
-//! How does working memory outlive this process?
+//! Mirrors working memory to a tier, so that it survives a restart.
 //!
-//! Everything that is put into it is told to a tier behind the caller, in the order in which it happened, by one task.
-//! A tier that fails or lags costs what it would have kept, never the caller; what went wrong last is told. Only
-//! what is taken away is waited for: it must not come back.
+//! One task sends every change to the tier in order, in the background. A tier that fails or lags loses its copy, but
+//! never blocks the caller; the last error is reported. Only removals are awaited: removed entries must not come
+//! back.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -16,10 +16,10 @@ use uuid::Uuid;
 
 use super::memory::{ToolResult, WorkingMessage};
 
-/// So much may wait to be told.
-const QUEUE: usize = 16_384;
-/// So many entries are told at once.
-const TOGETHER: usize = 256;
+/// Maximum number of commands that wait for the tier.
+const MAX_QUEUED: usize = 16_384;
+/// Maximum number of entries that are sent to the tier at once.
+const MAX_BATCH: usize = 256;
 
 /// The way to the tier.
 pub(super) struct Mirror {
@@ -65,7 +65,7 @@ impl Mirror {
 
     fn queue(&self) -> &mpsc::Sender<MirrorCommand> {
         self.queue.get_or_init(|| {
-            let (queue, steps) = mpsc::channel(QUEUE);
+            let (queue, steps) = mpsc::channel(MAX_QUEUED);
             tokio::spawn(tell(self.tier.clone(), self.problem.clone(), steps));
             queue
         })
@@ -123,7 +123,7 @@ async fn tell(tier: Arc<dyn Tier>, problem: Arc<Mutex<Option<String>>>, mut step
         match step {
             MirrorCommand::Add(key, note) => {
                 let mut entries = vec![entry_of(&note)];
-                while entries.len() < TOGETHER {
+                while entries.len() < MAX_BATCH {
                     match steps.try_recv() {
                         Ok(MirrorCommand::Add(other, note)) if other == key => entries.push(entry_of(&note)),
                         Ok(other) => {

@@ -1,8 +1,8 @@
-//! What does an agent have before it, and how does it get there?
+//! Working memory: the current messages, tool results and scratchpad of an agent.
 //!
-//! Working memory belongs to a user, with an agent or none, and perhaps to one session. It lives in this process, is
-//! bounded, and is never the only place of something for long: what goes beyond the bounds is kept as turns of its
-//! conversation, in order, before it is dropped. With a tier it also outlives the process.
+//! It belongs to a user, optionally to an agent and a session. It is in this process and bounded; messages beyond the
+//! bounds are stored as turns of their conversation, in order, before they are dropped. With a tier it survives a
+//! restart.
 
 mod flush;
 mod memories;

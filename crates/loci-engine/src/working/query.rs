@@ -1,8 +1,8 @@
-//! What before the agent is about this?
+//! Searches working memory.
 //!
-//! Entries that have a vector are compared by it: their codes lie side by side and are scanned, which for a thousand
-//! takes some microseconds. Entries without one are found by the words they share with the question. Embedding the
-//! question is the caller's or the model's work, and not counted here.
+//! Entries with a vector are compared by it: their 8-bit codes are contiguous and are scanned, which takes
+//! microseconds for a thousand entries. Entries without one are matched by words. Embedding the query is not
+//! included.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ use crate::access::policy::{self, Caller};
 use crate::{Engine, Result};
 
 /// Number of results if the caller does not say how many.
-const LIMIT: usize = 10;
+const DEFAULT_RESULTS: usize = 10;
 /// Maximum number of results in one answer: a page, and one more that shows that another page follows.
-const LISTED: usize = 1_001;
+const MAX_RESULTS: usize = 1_001;
 
 /// A question to working memory.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -66,8 +66,8 @@ impl Engine {
     /// What is before the agent about a question, best first.
     pub async fn query_working(&self, caller: &Caller, asked: WorkingQuery) -> Result<Vec<WorkingHit>> {
         let place = policy::working_key(caller)?;
-        let limit = asked.limit.unwrap_or(LIMIT);
-        bounds::between("limit", limit, 1, LISTED)?;
+        let limit = asked.limit.unwrap_or(DEFAULT_RESULTS);
+        bounds::between("limit", limit, 1, MAX_RESULTS)?;
         let end = asked.offset.saturating_add(limit);
         bounds::short("query", Some(&asked.query), self.config.limits.query_characters)?;
         let vector = match self.vector_of(&asked.query, asked.embedding, false).await? {

@@ -1,8 +1,7 @@
-//! What was said in this session that matters for as long as it lasts?
+//! Entries of sessions: short-lived notes in the tier.
 //!
-//! A session has a set of entries in the tier, which goes with its time. When the session ends, what matters is
-//! remembered for its user like anything else that someone says, and then the set is dropped; if it cannot be
-//! remembered, it stays.
+//! When a session ends, important entries are written as memories of its user by `remember`, and then the set is
+//! dropped; if they cannot be written, the set is kept.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -24,15 +23,15 @@ use crate::access::redact::Pass;
 use crate::{Engine, NewMemory, Result, importance};
 
 /// Number of entries that are read if the caller does not say how many.
-const LIMIT: usize = 20;
+const DEFAULT_ENTRIES: usize = 20;
 /// Maximum number of entries in one answer: a page, and one more that shows that another page follows.
-const LISTED: usize = 1_001;
+const MAX_LISTED_ENTRIES: usize = 1_001;
 /// Number of entries, the latest ones, that a query compares.
-const MOST: usize = 1_000;
+const MAX_COMPARED_ENTRIES: usize = 1_000;
 /// More than a session ever has.
 const ALL: usize = 1_000_000;
-/// The longest that a session may be promised: a year.
-const LONGEST: u64 = 366 * 24 * 60 * 60;
+/// Maximum lifetime of a session, in seconds: a year.
+const MAX_SESSION_SECONDS: u64 = 366 * 24 * 60 * 60;
 
 /// Something for the entries of a session. Only the content is required.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -117,7 +116,12 @@ impl Engine {
             unit("importance", importance)?;
         }
         if let Some(seconds) = new.ttl_seconds {
-            bounds::between("ttlSeconds", usize::try_from(seconds).unwrap_or(usize::MAX), 1, LONGEST as usize)?;
+            bounds::between(
+                "ttlSeconds",
+                usize::try_from(seconds).unwrap_or(usize::MAX),
+                1,
+                MAX_SESSION_SECONDS as usize,
+            )?;
         }
         let (mut content, mut metadata, mut pass) = (new.content, new.metadata, Pass::strict(&self.redactor));
         pass.text("content", &mut content)?;
@@ -151,8 +155,8 @@ impl Engine {
         limit: Option<usize>,
     ) -> Result<Vec<Entry>> {
         let key = policy::session_key(caller, session)?;
-        let limit = limit.unwrap_or(LIMIT);
-        bounds::between("limit", limit, 1, LISTED)?;
+        let limit = limit.unwrap_or(DEFAULT_ENTRIES);
+        bounds::between("limit", limit, 1, MAX_LISTED_ENTRIES)?;
         let found = self.sessions_tier()?.latest(&key, offset.saturating_add(limit)).await.map_err(away)?;
         Ok(found.into_iter().skip(offset).filter_map(|kept| read(kept).map(|(entry, _)| entry)).collect())
     }
@@ -178,10 +182,10 @@ impl Engine {
         limit: Option<usize>,
     ) -> Result<Vec<EntryHit>> {
         let key = policy::session_key(caller, session)?;
-        let limit = limit.unwrap_or(LIMIT);
-        bounds::between("limit", limit, 1, LISTED)?;
+        let limit = limit.unwrap_or(DEFAULT_ENTRIES);
+        bounds::between("limit", limit, 1, MAX_LISTED_ENTRIES)?;
         bounds::short("query", Some(question), self.config.limits.query_characters)?;
-        let found = self.sessions_tier()?.latest(&key, MOST).await.map_err(away)?;
+        let found = self.sessions_tier()?.latest(&key, MAX_COMPARED_ENTRIES).await.map_err(away)?;
         let found: Vec<_> = found.into_iter().filter_map(read).collect();
         let with_vectors = found.iter().any(|(_, vector)| vector.is_some());
         let vector = if with_vectors { self.question(question).await } else { None };

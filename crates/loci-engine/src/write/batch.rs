@@ -1,9 +1,9 @@
-//! What may wait a moment to be written?
+//! The buffer of batched writes.
 //!
-//! A batched memory is checked, masked and given its id at once, and written with others: when enough wait, or
-//! when the first has waited long enough. Their texts are embedded together, and what need not meet what is
-//! known is one transaction per space. **Invariant:** within a scope they are written in the order in which
-//! they came. Until then they are nowhere but here: what is killed now loses them, and the receipt says so.
+//! A batched memory is validated, masked and given its id at once, and written with others: when enough are queued,
+//! or when the first has waited long enough. Texts are embedded together, and memories that need no reconciliation
+//! are one transaction per space. **Invariant:** within a scope memories are written in the order in which they
+//! arrived. Until then they are only in this process: a crash loses them, and the receipt says so.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -16,8 +16,8 @@ use crate::access::policy::Caller;
 use crate::write::remember::{AdmittedMemory, Embed, REASON};
 use crate::{Batching, Engine, Error, NewMemory, Result};
 
-/// So many failures are remembered until somebody asks for them.
-const FAILURES: usize = 1_000;
+/// Maximum number of failures that are held until a caller asks for them.
+const MAX_FAILURES: usize = 1_000;
 /// So often one is tried again that was overtaken.
 const OVERTAKEN: u32 = 3;
 
@@ -106,7 +106,7 @@ impl Batcher {
         let mut state = self.state();
         // One that is tried again fails once.
         state.failures.retain(|failure| failure.id != id);
-        if state.failures.len() == FAILURES {
+        if state.failures.len() == MAX_FAILURES {
             state.failures.pop_front();
         }
         let (tenant, credential) = (pending.caller.tenant.clone(), pending.caller.credential.clone());

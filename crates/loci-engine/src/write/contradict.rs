@@ -1,7 +1,7 @@
-//! What may no longer hold, because something newer was said?
+//! Statements that may contradict each other.
 //!
-//! Where the table of `reconcile` cannot tell which of two statements holds, both stay and are linked. Whoever reads the
-//! earlier one is told of the later; a person, or an agent on their behalf, settles it in one step.
+//! If the table of `reconcile` cannot decide between two statements, both are kept and linked. A result with the
+//! earlier one shows the later one; a person or an agent resolves the pair in one step.
 
 use std::collections::HashMap;
 

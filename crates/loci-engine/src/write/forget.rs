@@ -1,4 +1,4 @@
-//! How does a memory go, and how does it come back?
+//! Forgets memories, erases them, and restores them.
 
 use jiff::SignedDuration;
 use loci_types::{Action, Batch, Bookkeeping, Error, Memory, MemoryId, Patch, Receipt, Revision, State};

@@ -1,10 +1,9 @@
-//! How does a turn of a conversation come in?
+//! Stores turns of conversations.
 //!
-//! A turn is an event: an episodic memory, linked to the one before it in its thread. No model is
-//! asked on the way; the vector follows as a job. A turn longer than a memory may be becomes several,
-//! one after the other, with the same reference. A thread that goes on in another session closes the
-//! one before and leaves the learning from it as a job; turn, edge, session and jobs are one
-//! transaction.
+//! A turn is an episodic memory, linked to the previous one in its thread. No model is called; the vector is computed
+//! by a job. A turn above the maximum length of a memory is split into several, with the same reference. When a
+//! thread continues in another session, the previous session is closed and a job to learn from it is queued.
+//! **Invariant:** turn, edge, session and jobs are one transaction.
 
 use jiff::Timestamp;
 use loci_types::{Action, Bookkeeping, Error, Kind, Layer, Memory, Receipt, Source};

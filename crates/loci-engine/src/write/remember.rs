@@ -1,7 +1,7 @@
-//! How does something come to be remembered?
+//! `remember`: writes one memory.
 //!
-//! Checked, normalised, hashed, embedded if a model is at hand, and applied in one transaction.
-//! The words are safe even when the model is not there: its work waits as a job.
+//! The memory is validated, normalised, hashed, embedded if a model is available, and applied in one transaction. If
+//! no model is available, the memory is stored and its vector is computed by a job.
 
 use jiff::Timestamp;
 use loci_types::{

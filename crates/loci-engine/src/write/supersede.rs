@@ -1,8 +1,7 @@
-//! How does knowledge change on purpose?
+//! Explicit changes of knowledge: `supersede`, `correct`, `confirm` and `pin`.
 //!
-//! `supersede` puts something new in the place of something old, `correct` says that the old was
-//! wrong, `confirm` and `pin` keep what is. The old stays in its chain and holds again when what
-//! replaced it goes.
+//! `supersede` replaces a memory, `correct` also marks the old one as wrong, `confirm` and `pin` keep a memory. The
+//! old memory stays in its chain and becomes valid again when its replacement is forgotten.
 
 use loci_types::{Action, Batch, Error, Layer, Memory, MemoryId, Patch, Receipt, Revision, Source, State};
 use serde::Serialize;

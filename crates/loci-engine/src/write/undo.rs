@@ -1,8 +1,7 @@
-//! How is something taken back?
+//! Undoes a ledger entry.
 //!
-//! A line of the ledger tells what was there before. [`inverse`] makes of it the change that brings
-//! that back, or says why it cannot be. An undo is a change like any other: it has its own line, and
-//! can be undone.
+//! An entry records the previous values. [`inverse`] computes the change that restores them, or why that is
+//! impossible. An undo is a change like any other: it has its own ledger entry and can be undone.
 
 use loci_store::LedgerQuery;
 use loci_types::{Action, Batch, Error, ErrorKind, LedgerEntry, Memory, MemoryId, NewContent, Patch, Revision, Space};

@@ -1,4 +1,4 @@
-//! How is a memory changed?
+//! Updates fields of a memory.
 
 use jiff::Timestamp;
 use loci_types::{

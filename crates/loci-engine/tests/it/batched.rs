@@ -1,4 +1,4 @@
-//! What may wait to be written: by number, by time, never more than may, and none of it lost on the way out.
+//! Tests of batched writes: by number, by time, bounded, and without loss at shutdown.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! What leaves one house is the same in another.
+//! Tests of export and import between two stores.
 
 use loci_engine::export::{ExportLine, ExportRequest, ImportOptions, ImportOutcome};
 use loci_engine::{Caller, MaintainRequest};

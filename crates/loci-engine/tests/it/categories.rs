@@ -1,4 +1,4 @@
-//! Categories: who may see and write them, and how they come into a context.
+//! Tests of categories: who may see and write them, and how they are added to a context.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Checkpoints: put once, found again, and nobody else's.
+//! Tests of checkpoints: storing, finding, and isolation between callers.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Triples: who sees them, how they are learned, and when they no longer hold.
+//! Tests of triples: visibility, learning, and expiry.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What is told of what happens, to whom, and whether anything is lost.
+//! Tests of the feed: its order, its visibility, and that no entry is lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};

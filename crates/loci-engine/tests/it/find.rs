@@ -1,4 +1,4 @@
-//! What is found of one thing or from one time, and what happened last.
+//! Tests of recall by entity and by time, and of recent changes.
 
 use loci_engine::{FindRequest, NewMemory, Recall};
 use loci_types::{ErrorKind, TimeRange};

@@ -1,4 +1,4 @@
-//! The knowledge graph, as agents know it from the official memory server.
+//! Tests of the knowledge graph, with the operations of the official memory server.
 
 use loci_engine::{
     Caller, Engine, EntityObservations, Graph, GraphEntity, GraphImportReport, GraphRelation, ListRequest,

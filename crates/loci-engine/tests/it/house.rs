@@ -1,4 +1,4 @@
-//! A small house to test in.
+//! Test fixtures: an engine on a store with a clock and a stub of the embedding model.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! Is an exact code, hash, path or version found among thousands that look alike?
+//! Tests that exact codes, hashes, paths and versions are found among thousands of similar ones.
 
 use futures::StreamExt;
 use futures::stream;

@@ -1,4 +1,4 @@
-//! The engine on a real store, with a fixed clock and a stand-in for the model.
+//! Integration tests of the engine on a real store, with a fixed clock and a stub of the embedding model.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 mod batched;

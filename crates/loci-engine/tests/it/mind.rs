@@ -1,4 +1,4 @@
-//! What does a language model make of it, over real HTTP?
+//! Tests of the language model client over real HTTP.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};

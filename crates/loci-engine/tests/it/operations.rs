@@ -1,4 +1,4 @@
-//! What was done, counted; and requests that come again.
+//! Tests of operation counts and of idempotency keys.
 
 use loci_engine::{Bucket, Caller, NewMemory, OperationsRequest, StoredAnswer};
 use loci_types::{ErrorKind, Event, MemoryId, Role, Tenant};

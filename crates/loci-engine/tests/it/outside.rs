@@ -1,4 +1,4 @@
-//! What does the house do while its vector index is away?
+//! Tests of recall and writes while the external vector index is unavailable.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Do only its members see a pool, and does what they share keep where it came from?
+//! Tests that only members see a pool, and that contributions keep their origin.
 
 use loci_engine::{
     Caller, ContextRequest, EntityObservations, FeedRequest, FindRequest, GraphEntity, ListRequest, NewMemory, NewPool,

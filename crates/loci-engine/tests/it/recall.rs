@@ -1,4 +1,4 @@
-//! What recall finds beyond words: links, times, people, and what it says of them.
+//! Tests of recall beyond words: links, times, persons, and explanations.
 
 use jiff::Timestamp;
 use loci_engine::pack::Format;

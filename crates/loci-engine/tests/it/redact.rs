@@ -1,4 +1,4 @@
-//! What must not be kept is masked or refused on every way in.
+//! Tests that secrets are masked or refused by every operation that writes.
 
 use loci_engine::{Caller, Config, NewMemory, Redaction, Turn, Update};
 use loci_types::{ErrorKind, MemoryId, Outcome, Source};

@@ -1,4 +1,4 @@
-//! Is everything kept that people ask outright to be remembered?
+//! Tests that explicit requests to remember something are kept.
 //!
 //! The turns were written by people who had not seen the rules, in English, German, Russian and Spanish.
 

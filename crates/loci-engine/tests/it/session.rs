@@ -1,4 +1,4 @@
-//! What sessions teach: learning once, consent, names, causes, insights, summaries, a language model.
+//! Tests of learning from sessions: learning once, consent, names, causes, insights, summaries, a language model.
 
 use std::time::Duration;
 

@@ -1,7 +1,6 @@
-//! Two servers on one PostgreSQL whose clocks are five minutes apart.
+//! Tests of two servers on one PostgreSQL whose clocks are five minutes apart.
 //!
-//! The one ahead believes that every job the other has in hand is overdue, and takes it as well. Both do the work;
-//! what it teaches is known once.
+//! The one ahead considers every job of the other overdue and runs it as well; its effect exists once.
 
 use std::sync::Arc;
 

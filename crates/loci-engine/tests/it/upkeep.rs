@@ -1,4 +1,4 @@
-//! What time does: fading, expiring, lapsing, purging, caps, dry runs.
+//! Tests of maintenance: decay, expiry, proposals, purging, caps, dry runs.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What agents have before them: order, bounds, restarts, erasure.
+//! Tests of working memory: order, bounds, restarts, erasure.
 
 use std::sync::Arc;
 use std::time::Duration;

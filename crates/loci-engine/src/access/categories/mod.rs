@@ -1,9 +1,8 @@
-//! Which categories are there, who may see them, and how do they come into a context?
+//! Categories of memories: which exist, which agents may see them, and how they are added to a context.
 //!
-//! A category's context mode says whether all of it is told (`all`) or what matches the question
-//! (`rag`). An allowlist narrows what an agent sees and writes; an agent without one is not
-//! narrowed further. Written as in the categories file: `categories` with `system` and `custom`,
-//! and `allowlists` by agent.
+//! The context mode of a category says whether all its memories are added (`all`) or those that match the query
+//! (`rag`). An allowlist restricts what an agent sees and writes; an agent without one is not restricted further. The
+//! categories file has `categories` with `system` and `custom`, and `allowlists` by agent.
 
 mod modes;
 

@@ -1,8 +1,8 @@
-//! What does a category's mode bring into a context, and what does it keep out?
+//! Applies the context modes of categories to the results of a recall.
 //!
-//! A category of mode `all` comes whole, newest first, behind what matched the question; one of
-//! mode `rag` gives at most its length. Choosing is pure; only the categories that come whole are
-//! read, one read each.
+//! A category of mode `all` is added whole, newest first, after the results; one of mode `rag` contributes at most
+//! its configured number. The choice is pure; only categories of mode `all` are read from the store, with one read
+//! each.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -12,8 +12,8 @@ use loci_types::{ContentHash, Filter, Memory, MemoryId, Visible};
 use super::{Categories, ContextMode};
 use crate::{Engine, RecallHit, Result};
 
-/// So many of a category come whole.
-const MOST: usize = 100;
+/// Maximum number of memories that a category of mode `all` adds.
+const MAX_WHOLE_CATEGORY: usize = 100;
 
 impl Categories {
     /// So many hits are asked for, so that enough are left when some categories give only a few.
@@ -56,7 +56,7 @@ impl Engine {
     pub(crate) async fn add_whole(&self, visible: &Visible, filter: &Filter, hits: &mut Vec<RecallHit>) -> Result<()> {
         for name in self.config.categories.whole(&filter.categories, visible) {
             let filter = Filter { categories: vec![name.to_owned()], ..filter.clone() };
-            let page = Page { after: None, limit: MOST };
+            let page = Page { after: None, limit: MAX_WHOLE_CATEGORY };
             let memories = self.store.scan(visible, &filter, page).await?.memories;
             let more = unknown(hits, memories);
             hits.extend(more.into_iter().map(|memory| crate::recall::search::plain(0.0, memory)));

@@ -1,8 +1,7 @@
-//! Where is it looked for?
+//! Applies redaction to the fields of a record that callers can fill with text.
 //!
-//! In everything that someone from outside can fill with text: content, tags, category, metadata
-//! with its keys, and the reference of the source. Names of people, threads and runs are left
-//! alone, since they are what memories are found by.
+//! These are content, tags, category, metadata with its keys, and the reference of the source. Names of users,
+//! threads and runs are left alone, because memories are found by them.
 
 use std::collections::BTreeSet;
 

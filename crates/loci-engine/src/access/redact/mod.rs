@@ -1,8 +1,8 @@
-//! What must not be kept as it was said?
+//! Redaction: masks or refuses secrets and personal numbers before a text is stored.
 //!
-//! Pure. Secrets, numbers of cards and accounts, addresses and whatever a configuration names are
-//! found in text that comes from outside, and masked or refused before anything else reads it. What
-//! is masked stays masked: a second pass changes nothing. No error repeats what was found.
+//! Pure. Secrets, card and account numbers, addresses and configured patterns are found in text from outside, and are
+//! masked or refused before anything else reads the text. **Invariant:** masking is idempotent; a second pass changes
+//! nothing. No error message repeats what was found.
 
 mod contact;
 mod fields;

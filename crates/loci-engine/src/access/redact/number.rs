@@ -1,6 +1,6 @@
-//! Is this the number of a card or an account?
+//! Finds card numbers (Luhn) and account numbers (IBAN).
 //!
-//! The form proposes, the checksum decides.
+//! The form selects candidates, the checksum decides.
 
 use std::ops::Range;
 use std::sync::LazyLock;

@@ -1,6 +1,6 @@
-//! Is this a key to something?
+//! Finds secrets: tokens, private keys and passwords.
 //!
-//! Three ways to tell: by the prefix that its maker gave it, by its form, or by the word before it.
+//! A secret is recognised by the prefix that its issuer gives it, by its form, or by the word before it.
 
 use std::ops::Range;
 use std::sync::LazyLock;

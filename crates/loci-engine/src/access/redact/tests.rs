@@ -1,4 +1,4 @@
-//! What fires, what must not, and what holds for any text.
+//! Tests of redaction: texts that match, texts that must not match, and properties that hold for all texts.
 
 use proptest::prelude::*;
 

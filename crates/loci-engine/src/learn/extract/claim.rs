@@ -1,9 +1,9 @@
-//! What does a sentence state, where that is sure?
+//! Extracts claims from sentences, where they are certain.
 //!
-//! A [`Claim`] is a statement taken apart: whose and what, which attribute, which value. It is made only from a few typed
-//! templates: a fixed phrase ("lives in", "works at", "is"), a subject with its owner and all its qualifiers, and a value of
-//! the right type (a name, a number, a date). A sentence that is conditional, unreal or a question states nothing, and so
-//! does one whose subject is a pronoun.
+//! A [`Claim`] has a subject with its owner, an attribute and a value. It is made only from a few typed templates: a
+//! fixed phrase ("lives in", "works at", "is"), a subject with its owner and all its qualifiers, and a value of the
+//! right type (a name, a number, a date). A sentence that is conditional, hypothetical or a question gives no claim,
+//! and neither does one whose subject is a pronoun.
 
 use super::SpeakerIdentity;
 use crate::learn::language::word::{Shape, Word};

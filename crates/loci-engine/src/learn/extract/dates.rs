@@ -1,8 +1,8 @@
-//! Which days does a sentence name, seen from the day it was said?
+//! Resolves the dates that a sentence names, relative to the day on which it was said.
 //!
-//! Relative dates are resolved, the words are left as they are. With a past tense a day without a year is the latest one
-//! before the turn, with a plan the next one after it; where neither shows, and for vague times ("a few years ago"), there
-//! is no date: a missing date is better than a wrong one.
+//! The words are left as they are. With a past tense, a day without a year is the latest one before the turn; with a
+//! plan, the next one after it. Where neither is visible, and for vague times ("a few years ago"), no date is given:
+//! a missing date is better than a wrong one.
 
 use jiff::{Span, Timestamp, Zoned};
 use loci_types::{Grain, TimeSpan};

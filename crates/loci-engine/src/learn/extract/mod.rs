@@ -1,8 +1,8 @@
-//! What can be learned from what was said?
+//! Extraction: selects sentences of a conversation that are worth remembering.
 //!
-//! Pure. Turns go in, [`LearningCandidate`]s come out: sentences that a person said, in their own words, with who said them, when,
-//! and which days they name. Rules select and quote; they never retell. Only people teach: what tools, systems and
-//! assistants say is never learned. What becomes of a candidate is decided by `reconcile`.
+//! Pure. Turns go in, [`LearningCandidate`]s come out: sentences of persons in their own words, with speaker, time
+//! and the days they name. Rules select and quote; they never rephrase. Only persons are learned from, never tools,
+//! systems or assistants. `reconcile` decides what becomes of a candidate.
 
 pub mod claim;
 pub(crate) mod consent;
@@ -27,7 +27,7 @@ pub(crate) use quote::mentioned;
 pub use quote::{Extraction, UnresolvedRequest, extract};
 
 /// The most that is learned from one turn.
-pub const MOST: usize = 3;
+pub const MAX_CANDIDATES: usize = 3;
 
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

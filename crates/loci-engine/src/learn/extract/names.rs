@@ -1,8 +1,8 @@
-//! Who and what is spoken of by name?
+//! Finds names of persons and things in sentences.
 //!
-//! A name is written with a capital inside a sentence and is no word of the language's table. The first word of a
-//! sentence or heading is never taken for a name by its capital alone. In German, where every noun has a capital, only
-//! what a title, a relation or a template marks is a name. What sort of thing it is is said only where that is sure.
+//! A name is written with a capital inside a sentence and is not in the word table of the language. The first word of
+//! a sentence or heading is never a name by its capital alone. In German, where every noun has a capital, only a
+//! title, a relation or a template marks a name. The type of an entity is given only where it is certain.
 
 use loci_types::EntityType;
 

@@ -1,7 +1,7 @@
-//! How do sentences become quotations that can be understood alone?
+//! Turns selected sentences into quotations that can be understood alone.
 //!
-//! A quotation is one sentence, or a few that lean on each other, in the words in which they were said. Where the first one
-//! leans on what someone else said before ("it", "no, Tuesday"), that sentence goes with it as context. A quotation with its
+//! A quotation is one sentence, or a few that depend on each other, in the original words. If the first one depends
+//! on what someone else said before ("it", "no, Tuesday"), that sentence is added as context. A quotation with its
 //! speaker, date and context has at most 280 characters; what someone asks to be remembered may have 2,000.
 
 use std::collections::{HashMap, HashSet};
@@ -16,14 +16,16 @@ use super::kind::{importance, kind};
 use super::names::{PresentNames, names};
 use super::request::{Request, declines, request};
 use super::select::{body, enough, leans, refers_back, worth};
-use super::{ExtractionContext, LearningCandidate, MOST, Mention, Speaker, SpeakerIdentity, Utterance, claims_of};
+use super::{
+    ExtractionContext, LearningCandidate, MAX_CANDIDATES, Mention, Speaker, SpeakerIdentity, Utterance, claims_of,
+};
 use crate::learn::language::sentence::{Sentence, sentences};
 use crate::learn::language::word::{Shape, Word, words};
 use crate::learn::language::{Language, form, language_of};
 use crate::text::normalise;
 
 /// Characters of a quotation with everything around it.
-const LONGEST: usize = 280;
+const MAX_QUOTATION_CHARACTERS: usize = 280;
 /// Characters of what stands around the words: a name, a date, quotation marks.
 const AROUND: usize = 40;
 /// Characters of the context.
@@ -264,8 +266,8 @@ fn passages(reads: &[AnalysedSentence<'_>], enough: f64, answers: bool) -> (Vec<
             continue;
         }
         found.extend(open.take());
-        let text =
-            joined(reads, place, place).unwrap_or_else(|| shortened(reads[place].sentence.text, LONGEST - AROUND));
+        let text = joined(reads, place, place)
+            .unwrap_or_else(|| shortened(reads[place].sentence.text, MAX_QUOTATION_CHARACTERS - AROUND));
         open =
             Some(Passage { first: place, last: place, text, worth, requested: false, reminder: false, leans: false });
     }
@@ -276,7 +278,7 @@ fn passages(reads: &[AnalysedSentence<'_>], enough: f64, answers: bool) -> (Vec<
         place <= asked || passage.worth >= enough
     });
     // The best of what was not asked for, in the order in which it was said.
-    let room = MOST.saturating_sub(asked);
+    let room = MAX_CANDIDATES.saturating_sub(asked);
     let mut best: Vec<usize> = (asked..found.len()).collect();
     best.sort_by(|a, b| found[*b].worth.total_cmp(&found[*a].worth));
     best.truncate(room);
@@ -361,7 +363,7 @@ fn joined(reads: &[AnalysedSentence<'_>], first: usize, last: usize) -> Option<S
         }
         text.push_str(part);
     }
-    (text.chars().count() <= LONGEST - AROUND).then_some(text)
+    (text.chars().count() <= MAX_QUOTATION_CHARACTERS - AROUND).then_some(text)
 }
 
 /// A sentence without the openers before it.

@@ -1,8 +1,8 @@
-//! What does someone ask outright to be remembered?
+//! Finds explicit requests to remember something.
 //!
-//! A request is a phrase of the language's table in the imperative ("remember that …", "schreib dir … auf") or behind words
-//! that ask ("could you …", "would you mind …"). What it asks for follows it, stands in its middle or before it in the same
-//! sentence, or else in a neighbour of the sentence. Recollections ("I remember that …") are no requests.
+//! A request is a phrase of the language table in the imperative ("remember that …", "schreib dir … auf") or after
+//! words that ask ("could you …", "would you mind …"). Its content follows it, is in its middle or before it in the
+//! same sentence, or is in a neighbouring sentence. Recollections ("I remember that …") are not requests.
 
 use std::ops::Range;
 

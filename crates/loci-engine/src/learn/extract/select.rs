@@ -1,8 +1,8 @@
-//! Which sentences are worth keeping?
+//! Scores how much a sentence is worth keeping.
 //!
-//! By form alone: a statement of a person about themselves or what is theirs, or one with a name, a number, a date or a
-//! change. Questions, orders, reactions, greetings, jokes and what is only imagined are left alone. What is worth more
-//! has more of these signs; none of them is a word about a topic.
+//! By form alone: a statement of persons about themselves or what is theirs, or one with a name, a number, a date or
+//! a change. Questions, orders, reactions, greetings, jokes and hypotheses are not kept. The score grows with the
+//! number of signs; none of them is a word about a topic.
 
 use super::claim::Claim;
 use super::quote::Audience;

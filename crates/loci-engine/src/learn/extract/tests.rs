@@ -1,4 +1,4 @@
-//! What is learned from what people say?
+//! Tests of extraction on sentences that people say.
 
 use std::collections::HashSet;
 
@@ -204,7 +204,7 @@ fn a_turn_teaches_at_most_three_things_and_a_quotation_is_short() {
     let long = "I live in Porto with my sister Marta since 2019. I work at Acme as a nurse in the children's ward. I have two kids, \
         Tom and Mia. I bought a house in 2020 near the river Douro. My dog Rex is six years old and sleeps all day long.";
     let found = learn(&[long]);
-    assert_eq!(found.candidates.len(), MOST);
+    assert_eq!(found.candidates.len(), MAX_CANDIDATES);
     assert!(found.candidates.iter().all(|one| one.content.chars().count() <= 240));
 }
 
@@ -225,7 +225,7 @@ proptest! {
     ) {
         let text = parts.join(if spaced { " " } else { "" });
         let found = learn(&[">What now?", &format!(" {text}")]);
-        prop_assert!(found.candidates.len() <= MOST);
+        prop_assert!(found.candidates.len() <= MAX_CANDIDATES);
         for one in &found.candidates {
             // Every word that is kept was said.
             for word in one.content.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {

@@ -1,8 +1,8 @@
-//! Which words of a language show the form of a sentence?
+//! Tables of function words for each supported language.
 //!
-//! Nothing here knows what a sentence is about. A file names the closed-class words of one language (pronouns,
-//! negations, conditions, openers …) and a few fixed phrases; the rules that use them are the same for all languages.
-//! A language without a table has no forms: its sentences are kept only where someone asks for it outright.
+//! A file lists the closed-class words of one language (pronouns, negations, conditions, openers …) and a few fixed
+//! phrases; none of them is about a topic. The rules that use them are the same for all languages. A language without
+//! a table has no forms: its sentences are kept only on explicit request.
 
 pub(crate) mod sentence;
 pub(crate) mod word;

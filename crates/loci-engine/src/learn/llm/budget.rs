@@ -1,8 +1,8 @@
-//! How much may the language model cost?
+//! The daily token budget of language model calls.
 //!
-//! A [`TokenBudget`] is a pure rule: tokens of a tenant and day. An [`Allowance`] is what is left of one
-//! while work is going on. A question is asked only if all that it may cost is there, so a budget is
-//! never overrun; what it did not cost is given back.
+//! A [`TokenBudget`] is a pure rule: tokens per tenant and day. An [`Allowance`] is what is left of one during a
+//! piece of work. **Invariant:** a call is made only if its maximum cost is left, so a budget is never exceeded;
+//! unused tokens are returned.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Did one thing bring about the other?
+//! Asks a language model which of two turns caused the other.
 
 use loci_models::ChatQuestion;
 use serde_json::Value;

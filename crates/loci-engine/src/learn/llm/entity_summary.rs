@@ -1,4 +1,4 @@
-//! What is known of a thing, in a few sentences?
+//! Asks a language model to describe an entity in a few sentences.
 
 use super::fence::{fence, numbered, quote};
 use super::prompt::Purpose;
@@ -7,8 +7,8 @@ use crate::Result;
 use crate::prompt::pack::shorten::shorten;
 use crate::prompt::pack::tokens::count_tokens;
 
-/// Tokens of a portrait: what 500 characters have, and some room.
-const TOKENS: usize = 160;
+/// Maximum number of tokens of a summary: about 500 characters, with some room.
+const MAX_SUMMARY_TOKENS: usize = 160;
 /// Tokens of the notes that are read; the newest are.
 const READ_TOKENS: usize = 3_000;
 
@@ -21,7 +21,7 @@ impl LlmClient {
         let schema = object([("summary", plain("string"))]);
         let question = question(Purpose::EntitySummary, fence(&lines), schema, 400);
         let answer = self.ask(&question, &mut spent).await?;
-        match shorten(answer["summary"].as_str().unwrap_or_default().trim(), TOKENS) {
+        match shorten(answer["summary"].as_str().unwrap_or_default().trim(), MAX_SUMMARY_TOKENS) {
             Some(summary) => Ok((summary, spent)),
             None => Err(self.nothing("`summary` says nothing", spent)),
         }

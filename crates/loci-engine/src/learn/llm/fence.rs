@@ -1,8 +1,7 @@
-//! How is what people wrote kept apart from what the model is told?
+//! Separates text of users from instructions in a prompt.
 //!
-//! Pure. Every text goes in as a JSON string on a line of its own, so that no text can begin a line,
-//! and all lines between two marks with a code made from the lines themselves, so that no text can
-//! know the mark that would end it.
+//! Pure. Every text is a JSON string on its own line, so no text can begin a line. All lines are between two marks
+//! with a code derived from the lines, so no text can contain the mark that would end it.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What shows of a person that nobody said?
+//! Asks a language model for insights about a user that were not stated.
 
 use loci_models::ChatQuestion;
 use loci_types::Class;
@@ -16,7 +16,7 @@ const FACTS: usize = 3;
 const SNIPPET_CHARACTERS: usize = 1_000;
 const INSIGHTS: usize = 3;
 const TAGS: usize = 3;
-const TOKENS: u32 = 220;
+const MAX_ANSWER_TOKENS: u32 = 220;
 
 /// Something that shows of a person.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,7 +66,7 @@ fn lines(activity: &[String], facts: &[String], snippet: &str) -> Vec<String> {
 fn asked(lines: &[String]) -> ChatQuestion {
     let insight =
         object([("summary", plain("string")), ("tags", list(plain("string"))), ("importance", plain("integer"))]);
-    question(Purpose::Insight, fence(lines), object([("insights", list(insight))]), TOKENS)
+    question(Purpose::Insight, fence(lines), object([("insights", list(insight))]), MAX_ANSWER_TOKENS)
 }
 
 /// One that breaks the writing rules is left out: an insight is a luxury.

@@ -1,10 +1,9 @@
-//! What does a language model make of it?
+//! Calls of a language model.
 //!
-//! A [`LlmClient`] asks a [`Chat`] about plain values and gives plain values back; what becomes of them is
-//! decided elsewhere, by the same rules that hold without it. It is optional, it is never asked on the
-//! way of a write or a question, and it is not believed: what it names must have been given to it by
-//! number, what it writes must keep the writing rules, and what people wrote reaches it fenced, as
-//! material and never as instructions.
+//! An [`LlmClient`] sends plain values to a [`Chat`] and returns plain values; the callers decide what becomes of
+//! them, by the same rules as without a model. The model is optional, is never called while a write or a query waits,
+//! and is not trusted: it can only refer to what it was given by number, its texts must keep the writing rules, and
+//! texts of users are fenced, as data and never as instructions.
 
 mod budget;
 mod causal;

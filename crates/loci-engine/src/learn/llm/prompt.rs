@@ -1,7 +1,6 @@
-//! Which words are sent?
+//! The prompts, one file each, with a version in the first line.
 //!
-//! Every prompt is a file of its own whose first line is its version. A test pins the words to the
-//! version, so that a log line that names one tells exactly what was sent.
+//! A test ties the text to the version, so a log line that names a version identifies what was sent.
 
 use std::sync::LazyLock;
 

@@ -1,7 +1,6 @@
-//! Is there a language model, and may it still be asked today?
+//! The daily token quota of a tenant.
 //!
-//! A tenant has so many tokens a day. What is left is read before a piece of work and what was spent
-//! is written after it, also when the work failed.
+//! What is left is read before a piece of work, and what was spent is written after it, even if the work failed.
 
 use jiff::Timestamp;
 use loci_types::{Action, Batch, Bookkeeping, NoteValue, Space, Tenant};

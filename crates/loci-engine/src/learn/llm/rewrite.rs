@@ -1,8 +1,9 @@
-//! How does a language model put what someone said into statements?
+//! Asks a language model to rewrite a turn as statements.
 //!
-//! Rules choose the turns. The model gets one turn, with the one before it, and writes at most three statements. Code adds
-//! kind, dates, names and sources. A statement is refused if it breaks the writing rules or has a content word that
-//! neither turn has; what is refused goes back once with the reasons. Where nothing is left, the quotation stays.
+//! Rules choose the turns. The model receives one turn with the one before it, and writes at most three statements;
+//! kind, dates, names and sources are added by code. A statement is refused if it breaks the writing rules or has a
+//! content word that neither turn has; refused statements are sent back once with the reasons. If none is left, the
+//! quotation is kept.
 
 use std::collections::HashSet;
 
@@ -20,10 +21,10 @@ use crate::learn::language::{form, language_of};
 use crate::learn::writing_rules;
 use crate::{Result, normalise};
 
-/// Statements of a turn.
-const MOST: usize = 3;
-/// Tokens that may be written.
-const TOKENS: u32 = 400;
+/// Maximum number of statements of a turn.
+const MAX_STATEMENTS: usize = 3;
+/// Maximum number of tokens of an answer.
+const MAX_ANSWER_TOKENS: u32 = 400;
 
 /// What became of turns.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -106,7 +107,7 @@ impl LlmClient {
             facts.extend(more);
             refused = still;
         }
-        facts.truncate(MOST);
+        facts.truncate(MAX_STATEMENTS);
         Ok((facts, refused.into_iter().map(|(_, reason)| reason).collect()))
     }
 
@@ -126,8 +127,8 @@ fn asked(turn: &Utterance<'_>, before: Option<&Utterance<'_>>, refused: &[(Strin
     let mut lines: Vec<String> = before.into_iter().map(|before| line("before", before)).collect();
     lines.push(line("turn", turn));
     lines.extend(refused.iter().map(|(fact, reason)| format!("[refused] {}: {reason}", quote(fact))));
-    let facts = json!({ "type": "array", "maxItems": MOST, "items": { "type": "string" } });
-    question(Purpose::Rewrite, fence(&lines), object([("facts", facts)]), TOKENS)
+    let facts = json!({ "type": "array", "maxItems": MAX_STATEMENTS, "items": { "type": "string" } });
+    question(Purpose::Rewrite, fence(&lines), object([("facts", facts)]), MAX_ANSWER_TOKENS)
 }
 
 /// The words that were said, folded, with the names of who said them.
@@ -180,7 +181,7 @@ fn sorted(answer: &Value, known: &HashSet<String>, denial: bool) -> (Vec<String>
             .or_else(|| (!denial && said.iter().any(denies)).then_some("it denies what was not denied"))
         {
             Some(reason) => refused.push((fact.to_owned(), reason)),
-            None if believed.len() < MOST => believed.push(fact.to_owned()),
+            None if believed.len() < MAX_STATEMENTS => believed.push(fact.to_owned()),
             None => {}
         }
     }

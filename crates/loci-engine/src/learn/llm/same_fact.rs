@@ -1,4 +1,4 @@
-//! Do two memories say the same?
+//! Asks a language model whether two memories state the same fact.
 
 use loci_models::ChatQuestion;
 use serde_json::Value;

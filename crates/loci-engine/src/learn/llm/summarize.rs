@@ -1,4 +1,4 @@
-//! How is much said in few words?
+//! Asks a language model for a summary.
 
 use super::fence::{fence, numbered};
 use super::prompt::Purpose;

@@ -1,4 +1,4 @@
-//! What has time done to all of them?
+//! Maintenance step: applies ageing to all memories.
 
 use loci_store::AgeingRow;
 use loci_types::{Action, AgedScore, Kind, MemoryId, Space, State};
@@ -8,8 +8,8 @@ use crate::access::policy;
 use crate::lifecycle::rules::fate::{AgeingOutcome, Cause, days_after, fate};
 use crate::{Engine, Result};
 
-/// So many are read and written at once: a page is a transaction, and others write between two.
-const PAGE: usize = 500;
+/// Number of memories that are read and written at once. A page is one transaction; others may write between two pages.
+const MEMORIES_PER_PAGE: usize = 500;
 
 impl Engine {
     pub(super) async fn ageing_step(&self, run: &MaintenanceRun<'_>, step: MaintenanceStep) -> Result<StepReport> {
@@ -30,7 +30,7 @@ impl Engine {
         let whole = policy::whole(&run.caller.tenant);
         let mut after = 0;
         loop {
-            let page = self.store.list_for_ageing(&whole, space, after, PAGE).await?;
+            let page = self.store.list_for_ageing(&whole, space, after, MEMORIES_PER_PAGE).await?;
             let Some(last) = page.last() else { return Ok(()) };
             after = last.place;
             let fates: Vec<(&AgeingRow, AgeingOutcome)> =
@@ -55,7 +55,7 @@ impl Engine {
             if !run.dry {
                 self.apply_moves(run, space, &mine, aged).await?;
             }
-            if page.len() < PAGE {
+            if page.len() < MEMORIES_PER_PAGE {
                 return Ok(());
             }
         }
@@ -72,8 +72,11 @@ impl Engine {
         moves: &[(MemoryId, AgeingOutcome, Cause)],
     ) -> Result<()> {
         // Only what is told is read.
-        let told: Vec<MemoryId> =
-            moves.iter().take(super::TOLD.saturating_sub(report.planned.len())).map(|(id, ..)| *id).collect();
+        let told: Vec<MemoryId> = moves
+            .iter()
+            .take(super::MAX_PLANNED_ACTIONS.saturating_sub(report.planned.len()))
+            .map(|(id, ..)| *id)
+            .collect();
         let texts = self.beginnings(&run.caller.tenant, &told).await?;
         for (id, fate, cause) in moves {
             let about = texts.iter().find(|(told, _)| told == id).map(|(_, text)| text.clone()).unwrap_or_default();

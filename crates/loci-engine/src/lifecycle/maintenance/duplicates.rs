@@ -1,9 +1,9 @@
-//! What says the same twice, or no longer holds?
+//! Maintenance step: finds duplicates and replaced statements among stored memories.
 //!
-//! The table of `reconcile` is applied once more in the night, to pairs that were not neighbours when they came in: memories
-//! of the last days and those that are like them. Nothing more is decided here than at once. A language model may settle
-//! what rules left open, but the table has the veto. A pair that was looked at has a fingerprint and is not looked at again
-//! for a while; the number of pairs for each user and night is bounded.
+//! The table of `reconcile` is applied again to pairs that were not compared when they were written: recent memories
+//! and those similar to them. The decisions are the same as at write time. A language model may settle pairs that the
+//! rules left open, but the table has the veto. A compared pair has a fingerprint and is not compared again for a
+//! while; the number of pairs per user and run is bounded.
 
 use std::collections::BTreeMap;
 
@@ -23,8 +23,8 @@ use crate::write::reconcile::place::{neighbour, statement};
 use crate::write::reconcile::{Decision, may_replace, reconcile};
 use crate::{Engine, Result};
 
-/// Memories that are read at once.
-const PAGE: usize = 1_000;
+/// Number of memories that are read at once.
+const MEMORIES_PER_READ: usize = 1_000;
 /// What came within these days is compared.
 const NEW_DAYS: u32 = 3;
 /// With what is no older than this.
@@ -94,7 +94,7 @@ impl Engine {
         let mut by_scope: BTreeMap<String, usize> = BTreeMap::new();
         let new = days_before(run.at, NEW_DAYS);
         loop {
-            let page = self.store.list_for_ageing(&policy::whole(tenant), space, after, PAGE).await?;
+            let page = self.store.list_for_ageing(&policy::whole(tenant), space, after, MEMORIES_PER_READ).await?;
             let lately = |memory: &&AgeingRow| {
                 let lasting = self.kinds.spec(&Kind::stored(memory.kind.clone())).class != Class::Episodic;
                 lasting && memory.state.is_live() && !memory.superseded && memory.created_at >= new
@@ -114,7 +114,7 @@ impl Engine {
                 }
             }
             match page.last() {
-                Some(last) if page.len() == PAGE => after = last.place,
+                Some(last) if page.len() == MEMORIES_PER_READ => after = last.place,
                 _ => return Ok(pairs),
             }
         }

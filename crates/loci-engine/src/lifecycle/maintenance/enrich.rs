@@ -1,4 +1,4 @@
-//! What is there to tell of those who are spoken of?
+//! Maintenance step: writes the descriptions of entities.
 
 use loci_store::{EntityFilter, EntityQuery};
 use loci_types::{Action, Entity, Filter, Memory, MemoryId};
@@ -9,10 +9,10 @@ use crate::lifecycle::curve::{Curve, age_days};
 use crate::lifecycle::rules::profile::{ProfileFact, profile};
 use crate::{Engine, Result};
 
-/// So many entities are described in one run.
-const DESCRIBED: usize = 200;
-/// From so many memories each.
-const READ: usize = 20;
+/// Maximum number of entities that one run describes.
+const MAX_ENTITIES: usize = 200;
+/// Maximum number of memories from which an entity is described.
+const MAX_MEMORIES: usize = 20;
 
 impl Engine {
     pub(super) async fn enrich_step(&self, run: &MaintenanceRun<'_>) -> Result<StepReport> {
@@ -20,7 +20,7 @@ impl Engine {
         let whole = policy::whole(&run.caller.tenant);
         let mentions_min = u64::from(self.config.learning.mentions_for_summary);
         let filter = EntityFilter { mentions_min, without_summary: true };
-        for entity in self.store.entities(&whole, &EntityQuery::Known(filter.clone()), DESCRIBED).await? {
+        for entity in self.store.entities(&whole, &EntityQuery::Known(filter.clone()), MAX_ENTITIES).await? {
             let why = format!("spoken of {} times", entity.mention_count);
             // One that cannot be described does not keep the others from it.
             let summary = match self.portrait(run, &entity).await {
@@ -46,7 +46,7 @@ impl Engine {
     async fn portrait(&self, run: &MaintenanceRun<'_>, entity: &Entity) -> Result<Option<String>> {
         let whole = policy::whole(&run.caller.tenant);
         let filter = Filter { kinds: self.told_kinds(), ..Filter::at(run.at) };
-        let hits = self.store.memories_mentioning(&whole, &filter, &[entity.id], READ).await?;
+        let hits = self.store.memories_mentioning(&whole, &filter, &[entity.id], MAX_MEMORIES).await?;
         let ids: Vec<MemoryId> = hits.iter().map(|hit| hit.id).collect();
         let mut memories = self.store.fetch(&whole, &ids).await?;
         memories.retain(|memory| !memory.access_policy.writer_only());

@@ -1,8 +1,8 @@
-//! What is done in the night?
+//! Maintenance: the steps that run at night.
 //!
-//! A run is a row of steps. Each reads pages, makes a plan with pure rules and applies it; a dry run
-//! makes the same plan and prints it instead. One process at a time holds the lease. A run that was
-//! cut short is simply run again: every page is a transaction, and what is done is not done twice.
+//! Each step reads pages, makes a plan with pure rules and applies it; a dry run returns the plan instead. One
+//! process at a time holds the lease. **Invariant:** every page is a transaction, and finished work is not repeated,
+//! so an interrupted run can be run again.
 
 mod ageing;
 mod duplicates;
@@ -20,10 +20,10 @@ use serde::{Deserialize, Serialize};
 use crate::access::policy::{self, Caller};
 use crate::{Engine, Result};
 
-/// So many lines of a plan are told; all are counted.
-const TOLD: usize = 1_000;
-/// For so long a run that is cut short keeps others away.
-const LEASE: Duration = Duration::from_secs(300);
+/// Maximum number of planned actions that a report lists; all of them are counted.
+const MAX_PLANNED_ACTIONS: usize = 1_000;
+/// Duration of the lease of a run: after a crash, other processes wait at most this long.
+const RUN_LEASE: Duration = Duration::from_secs(300);
 /// The name of the lease.
 const NAME: &str = "maintenance";
 
@@ -201,7 +201,7 @@ impl StepReport {
 
     fn tell(&mut self, id: Option<MemoryId>, action: &str, about: String, why: &str) {
         self.changes += 1;
-        if self.planned.len() < TOLD {
+        if self.planned.len() < MAX_PLANNED_ACTIONS {
             self.planned.push(PlannedAction { id, action: action.to_owned(), about, why: why.to_owned() });
         }
     }
@@ -270,7 +270,7 @@ impl Engine {
 
     /// Takes the lease, or renews it.
     pub(crate) async fn take_turn(&self, run: &MaintenanceRun<'_>) -> Result<()> {
-        if self.store.lease(&run.caller.tenant, NAME, &run.holder, self.now(), LEASE).await? {
+        if self.store.lease(&run.caller.tenant, NAME, &run.holder, self.now(), RUN_LEASE).await? {
             return Ok(());
         }
         Err(Error::new(ErrorKind::Conflict, "maintenance is running elsewhere")

@@ -1,4 +1,4 @@
-//! What is to be put in order?
+//! Maintenance steps: consolidation of sessions, caps, summaries, long chains and compaction.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,8 @@ use crate::lifecycle::rules::fate::{days_after, days_before};
 use crate::recall::score::utility;
 use crate::{Engine, Result};
 
-/// So many are looked at in one run, or in one page.
-const MANY: usize = 1_000;
+/// Maximum number of items that one run, or one page, handles.
+const MAX_PER_RUN: usize = 1_000;
 
 impl Engine {
     /// Ends sessions that are quiet, and learns from those that are over.
@@ -95,7 +95,7 @@ impl Engine {
             let states = vec![State::Active, State::Decayed, State::Archived];
             let filter = Filter { states, ..Filter::everything(run.at) };
             loop {
-                let page = Page { after: None, limit: MANY };
+                let page = Page { after: None, limit: MAX_PER_RUN };
                 let mut memories = self.store.scan(&seen, &filter, page).await?.memories;
                 memories.retain(|memory| !memory.pinned);
                 let mut actions = Vec::new();
@@ -132,7 +132,7 @@ impl Engine {
             if run.dry {
                 continue;
             }
-            for chunk in weakest.chunks(MANY) {
+            for chunk in weakest.chunks(MAX_PER_RUN) {
                 let fade = |id: &MemoryId| Action::Fade {
                     id: *id,
                     state: State::Archived,
@@ -152,7 +152,7 @@ impl Engine {
         let mut by_user: BTreeMap<String, (usize, Vec<(f64, MemoryId)>)> = BTreeMap::new();
         let mut after = 0;
         loop {
-            let page = self.store.list_for_ageing(&whole, space, after, MANY).await?;
+            let page = self.store.list_for_ageing(&whole, space, after, MAX_PER_RUN).await?;
             for memory in page.iter().filter(|memory| memory.state.is_live() && !memory.superseded) {
                 let Some(user) = &memory.user_id else { continue };
                 let spec = self.kinds.spec(&Kind::stored(memory.kind.clone()));
@@ -164,7 +164,7 @@ impl Engine {
                 }
             }
             match page.last() {
-                Some(last) if page.len() == MANY => after = last.place,
+                Some(last) if page.len() == MAX_PER_RUN => after = last.place,
                 _ => break,
             }
         }

@@ -1,8 +1,8 @@
-//! What has time done to a memory?
+//! The ageing of one memory: its confidence, its relevance and its next state.
 //!
-//! Pure: one memory, one instant, one fate. Confidence is counted on from where it was last counted
-//! to, so that running twice, late or not at all for a year comes to the same. Pinned memories are
-//! kept whatever happens; confirmed ones (`decay_rate` 0) do not fade, but can expire.
+//! Pure: one memory and one instant give one outcome. **Invariant:** confidence is computed from the instant of the
+//! last computation, so running twice, late or not for a year gives the same result. Pinned memories are always kept;
+//! confirmed ones (`decay_rate` 0) do not decay, but can expire.
 
 use std::fmt;
 

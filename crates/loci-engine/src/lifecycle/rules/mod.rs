@@ -1,4 +1,4 @@
-//! What is done while nobody asks?
+//! Pure rules of maintenance.
 
 pub(crate) mod chain;
 pub mod fate;

@@ -1,7 +1,7 @@
-//! Who or what is this, in a few sentences?
+//! Describes an entity by sentences of the memories that mention it.
 //!
-//! Pure: no word is written that was not there. Of all sentences that name the entity the best are
-//! taken, those it is the subject of first, and none that says again what another has said.
+//! Pure and extractive: no word is added. The best sentences that name the entity are taken, first those whose
+//! subject it is, and none that repeats another.
 
 use std::collections::BTreeSet;
 
@@ -12,11 +12,11 @@ use crate::learn::language::word::{Shape, Word, words};
 use crate::prompt::pack::line::{cut, fold};
 use crate::prompt::pack::shorten::split;
 
-/// The most characters of a profile.
-pub const LONGEST: usize = 280;
+/// Maximum number of characters of a profile.
+pub const MAX_CHARACTERS: usize = 280;
 
-/// The most sentences.
-const MOST: usize = 4;
+/// Maximum number of sentences of a profile.
+const MAX_SENTENCES: usize = 4;
 /// Two sentences that share this part of the shorter one's words say the same.
 const SAME: f64 = 0.75;
 /// What importance counts beside recency.
@@ -44,13 +44,16 @@ pub fn profile(name: &str, facts: &[ProfileFact<'_>]) -> Option<String> {
     let mut length = 0;
     for sentence in &sentences {
         let own = sentence.text.chars().count() + usize::from(!taken.is_empty());
-        if taken.len() < MOST && length + own <= LONGEST && !taken.iter().any(|other| same(other, sentence)) {
+        if taken.len() < MAX_SENTENCES
+            && length + own <= MAX_CHARACTERS
+            && !taken.iter().any(|other| same(other, sentence))
+        {
             length += own;
             taken.push(sentence);
         }
     }
     if taken.is_empty() {
-        return sentences.first().map(|sentence| cut(&sentence.text, LONGEST));
+        return sentences.first().map(|sentence| cut(&sentence.text, MAX_CHARACTERS));
     }
     Some(taken.iter().map(|sentence| sentence.text.as_str()).collect::<Vec<_>>().join(" "))
 }
@@ -241,7 +244,7 @@ mod tests {
             assert_eq!(profile(name, &facts(&rows)).as_deref(), expect, "{what}");
         }
         let cut = profile("Ana", &facts(&[(&long, 0.5, 0.5)])).unwrap();
-        assert!(cut.chars().count() <= LONGEST && cut.ends_with('…'), "{cut}");
+        assert!(cut.chars().count() <= MAX_CHARACTERS && cut.ends_with('…'), "{cut}");
     }
 
     proptest! {
@@ -256,7 +259,7 @@ mod tests {
             let facts = facts(&rows);
             let told = profile("Ana", &facts);
             if let Some(told) = &told {
-                prop_assert!(told.chars().count() <= LONGEST && !told.is_empty());
+                prop_assert!(told.chars().count() <= MAX_CHARACTERS && !told.is_empty());
                 prop_assert!(told.ends_with('…') || told.to_lowercase().contains("ana"));
             }
             prop_assert_eq!(told, profile("Ana", &facts));

@@ -1,16 +1,15 @@
-//! Which sentences say most of many texts?
+//! Extractive summaries: selects the most central sentences of many texts.
 //!
-//! Pure. A sentence that many others are like speaks for them (TextRank over the likeness of
-//! sentences). From the most telling down, each is taken that is not too like those taken before
-//! (maximal marginal relevance), as long as there is room. Whole sentences, in their order, and
-//! never more tokens than allowed.
+//! Pure. Sentences are ranked by TextRank over their similarity. From the best down, each is taken that is not too
+//! similar to those taken before (maximal marginal relevance), while there is room. The result has whole sentences in
+//! their order, and never more tokens than allowed.
 
 use std::collections::HashSet;
 
 use super::likeness::{Likeness, SourceSentence};
 use crate::prompt::pack::line::fold;
 use crate::prompt::pack::shorten::split;
-use crate::prompt::pack::tokens::{LONGEST, count_tokens};
+use crate::prompt::pack::tokens::{MAX_TOKEN_BYTES, count_tokens};
 
 /// What telling much is worth; the rest of 1 is taken off for being like what is already taken.
 const LAMBDA: f32 = 0.7;
@@ -18,8 +17,8 @@ const LAMBDA: f32 = 0.7;
 const NEIGHBOURS: usize = 24;
 /// How much of a sentence's rank comes from its likes.
 const DAMPING: f64 = 0.85;
-/// Ranks hardly move after so many rounds.
-const ROUNDS: usize = 40;
+/// Maximum number of iterations of the ranking; ranks hardly change after them.
+const MAX_RANK_ROUNDS: usize = 40;
 /// Less than this is no movement.
 const STILL: f64 = 1e-7;
 
@@ -76,7 +75,7 @@ struct SentenceCost {
 impl SentenceCost {
     fn of(text: &str, most: usize) -> Self {
         // What cannot fit is not worth a count, which takes long for very long words.
-        if text.len() > most.saturating_mul(LONGEST) {
+        if text.len() > most.saturating_mul(MAX_TOKEN_BYTES) {
             return Self { last: usize::MAX, followed: usize::MAX };
         }
         Self { last: count_tokens(text), followed: count_tokens(&format!("{text}\n")) }
@@ -89,7 +88,7 @@ fn ranks(likeness: &Likeness, count: usize) -> Vec<f32> {
     let given: Vec<f64> = ties.iter().map(|ties| ties.iter().map(|(_, alike)| f64::from(*alike)).sum()).collect();
     let base = (1.0 - DAMPING) / count as f64;
     let mut ranks = vec![1.0 / count as f64; count];
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_RANK_ROUNDS {
         let from = |(other, alike): &(usize, f32)| f64::from(*alike) / given[*other] * ranks[*other];
         let next: Vec<f64> = ties.iter().map(|ties| base + DAMPING * ties.iter().map(from).sum::<f64>()).collect();
         let moved = ranks.iter().zip(&next).map(|(old, new)| (old - new).abs()).fold(0.0, f64::max);

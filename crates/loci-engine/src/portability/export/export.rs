@@ -16,8 +16,8 @@ use super::line::{
 use crate::access::policy::Caller;
 use crate::{Engine, Result};
 
-/// How many rows one page has.
-const PAGE: usize = 500;
+/// Number of rows that are read at once.
+const ROWS_PER_PAGE: usize = 500;
 /// The most triples that leave; they are small, and read at once.
 const MOST_FACTS: usize = 10_000_000;
 /// How many memories one line of mentions names.
@@ -156,7 +156,7 @@ impl Engine {
             };
             return Ok(Vec::new());
         };
-        let page = self.store.export_page(&export.visible, &export.filter, space, &after, PAGE).await?;
+        let page = self.store.export_page(&export.visible, &export.filter, space, &after, ROWS_PER_PAGE).await?;
         export.stage = match (page.next, after) {
             (Some(next), _) => Stage::Space(place, next),
             (None, ExportCursor::Memories(_)) => Stage::Space(place + 1, ExportCursor::Memories(0)),

@@ -1,7 +1,7 @@
-//! What may stand in a line of an export?
+//! The lines of an export file.
 //!
-//! Every line but the first says its type, and nothing in a line depends on when the export was made. Lines that were
-//! written before there were types still count: a record has an id, anything else has at least content.
+//! Every line except the header has a type, and no line depends on when the export was made. Lines of older files
+//! without a type are accepted: a record has an id, anything else has at least content.
 
 use jiff::Timestamp;
 use loci_store::Agent;

@@ -1,8 +1,8 @@
-//! How does what is known leave whole, and come back whole elsewhere?
+//! Export and import of all data that a caller sees, as one file of JSON lines.
 //!
-//! One file of JSON lines: a header, then typed lines in an order that can be taken in as it is read. Two exports of
-//! the same store are the same but for the time in the header, and so is an export of what an import has made.
-//! What only happened (history), what waits (jobs) and who may ask (keys) are not carried: a backup has them.
+//! A header is followed by typed lines, in an order that can be imported while it is read. **Invariant:** two exports
+//! of the same store are equal except for the time in the header, and so is an export of an import. History, jobs and
+//! keys are not exported: a backup contains them.
 
 mod export;
 mod line;

@@ -1,8 +1,8 @@
-//! How do the lines of an export come in?
+//! Imports the lines of an export.
 //!
-//! In their order, many at a time. Lines are idempotent: one that is here already changes nothing, one that says
-//! something else is a conflict and is left alone, unless it is to replace what is here. What a line hangs on and that
-//! is not here is told, and does not stop the others.
+//! Lines are imported in their order, many at a time. **Invariant:** lines are idempotent: an existing one changes
+//! nothing, a different one is a conflict and is skipped unless it is to replace the existing one. A line whose
+//! references are missing is reported and does not stop the others.
 
 use std::collections::HashMap;
 

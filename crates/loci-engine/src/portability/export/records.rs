@@ -1,8 +1,8 @@
-//! How do records that were made elsewhere meet what is here?
+//! Imports memory records that were made elsewhere.
 //!
-//! A record comes in as it is: with its id, times, scores and state, but never with a hash that its text does not
-//! have. What is here already is passed over; something else by the same id stays, unless it is to be replaced. Many
-//! share one transaction, and one that cannot be kept does not stop the others.
+//! A record keeps its id, times, scores and state; its hash is always computed from its text. Existing records are
+//! skipped; a different record with the same id is kept unless it is to be replaced. Many records share one
+//! transaction, and an invalid one does not stop the others.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -1,8 +1,8 @@
-//! What was said in a conversation with ChatGPT?
+//! Reads conversations exported from ChatGPT.
 //!
-//! A conversation is a tree of messages: whoever edits a question or asks for another answer begins a branch. What
-//! counts is the path from the root to the node that is shown. Only what people and the assistant said in words is
-//! kept; what tools did and what nobody was shown is not.
+//! A conversation is a tree of messages: an edited question or a regenerated answer starts a branch. The path from
+//! the root to the current node is imported. Only texts of the user and the assistant are kept, not those of tools
+//! and hidden messages.
 
 use std::collections::HashSet;
 

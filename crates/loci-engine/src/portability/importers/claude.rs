@@ -1,7 +1,7 @@
-//! What was said in a conversation with Claude?
+//! Reads conversations exported from Claude.
 //!
-//! `{uuid, name, created_at, chat_messages: [{uuid, sender, text, content, created_at}]}`, in order. The blocks of text
-//! count; what a tool was asked and gave, and what was thought, does not.
+//! `{uuid, name, created_at, chat_messages: [{uuid, sender, text, content, created_at}]}`, in order. Text blocks are
+//! imported; tool calls, tool results and thinking are not.
 
 use serde_json::Value;
 

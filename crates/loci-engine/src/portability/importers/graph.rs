@@ -1,7 +1,7 @@
-//! Which lines of an official memory server's file can be kept?
+//! Filters the lines of an official memory server's file.
 //!
-//! The file comes in as a graph, all of it at once (`graph_import`); here it is sifted first, so that one odd line
-//! does not keep out the others.
+//! The file is imported as a graph, all or nothing (`graph_import`); unreadable lines are removed here first, so that
+//! they do not stop the others.
 
 use super::UnreadableItem;
 use crate::Engine;

@@ -1,6 +1,4 @@
-//! Where does a file come from?
-//!
-//! Its name and the names of the fields of its first entry say so. What fits nothing is not guessed at.
+//! Guesses the format of a file by its name and the field names of its first entry.
 
 use super::SourceFormat;
 

@@ -1,7 +1,7 @@
-//! How is a large file of JSON read entry by entry?
+//! Reads a large JSON file entry by entry.
 //!
-//! A list at the top, a list in an object at the top, or one object a line. Only one entry is held at a time. A line
-//! that cannot be read is told and the next one is read; a list cannot be read on after an error.
+//! The file is a list, an object with a list, or one object per line. Only one entry is held at a time. An unreadable
+//! line is reported and the next one is read; a list cannot be continued after an error.
 
 use std::fmt;
 use std::io::{BufRead, Read};
@@ -9,8 +9,8 @@ use std::io::{BufRead, Read};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// The longest line: far above what any entry can have.
-const LONGEST: usize = 16 << 20;
+/// Maximum length of a line, in bytes: far above that of any entry.
+const MAX_LINE_BYTES: usize = 16 << 20;
 
 /// The names under which systems put the list of entries.
 const LISTS: [&str; 4] = ["results", "memories", "items", "conversations"];
@@ -25,7 +25,7 @@ pub(crate) fn each(input: &mut dyn BufRead, take: &mut EntrySink<'_>) -> Result<
         return if first.is_none() { Ok(0) } else { document(input, take) };
     }
     let mut line = Vec::new();
-    let mut bounded = input.take(LONGEST as u64);
+    let mut bounded = input.take(MAX_LINE_BYTES as u64);
     bounded.read_until(b'\n', &mut line).map_err(|error| error.to_string())?;
     match serde_json::from_slice::<Map<String, Value>>(&line) {
         Ok(object) if LISTS.iter().all(|name| !object.get(*name).is_some_and(Value::is_array)) => {
@@ -56,13 +56,14 @@ fn lines(input: &mut dyn BufRead, take: &mut EntrySink<'_>) -> Result<u64, Strin
     loop {
         number += 1;
         let mut line = Vec::new();
-        let read = input.take(LONGEST as u64 + 1).read_until(b'\n', &mut line).map_err(|error| error.to_string())?;
+        let read =
+            input.take(MAX_LINE_BYTES as u64 + 1).read_until(b'\n', &mut line).map_err(|error| error.to_string())?;
         if read == 0 {
             return Ok(count);
         }
-        let value = if line.len() > LONGEST {
+        let value = if line.len() > MAX_LINE_BYTES {
             skip_line(input)?;
-            Err(format!("the line has more than {LONGEST} bytes"))
+            Err(format!("the line has more than {MAX_LINE_BYTES} bytes"))
         } else if line.trim_ascii().is_empty() {
             continue;
         } else {

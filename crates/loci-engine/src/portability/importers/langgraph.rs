@@ -1,7 +1,7 @@
-//! What does an item of a LangGraph store say?
+//! Reads items of a LangGraph store.
 //!
-//! `{namespace, key, value, created_at, updated_at}`. The namespace says whose it is where it names a user or an agent
-//! (`["users", "ann", …]`, `["agent:planner"]`); its other words become tags, and all of it is kept beside the text.
+//! `{namespace, key, value, created_at, updated_at}`. The namespace gives the owner where it names a user or an agent
+//! (`["users", "ann", …]`, `["agent:planner"]`); its other words become tags, and all of it is kept in the metadata.
 
 use loci_types::Source;
 use serde_json::{Map, Value, json};

@@ -1,8 +1,8 @@
-//! What do notes say?
+//! Reads notes in Markdown.
 //!
-//! A section under a heading is one memory, and so is each item of a list at its top level, under the headings that
-//! lead to it. Words at the head of the file (`---`, `tags:`, `date:`, `---`) hold for all of it. What is longer than a
-//! memory may be is cut at the end of a paragraph.
+//! A section under a heading is one memory, and so is each top-level item of a list, with the headings above it.
+//! Front matter (`---`, `tags:`, `date:`, `---`) applies to the whole file. A text above the maximum length of a
+//! memory is split at the end of a paragraph.
 
 use jiff::Timestamp;
 use loci_types::Source;

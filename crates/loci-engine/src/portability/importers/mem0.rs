@@ -1,7 +1,7 @@
-//! What does mem0 say of a memory?
+//! Reads memories exported from mem0.
 //!
 //! `{id, memory, metadata, created_at, updated_at, user_id, agent_id, run_id, actor_id, role, categories}`; hash and
-//! score are of no concern here. What has no text is no memory.
+//! score are ignored. An entry without text is refused.
 
 use loci_types::{Identifiers, Source};
 use serde_json::{Map, Value};

@@ -1,8 +1,8 @@
-//! What did another system know?
+//! Readers of files of other systems.
 //!
-//! Each reader is a pure function from text to plain values: no file is opened, no clock is read, nothing is kept. It
-//! gives one thing after the other, so that a file of any size passes through a small memory, and tells what it cannot
-//! read without stopping. What becomes of it is the engine's to say (`take`).
+//! Each reader is a pure function from text to plain values: it opens no file, reads no clock and stores nothing. It
+//! yields one item after the other, so that memory use does not grow with the file, and reports unreadable items
+//! without stopping. The items are written by `take`.
 
 mod chatgpt;
 mod claude;

@@ -1,8 +1,8 @@
-//! How does what another system knew become ours?
+//! Writes the items that an importer read.
 //!
-//! Each thing is checked, masked and measured as if it had been remembered here, keeps the times it had there, and gets
-//! an id that is made of where it comes from: whoever brings in the same file twice brings in nothing new, even if it
-//! was forgotten in between. Its fading begins when it comes in.
+//! Each item is validated, masked and scored as by `remember`, keeps its original times, and gets an id derived from
+//! its source. **Invariant:** importing a file twice adds nothing new, even if memories were forgotten in between.
+//! Decay starts at the import.
 
 use jiff::Timestamp;
 use loci_types::{Action, Batch, Bookkeeping, Kind, Memory, MemoryId, Scope, Source};
@@ -39,8 +39,8 @@ impl ImportedItem {
     }
 }
 
-/// So much of a text is shown.
-const SHOWN: usize = 100;
+/// Maximum number of characters of a text in the report.
+const MAX_PREVIEW_CHARACTERS: usize = 100;
 
 /// A talk as far as the session needs it.
 struct ConversationSession {
@@ -246,7 +246,7 @@ fn derived(format: SourceFormat, scope: &Scope, names: &[&str], part: usize, at:
 
 fn show(memory: &Memory) -> (String, String, Option<String>, String) {
     let whose = memory.scope().map_or_else(|_| String::new(), |scope| scope.to_string());
-    let text = memory.content.chars().take(SHOWN).collect();
+    let text = memory.content.chars().take(MAX_PREVIEW_CHARACTERS).collect();
     (memory.kind.name().to_owned(), whose, memory.thread_id.clone(), text)
 }
 

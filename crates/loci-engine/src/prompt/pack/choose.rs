@@ -1,7 +1,7 @@
-//! Which memories get the room there is?
+//! Chooses the memories that are packed.
 //!
-//! Each share first fills its own part with its best; what it leaves flows on to the best of the
-//! others. What is chosen costs, by the sum of its parts, no more than the room.
+//! Each share first fills its own part with its best memories; unused room goes to the best of the others.
+//! **Invariant:** the chosen entries cost, by the sum of their parts, no more than the room.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -11,15 +11,15 @@ use loci_types::MemoryId;
 
 use super::format::{Format, PackEntry};
 use super::shorten::shorten;
-use super::tokens::{LONGEST, count_tokens};
+use super::tokens::{MAX_TOKEN_BYTES, count_tokens};
 use super::{PackBudget, PackItem, Share, by_score};
 
 /// The most related texts under one memory.
 const RELATED: usize = 2;
-/// The tokens in which a shortened memory can say something beside its id.
-const SHORT: usize = 96;
-/// How often a shortened text that came out too long is shortened again.
-const TRIES: usize = 3;
+/// Minimum number of tokens of a shortened memory: with fewer, nothing but its id fits.
+const MIN_SHORTENED_TOKENS: usize = 96;
+/// Maximum number of times that a text which is still too long is shortened again.
+const MAX_SHORTENINGS: usize = 3;
 
 /// What was chosen, the first choice first, so that the last can be given up first.
 pub(crate) struct Choice<'a> {
@@ -96,7 +96,7 @@ impl<'a> Choice<'a> {
     fn cost(&self, entry: &PackEntry<'_>, room: usize) -> Option<EntryCost> {
         let block = self.format.block(entry);
         // One that is surely too large need not be counted.
-        if block.len() / LONGEST > room {
+        if block.len() / MAX_TOKEN_BYTES > room {
             return None;
         }
         let opened = self.opened[entry.item.share as usize];
@@ -121,7 +121,7 @@ impl<'a> Choice<'a> {
                 // Half of what is left at most, so that one long memory leaves room for others;
                 // but not so little that none of them can say anything.
                 let half = if n == last { self.left } else { self.left / 2 };
-                let room = half.max(SHORT.min(self.left));
+                let room = half.max(MIN_SHORTENED_TOKENS.min(self.left));
                 if let Some((entry, cost)) = self.shorter(&entry, room) {
                     self.take(entry, cost);
                 }
@@ -133,7 +133,7 @@ impl<'a> Choice<'a> {
     fn shorter(&self, entry: &PackEntry<'a>, room: usize) -> Option<(PackEntry<'a>, EntryCost)> {
         let with = |text: String| PackEntry { text: Cow::Owned(text), ..entry.clone() };
         let mut tokens = room - self.cost(&with(String::new()), room)?.sum();
-        for _ in 0..TRIES {
+        for _ in 0..MAX_SHORTENINGS {
             let short = with(shorten(&entry.item.text, tokens)?);
             if let Some(cost) = self.cost(&short, room) {
                 return Some((short, cost));

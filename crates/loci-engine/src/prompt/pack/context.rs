@@ -1,8 +1,8 @@
-//! How is a model's window filled?
+//! Fills a model's context window.
 //!
-//! The system prompt, the tools and the input are never cut: what does not fit is an error that
-//! says by how much. Memory is packed into its budget, and the conversation fills what is left,
-//! newest first. The parts never add up to more than the window less the room for the answer.
+//! The system prompt, the tools and the input are never cut: if they do not fit, the error says by how much. Memories
+//! are packed into their budget, and the conversation fills the rest, newest first. **Invariant:** the parts never
+//! exceed the window minus the reserve for the answer.
 
 use loci_types::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};

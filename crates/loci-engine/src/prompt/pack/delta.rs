@@ -1,7 +1,6 @@
-//! What has changed since the agent last looked?
+//! The header of a pack that lists what changed since the agent's last call.
 //!
-//! A few lines at the head of what is recalled, so that nobody has to ask. At most [`BULLETS`]
-//! changes are told, a memory at most once, and no change means no header.
+//! At most [`BULLETS`] changes are listed, each memory at most once; without changes there is no header.
 
 use std::collections::HashSet;
 

@@ -1,8 +1,8 @@
-//! In what shape does it reach the prompt?
+//! The output formats of a pack.
 //!
-//! Every entry lies on lines of its own, so the tokens of the parts add up to about the tokens of
-//! the whole. No text of a memory can leave its place: in lists it is folded to one line, in JSON it is
-//! a string.
+//! Every entry is on its own lines, so the tokens of the parts add up to about the tokens of the whole.
+//! **Invariant:** the text of a memory cannot leave its entry: in lists it is folded to one line, in JSON it is a
+//! string.
 
 use std::borrow::Cow;
 use std::fmt;

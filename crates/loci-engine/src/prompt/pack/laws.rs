@@ -1,7 +1,7 @@
-//! What holds whatever is packed?
+//! Property tests of packing.
 //!
-//! Laws over texts of every sort: other scripts, emoji, control characters, endless words, and
-//! lines that try to look like ours.
+//! The texts include other scripts, emoji, control characters, very long words, and lines that imitate the markup of
+//! a pack.
 
 use jiff::Timestamp;
 use loci_types::MemoryId;

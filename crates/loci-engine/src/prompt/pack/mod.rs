@@ -1,9 +1,8 @@
-//! What of it goes into the prompt?
+//! Packs memories into a token budget.
 //!
-//! Pure. Memories, best first, become a text that never has more tokens than the budget: counted
-//! with a real tokenizer, in shares for facts, profiles, what happened when, and evidence. What
-//! one share leaves flows on to the others. The order is stable, and every memory shown is cited
-//! by its id, so that an agent can ask for it, correct it or forget it.
+//! Pure. Memories, best first, become a text that never has more tokens than the budget, counted with a real
+//! tokenizer, in shares for facts, profiles, events and evidence. Unused room of one share goes to the others. The
+//! order is stable, and every memory is cited by its id, so that an agent can get, correct or forget it.
 
 mod choose;
 pub mod context;

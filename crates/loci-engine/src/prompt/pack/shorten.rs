@@ -1,15 +1,15 @@
-//! What does a long text say in few words?
+//! Shortens a long text by selecting sentences.
 //!
-//! Extractive and pure: whole sentences are chosen that carry most, and no word is written that
-//! was not there. The result never has more tokens than it may have.
+//! Pure and extractive: whole sentences are selected and no word is added. **Invariant:** the result never has more
+//! tokens than allowed.
 
 use std::collections::{BinaryHeap, HashMap};
 
 use super::line::fold;
 use super::tokens::count_tokens;
 
-/// Fewer tokens than this say nothing.
-const LEAST: usize = 8;
+/// Minimum number of tokens of a shortened text.
+const MIN_TOKENS: usize = 8;
 /// What stands where sentences were left out.
 const GAP: &str = " … ";
 /// What the first sentence is worth above others like it; it mostly says what the rest is about.
@@ -29,7 +29,7 @@ pub fn shorten(text: &str, tokens: usize) -> Option<String> {
     if !whole.is_empty() && count_tokens(&whole) <= tokens {
         return Some(whole);
     }
-    if tokens < LEAST {
+    if tokens < MIN_TOKENS {
         return None;
     }
     let sentences: Vec<ScoredSentence> = ScoredSentence::all(text);

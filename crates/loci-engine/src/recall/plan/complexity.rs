@@ -1,7 +1,7 @@
-//! How much must be read to answer a question?
+//! Estimates how complex a question is, which determines its token budget.
 //!
-//! Pure. One thing asked is simple; several things, a comparison, a whole or a course of events is
-//! complex. A complex question costs more, so doubt stays simple.
+//! Pure. A question for one thing is simple; one for several things, a comparison, a whole or a course of events is
+//! complex. Complex questions cost more, so in doubt a question is simple.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

@@ -1,6 +1,6 @@
-//! What does a question want?
+//! Analysis of a query.
 //!
-//! Pure: a sentence and the clock come in; intent, complexity and the times it names come out.
+//! Pure: a sentence and the time go in; intent, complexity and the times it names come out.
 
 pub mod complexity;
 pub(crate) mod exemplars;

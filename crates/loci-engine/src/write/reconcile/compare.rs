@@ -1,7 +1,7 @@
-//! How do two texts differ?
+//! Compares two texts.
 //!
-//! Each question has a strict answer: a doubt is a difference. What says nothing new has no word, number or name that the
-//! other lacks, the same negations and conditions, and the same parts for the same words.
+//! Every comparison is strict: a doubt counts as a difference. A text repeats another if it has no word, number or
+//! name that the other lacks, the same negations and conditions, and the same roles for the same words.
 
 use std::collections::HashSet;
 

@@ -1,14 +1,14 @@
-//! What becomes of something new, in the light of what is known?
+//! Reconciliation: decides what becomes of a new statement, given known ones.
 //!
-//! Pure. A new statement meets those that it may repeat or contradict, and one [`Decision`] comes out with its reason. The
-//! table is the same when something is remembered, when a session is learned from, and in the night:
+//! Pure. A new statement is compared with those that it may repeat or contradict, and one [`Decision`] with its
+//! reason comes out. The table is the same for `remember`, for consolidation and for maintenance:
 //!
 //! | decision | only if |
 //! |---|---|
 //! | skip | the new text has no content word, number or name that the known one lacks |
-//! | replace | both state the same attribute of the same subject with all its qualifiers, of which there is one value at a time, or they agree but for one value, or the new text says outright that the old one has ended; and the known text is a single statement that is neither pinned, confirmed nor to be kept as it is |
-//! | add as history | the same, but what is known was said later |
-//! | add | anything else; near texts about the same subject are linked as `may_contradict` |
+//! | replace | both state the same attribute of the same subject with all its qualifiers, and the attribute has one value at a time, or they agree except for one value, or the new text says explicitly that the old one has ended; and the known text is a single statement that is neither pinned, confirmed nor stored as it is |
+//! | add as history | the same, but the known statement was said later |
+//! | add | anything else; similar texts about the same subject are linked as `may_contradict` |
 //!
 //! A similarity never decides. Nothing is ever deleted here.
 
@@ -128,8 +128,8 @@ enum Comparison {
     Unrelated,
 }
 
-/// At most so many known statements are linked with a new one that may contradict them.
-const LINKED: usize = 3;
+/// Maximum number of known statements that a new one is linked to as `may_contradict`.
+const MAX_CONTRADICTION_LINKS: usize = 3;
 
 /// What becomes of `new` beside `known`.
 pub fn reconcile(new: &Statement, known: &[KnownStatement], bands: &Bands) -> Decision {
@@ -153,7 +153,7 @@ pub fn reconcile(new: &Statement, known: &[KnownStatement], bands: &Bands) -> De
         }
     }
     linked.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let contradicts: Vec<MemoryId> = linked.iter().take(LINKED).map(|(one, _)| one.id).collect();
+    let contradicts: Vec<MemoryId> = linked.iter().take(MAX_CONTRADICTION_LINKS).map(|(one, _)| one.id).collect();
     match replaced {
         Some((old, reason)) if new.said_at < old.said_at => {
             Decision::AddAsHistory { known: old.id, until: old.said_at, reason: format!("{reason}, as it was before") }

@@ -1,7 +1,7 @@
-//! How does something new find its place among what is known?
+//! Reconciles a new memory with known ones and writes the result.
 //!
-//! Everything that is learned goes this way, whether someone said it or a session was read: look for what it may repeat or
-//! contradict, let [`reconcile`] decide, and make the changes that follow.
+//! Everything that is learned takes this path, from callers and from sessions: find known statements that it may
+//! repeat or contradict, let [`reconcile`] decide, and make the changes that follow.
 
 use jiff::Timestamp;
 use loci_store::Page;
@@ -24,7 +24,7 @@ const NEAREST: usize = 6;
 /// Memories about the same attribute of the same subject that are compared with a new one.
 const CLAIMED: usize = 100;
 /// Attempts, when someone else replaces the same memory at the same moment.
-const TRIES: usize = 32;
+const MAX_ATTEMPTS: usize = 32;
 /// Memories that recall returned to a thread and that are not learned from it again.
 const RETURNED: usize = 64;
 /// Days for which these are noted.
@@ -92,8 +92,8 @@ impl Engine {
                 // Someone else has replaced or changed what this was about.
                 Err(
                     loci_store::Error::Refused(_) | loci_store::Error::NotFound(_) | loci_store::Error::Conflict { .. },
-                ) if attempt < TRIES && !matches!(decision, Decision::Add { .. }) => {}
-                Err(loci_store::Error::Overtaken(_)) if attempt < TRIES => {}
+                ) if attempt < MAX_ATTEMPTS && !matches!(decision, Decision::Add { .. }) => {}
+                Err(loci_store::Error::Overtaken(_)) if attempt < MAX_ATTEMPTS => {}
                 Err(error) => return Err(error.into()),
             }
         }

@@ -1,7 +1,7 @@
-//! What does a text say, taken apart for comparison?
+//! Analyses a text for comparison.
 //!
-//! Words become their stems, numbers with units one quantity ("0.9 t" is "900 kg"), the speaker their key, and every word
-//! remembers the part it plays ("over spaces", "Mina's"). Two readings are compared word by word, never by a score.
+//! Words become their stems, numbers with units one quantity ("0.9 t" is "900 kg"), the speaker their key, and every
+//! word keeps its role ("over spaces", "Mina's"). Two analysed texts are compared word by word, never by a score.
 
 use std::collections::HashSet;
 

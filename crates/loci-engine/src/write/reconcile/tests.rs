@@ -1,4 +1,4 @@
-//! What becomes of pairs that people would meet?
+//! Tests of reconciliation on pairs of statements.
 
 use jiff::Timestamp;
 use proptest::prelude::*;

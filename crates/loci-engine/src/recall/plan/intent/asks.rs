@@ -1,6 +1,6 @@
-//! What does a question ask for beside its intent?
+//! Flags of a question beside its intent, for ranking.
 //!
-//! Flags for ranking. Several may hold at once; a flag that holds wrongly only moves a rank.
+//! Several may be set at once; a wrong flag only changes ranks.
 
 use super::folded::Folded;
 

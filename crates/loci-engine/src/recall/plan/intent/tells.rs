@@ -1,7 +1,6 @@
-//! Can a stored text answer a question for a time or a number?
+//! Checks whether a stored text can answer a question for a time or a number.
 //!
-//! Cheap, for every turn that is ranked: words are looked up, nothing is computed. It errs on the
-//! side of yes, since a yes only keeps a text in the race.
+//! Cheap, because every ranked turn is checked: words are looked up, nothing is computed. In doubt the answer is yes.
 
 use super::folded::{Folded, each};
 use crate::recall::plan::time::token::{Token, TokenKind, tokens};

@@ -1,7 +1,7 @@
-//! Which stretch of the calendar is meant, seen from now?
+//! Converts calendar expressions to spans of time, relative to now.
 //!
-//! Dates become instants here and nowhere else, in the time zone of `now`. Every answer is an
-//! `Option`: a stretch that the calendar does not reach is not said.
+//! Dates become instants only here, in the time zone of `now`. Every result is an `Option`: a span outside the
+//! calendar is `None`.
 
 use jiff::civil::{Date, Weekday};
 use jiff::{Span, Timestamp, Zoned};

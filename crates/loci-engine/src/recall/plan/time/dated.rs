@@ -1,7 +1,7 @@
-//! Which stretch of the calendar do words name: a date, a month, a season, a year, a holiday?
+//! Reads dates, months, seasons, years and holidays.
 //!
-//! Words that are often something else ("may", "march", "fall", "sat", "среда") count only where a
-//! time is expected: behind a preposition of time, or beside a day or a year.
+//! Words that are often something else ("may", "march", "fall", "sat", "среда") count only where a time is expected:
+//! after a preposition of time, or beside a day or a year.
 
 use jiff::civil::{Date, DateTime};
 use jiff::{Span, Timestamp};

@@ -1,7 +1,7 @@
-//! What does a run of digits mean: a number, a date, a clock, or none of them?
+//! Classifies a run of digits as a number, a date, a clock time, or none of them.
 //!
-//! Versions, prices, telephone and ticket numbers, ratios and addresses are [`TokenKind::Other`]: a
-//! numeral counts only where nothing else is attached to it.
+//! Versions, prices, telephone and ticket numbers, ratios and addresses are [`TokenKind::Other`]: a numeral counts
+//! only if nothing else is attached to it.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};

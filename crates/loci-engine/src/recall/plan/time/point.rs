@@ -1,7 +1,7 @@
-//! Which one stretch of time do the words from here on name?
+//! Reads one time expression at a position.
 //!
-//! A [`Reader`] tries every rule at a place and keeps the longest reading. Rules look behind for
-//! prepositions but never take them in. They nest to a fixed depth, so reading stays linear.
+//! A [`Reader`] tries every rule at a position and keeps the longest match. Rules look back for prepositions but
+//! never include them. They nest to a fixed depth, so reading stays linear.
 
 use jiff::Zoned;
 use loci_types::{Grain, TimeSpan};

@@ -1,7 +1,7 @@
-//! From when to when, if a sentence names one end or both?
+//! Reads ranges of time with one end or both.
 //!
-//! Both ends are inside: "from March to June" holds June. What is said without a year is the last
-//! that has begun, and its end the first that follows it.
+//! Both ends are included: "from March to June" contains June. An expression without a year is the last that has
+//! begun, and its end the first that follows it.
 
 use jiff::Timestamp;
 use jiff::civil::Date;

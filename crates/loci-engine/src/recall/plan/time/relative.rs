@@ -1,4 +1,4 @@
-//! Which stretch do words count from now: yesterday, last week, three days ago?
+//! Reads times relative to now: yesterday, last week, three days ago.
 
 use jiff::Span;
 use loci_types::{Grain, TimeSpan};

@@ -1,7 +1,7 @@
-//! Which words and numbers stand in a sentence, and where?
+//! Splits a sentence into tokens: words and numbers with their positions.
 //!
-//! Tokens ascend, do not overlap and lie on char boundaries. What looks like code, a path or an
-//! address is one [`TokenKind::Other`], so that no rule can read a date out of a part of it.
+//! Tokens ascend, do not overlap and are on char boundaries. Code, a path or an address is one [`TokenKind::Other`],
+//! so that no rule reads a date out of a part of it.
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
-//! Which words speak of time?
+//! Word lists of time expressions.
 //!
-//! Word lists alone, in English and Russian, with the months and days of German, French and Spanish, as tokens spell them: lower case, "е" for "ё". A row
-//! holds the forms of one word. Whether a word means time where it stands is judged by the grammar.
+//! English and Russian, with the months and days of German, French and Spanish, as tokens spell them: lower case, "е"
+//! for "ё". A row has the forms of one word. The grammar decides whether a word means a time where it occurs.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
