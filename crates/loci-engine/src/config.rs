@@ -88,8 +88,8 @@ pub struct Retrieval {
     pub overfetch: usize,
     /// Candidates per lane at least, so that short answers are ranked as well as long ones.
     pub candidates: usize,
-    /// Cosine below which the vector lane does not count; none: `vector_floor` in recall, where other
-    /// evidence decides too, and the model's own threshold in search.
+    /// Cosine below which the vector lane does not count. Default: `vector_floor` in recall, where other evidence
+    /// decides too, and the model's own threshold in search.
     pub threshold: Option<f64>,
     /// Cosine below which recall does not even look.
     pub vector_floor: f64,
@@ -97,8 +97,8 @@ pub struct Retrieval {
     pub weights: Weights,
     /// What the strongest relation of a memory adds to its score.
     pub relation_weight: f64,
-    /// The time zone in which "yesterday" is meant, by its IANA name; empty: the machine's where one is
-    /// known, else UTC.
+    /// The time zone of relative times such as "yesterday", by its IANA name. Default (empty): that of the machine if
+    /// it is known, otherwise UTC.
     pub time_zone: String,
     /// Weights of clues that are not the usual ones.
     pub clues: BTreeMap<Clue, f64>,
@@ -186,8 +186,8 @@ impl Weights {
 pub struct Lifecycle {
     /// Days between a soft delete and the end.
     pub purge_days: u32,
-    /// How fast the confidence of a new memory fades; none: by its kind, so that confidence is used up
-    /// when recency is.
+    /// The decay rate of the confidence of new memories. Default: by kind, so that confidence decays together with
+    /// recency.
     pub decay_rate: Option<f64>,
     /// Confidence below which a memory is decayed: ranked down and offered for confirmation.
     pub decayed_below: f64,
@@ -205,7 +205,7 @@ pub struct Lifecycle {
     pub archive_below: f64,
     /// Layers whose relevance does not fade.
     pub exempt_layers: Vec<Layer>,
-    /// Memories of a user, for each agent, above which the weakest are archived; none: no bound.
+    /// Number of memories of a user, for each agent, above which the weakest are archived. Default: no limit.
     pub max_memories_per_user: Option<usize>,
     /// A chain with more versions loses those in the middle.
     pub collapse_above: usize,
@@ -250,7 +250,7 @@ pub struct Bands {
     pub later: f64,
     /// Cosine at which two are linked as related.
     pub link: f64,
-    /// So many are linked.
+    /// Maximum number of links of a new memory.
     pub links: usize,
     /// Days for which a pair that was looked at is not looked at again.
     pub fingerprint_days: u32,
@@ -361,7 +361,7 @@ pub struct Batching {
     pub size: usize,
     /// Milliseconds after the first began to wait.
     pub milliseconds: u64,
-    /// So many may wait; whoever comes then waits with them.
+    /// Maximum number of queued writes. Further writes wait.
     pub waiting: usize,
 }
 

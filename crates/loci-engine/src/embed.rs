@@ -26,7 +26,7 @@ enum Encoding {
 }
 
 impl Engine {
-    /// What the model sees in a question. `None` when there is no model or it fails.
+    /// Embeds a query. `None` without a model, or if it fails.
     pub(crate) async fn embed_question(&self, text: &str) -> Option<(Vector, Embedding)> {
         let embedder = self.embedder.as_ref()?;
         let made = one(embedder.as_ref(), text, self.detail()).await?;
@@ -79,17 +79,18 @@ impl Engine {
         Ok(Some(Vector { model: known.name.clone(), values, token_states: None }))
     }
 
-    /// The vector of a text that is no memory. `None` when there is no model or it fails.
+    /// The vector of a text that is not stored as a memory. `None` without a model, or if it fails.
     pub(crate) async fn embed_text(&self, text: &str) -> Option<Vec<f32>> {
         Some(one(self.embedder.as_ref()?.as_ref(), text, Detail::Sentence).await?.vector)
     }
 
-    /// The vector of a memory. `None` when there is no model or it fails: the words are kept, the vector follows.
+    /// The vector of a memory. `None` without a model, or if it fails: then the memory is stored and its vector
+    /// follows.
     pub(crate) async fn embed_one(&self, memory: &Memory) -> Option<Vector> {
         self.embed_or_wait(&[memory]).await?.pop()
     }
 
-    /// A vector for each memory. `None` when there is no model or it fails.
+    /// The vectors of several memories. `None` without a model, or if it fails.
     pub(crate) async fn embed_or_wait(&self, memories: &[&Memory]) -> Option<Vec<Vector>> {
         self.embed(memories).await.unwrap_or_else(|error| {
             tracing::warn!(%error, "the embedding model failed");
@@ -97,7 +98,7 @@ impl Engine {
         })
     }
 
-    /// A vector for each memory, or why not. `None` when there is no model.
+    /// The vectors of several memories, each with its own error. `None` without a model.
     pub(crate) async fn embed(&self, memories: &[&Memory]) -> Result<Option<Vec<Vector>>> {
         let Some(embedder) = &self.embedder else { return Ok(None) };
         let (mut texts, mut others) = (Vec::new(), Vec::new());

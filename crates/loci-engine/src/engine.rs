@@ -136,7 +136,7 @@ impl Engine {
         &self.config
     }
 
-    /// The model that embeds; none: words alone.
+    /// The embedding model. `None` if search is by words alone.
     pub fn model(&self) -> Option<&loci_models::Model> {
         self.embedder.as_ref().map(|embedder| embedder.model())
     }
@@ -178,7 +178,7 @@ impl Engine {
     pub(crate) fn change(&self, caller: &Caller, node: &str, reason: &str, action: Action) -> Change {
         Change {
             action,
-            reason: self.tellable(reason),
+            reason: self.mask_reason(reason),
             provenance: Provenance {
                 actor: self.actor(caller),
                 node: node.to_owned(),
@@ -190,11 +190,11 @@ impl Engine {
     }
 
     /// A reason as the ledger may tell it: someone may have given it in their own words.
-    fn tellable(&self, reason: &str) -> String {
-        let mut told = reason.to_owned();
-        // A quiet pass refuses nothing, so there is no error to tell.
-        let _ = Pass::quiet(&self.redactor).text("reason", &mut told);
-        told
+    fn mask_reason(&self, reason: &str) -> String {
+        let mut masked = reason.to_owned();
+        // A quiet pass refuses nothing, so it cannot fail.
+        let _ = Pass::quiet(&self.redactor).text("reason", &mut masked);
+        masked
     }
 
     /// Who the ledger says did it: whoever they say they are, else the credential they came with.

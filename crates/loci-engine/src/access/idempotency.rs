@@ -43,7 +43,7 @@ struct AnswerRecord {
 }
 
 impl Engine {
-    /// The answer that was given to this request under this key; none: it is new.
+    /// Returns the stored answer to this request under this key, or `None` if the request is new.
     pub async fn answered(&self, caller: &Caller, key: &str, fingerprint: &[u8; 32]) -> Result<Option<StoredAnswer>> {
         let name = name(caller, key)?;
         let visible = policy::whole(&caller.tenant);

@@ -182,7 +182,7 @@ impl Engine {
     }
 }
 
-/// The id of a key, also if the whole key was given: its secret must not be told again.
+/// The id of a key, also if the whole key was given: the secret must not be repeated in a response.
 fn bare(given: &str) -> &str {
     given.strip_prefix(PREFIX).map_or(given, |rest| rest.split('_').next().unwrap_or_default())
 }
@@ -197,13 +197,10 @@ fn check_name(name: &str) -> Result<()> {
 }
 
 fn unknown(id: &str) -> crate::Error {
-    Error::new(ErrorKind::NotFound, format!("there is no key `{id}`"))
-        .at("id")
-        .hint("`loci key list` shows them")
-        .into()
+    Error::new(ErrorKind::NotFound, format!("unknown key `{id}`")).at("id").hint("`loci key list` shows them").into()
 }
 
-/// So many random bytes, in letters and digits.
+/// Returns this number of random bytes, as letters and digits.
 pub(crate) fn random<const BYTES: usize>() -> Result<String> {
     let mut bytes = [0; BYTES];
     getrandom::fill(&mut bytes)

@@ -24,7 +24,7 @@ pub struct Caller {
     pub operator: bool,
     /// What they may do.
     pub role: Role,
-    /// The categories that their credential lets them see; none: all.
+    /// The categories that the credential allows. `None` if it allows all.
     pub categories: Option<BTreeSet<String>>,
     /// The agents that their credential is bound to. Whoever leaves the agent out is still one of them,
     /// and sees no more than they all may.
@@ -32,7 +32,7 @@ pub struct Caller {
     /// Whether the pool among the identifiers was filled in from the credential and not named by anyone.
     /// Whoever is not in it, or no longer, then sees everything of theirs but the pool.
     pub pool_implied: bool,
-    /// The credential they came with, for the ledger; none: there was none to show.
+    /// The credential, for the ledger. `None` if the request had none.
     pub credential: Option<String>,
     /// The request in which they ask, for the ledger.
     pub request: Option<String>,
@@ -79,8 +79,8 @@ impl Caller {
         let (nobody, pool_named) = (asked.is_empty(), asked.pool_id.is_some());
         let begun = asked.agent_id.is_some() || asked.session_id.is_some();
         for which in Identifier::ALL {
-            let meant = nobody || which == Identifier::User && begun;
-            if meant && asked.get(which).is_none() {
+            let implied = nobody || which == Identifier::User && begun;
+            if implied && asked.get(which).is_none() {
                 asked.set(which, grant.bounds.single(which).map(str::to_owned));
             }
         }
@@ -127,14 +127,14 @@ impl Membership {
     }
 }
 
-/// What whoever is not in a pool is told. It does not say whether there is one of that name.
+/// The error for a caller who is not a member of a pool. It does not reveal whether the pool exists.
 pub(crate) fn stranger(pool: &str) -> Error {
     Error::new(ErrorKind::Unauthorized, format!("pool `{pool}` is not open to this caller"))
         .at("poolId")
         .hint("only its members see a pool: give agentId (--agent NAME) of one, or ask the operator to let it join")
 }
 
-/// The categories that both sides allow; none: all of them.
+/// The categories that both sides allow. `None` if both allow all.
 pub(crate) fn both(one: Option<BTreeSet<String>>, other: Option<&BTreeSet<String>>) -> Option<BTreeSet<String>> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.intersection(other).cloned().collect()),
@@ -187,12 +187,12 @@ pub fn target(caller: &Caller, layer: Option<Layer>) -> Result<Scope, Error> {
 
 /// The same with the pool that it is in.
 pub(crate) fn target_in(caller: &Caller, membership: &Membership, layer: Option<Layer>) -> Result<Scope, Error> {
-    meant(&*membership.admits(caller)?, layer)
+    scope_for(&*membership.admits(caller)?, layer)
 }
 
 /// The scope that identifiers mean, whoever may write there: in the layer given, or in the most specific
 /// one that they open.
-pub(crate) fn meant(given: &Identifiers, layer: Option<Layer>) -> Result<Scope, Error> {
+pub(crate) fn scope_for(given: &Identifiers, layer: Option<Layer>) -> Result<Scope, Error> {
     match layer.or_else(|| given.layers().first().copied()) {
         Some(layer) => Scope::new(layer, given),
         None => Err(nobody(given)),
@@ -399,7 +399,7 @@ mod tests {
                     }
                 }
             }
-            // Another layer is no way around it.
+            // Naming another layer does not bypass the check.
             assert!(visible(caller, Some(&[Layer::User])).is_err() && target(caller, Some(Layer::User)).is_err());
         }
     }

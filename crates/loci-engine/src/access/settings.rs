@@ -24,7 +24,7 @@ pub(crate) struct AgentSettings {
     pub(crate) limit: Option<usize>,
     /// Cosine below which the vector lane does not count.
     pub(crate) threshold: Option<f64>,
-    /// The categories it may see; none: all.
+    /// The categories that the agent may see. Default: all.
     pub(crate) categories: Option<BTreeSet<String>>,
 }
 
@@ -123,7 +123,7 @@ impl Engine {
         Ok(settings)
     }
 
-    /// The categories that this caller may see and write, by its agent and its credential; none: all.
+    /// The categories that this caller may see and write, by its agent and its credential. `None` if all are allowed.
     pub(crate) async fn categories_of(&self, caller: &Caller) -> Result<Option<BTreeSet<String>>> {
         Ok(policy::both(self.settings_of(caller).await?.categories, caller.categories.as_ref()))
     }
@@ -140,7 +140,7 @@ impl Engine {
     }
 }
 
-/// Refuses categories outside of those that are allowed (none: all are), by name.
+/// Refuses categories outside of the allowed ones, by name. `None` allows all.
 pub(crate) fn within<T: AsRef<str>>(allowed: Option<&BTreeSet<String>>, asked: &[T]) -> Result<(), Error> {
     let Some(allowed) = allowed else { return Ok(()) };
     match asked.iter().map(AsRef::as_ref).find(|category| !allowed.contains(*category)) {

@@ -109,7 +109,7 @@ impl Engine {
 }
 
 fn unknown(tenant: &str) -> crate::Error {
-    Error::new(ErrorKind::NotFound, format!("there is no tenant `{tenant}`"))
+    Error::new(ErrorKind::NotFound, format!("unknown tenant `{tenant}`"))
         .at("tenant")
         .hint("list the tenants to see their names")
         .into()

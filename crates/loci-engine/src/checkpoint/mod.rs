@@ -31,7 +31,7 @@ pub struct NewCheckpoint {
     pub thread_id: String,
     /// The part of the program; empty: the whole.
     pub namespace: String,
-    /// Its id; none: a new one.
+    /// Its id. Default: a new one.
     pub id: Option<String>,
     /// The checkpoint it came from.
     pub parent_id: Option<String>,
@@ -62,7 +62,7 @@ pub struct CheckpointReceipt {
 pub struct CheckpointRequest {
     /// The thread.
     pub thread_id: String,
-    /// The namespace; none: all.
+    /// The namespace. Default: all.
     pub namespace: Option<String>,
     /// The one with this id.
     pub id: Option<String>,
@@ -70,7 +70,7 @@ pub struct CheckpointRequest {
     pub before: Option<String>,
     /// Only those whose metadata have these values.
     pub metadata: Map<String, Value>,
-    /// Whether their bytes are told, and what was written beside them.
+    /// Whether data and pending writes are included.
     pub data: bool,
     /// Number of checkpoints to skip from the start of the list.
     pub offset: usize,

@@ -29,7 +29,7 @@ impl GraphDraft {
     pub(super) fn hold(&mut self, memories: &[Memory]) {
         for memory in memories {
             if let Some(part) = GraphRecord::read(memory) {
-                // Of two that go by one name the older counts, in whichever order they are told.
+                // Of two entities with the same name the older counts, whatever their order.
                 let held = self.held.entry(part.key()).or_insert(memory.id);
                 *held = memory.id.min(*held);
             }

@@ -61,8 +61,8 @@ impl Engine {
                 continue;
             }
             let at = |error: Error| {
-                let told = Error::new(error.kind(), format!("line {}: {error}", place + 1)).at("jsonl");
-                told.hint("nothing was imported; mend the line or take it out")
+                let located = Error::new(error.kind(), format!("line {}: {error}", place + 1)).at("jsonl");
+                located.hint("nothing was imported; mend the line or take it out")
             };
             let line: GraphLine =
                 serde_json::from_str(text).map_err(|error| at(Error::invalid("jsonl", error.to_string())))?;

@@ -153,7 +153,7 @@ fn article(word: &str) -> &'static str {
     if vowel { "an" } else { "a" }
 }
 
-/// The key of a memory that is part of a graph; none: it is not.
+/// The key of a memory that is a record of a graph. `None` for other memories.
 pub(crate) fn key_of(memory: &Memory) -> Option<ContentHash> {
     GraphRecord::read(memory).map(|part| part.key())
 }
@@ -206,7 +206,7 @@ mod tests {
                 assert_ne!(part.key(), other.key(), "{part:?} {other:?}");
             }
         }
-        // A type is no part of what an entity is.
+        // The type does not identify an entity.
         let other = GraphRecord::Entity { name: "Ana".into(), entity_type: "robot".into() };
         assert_eq!(other.key(), entity("Ana").key());
     }

@@ -33,10 +33,10 @@ impl Engine {
     pub async fn graph_search(&self, caller: &Caller, query: &str) -> Result<Graph> {
         let wanted = query.to_lowercase();
         let says = |text: &String| text.to_lowercase().contains(&wanted);
-        let meant = |entity: &GraphEntity| {
+        let is_selected = |entity: &GraphEntity| {
             says(&entity.name) || says(&entity.entity_type) || entity.observations.iter().any(says)
         };
-        Ok(only(self.graph_read(caller).await?, meant))
+        Ok(only(self.graph_read(caller).await?, is_selected))
     }
 
     /// The entities with exactly these names, and the relations that start or end at one of them.
@@ -86,8 +86,8 @@ impl Engine {
     }
 }
 
-/// The graph that records make up. Observations of an entity that is gone are not told; entities
-/// that share a name, because one was restored, are one.
+/// Assembles the graph from its records. Observations of a deleted entity are left out; entities that share a name,
+/// because one was restored, are merged.
 fn assemble(records: Vec<Memory>) -> Graph {
     let mut graph = Graph::default();
     let mut by_name: HashMap<String, usize> = HashMap::new();
@@ -115,9 +115,9 @@ fn assemble(records: Vec<Memory>) -> Graph {
     graph
 }
 
-/// The entities that are meant, and the relations that touch one of them.
-fn only(mut graph: Graph, meant: impl Fn(&GraphEntity) -> bool) -> Graph {
-    graph.entities.retain(meant);
+/// Keeps the selected entities, and the relations that start or end at one of them.
+fn only(mut graph: Graph, is_selected: impl Fn(&GraphEntity) -> bool) -> Graph {
+    graph.entities.retain(is_selected);
     let names: HashSet<&String> = graph.entities.iter().map(|entity| &entity.name).collect();
     graph.relations.retain(|relation| names.contains(&relation.from) || names.contains(&relation.to));
     graph

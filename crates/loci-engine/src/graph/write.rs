@@ -245,7 +245,7 @@ impl Engine {
         draft: &GraphDraft,
     ) -> Result<(Vec<Entity>, HashMap<String, EntityId>)> {
         let mut seen = HashSet::new();
-        // An entity is told of before anything is said of it, so its type is the one that counts.
+        // Entities come before the records that refer to them, so their types are known.
         let mentions: Vec<Mention> = draft
             .added
             .iter()
@@ -260,14 +260,15 @@ impl Engine {
         Ok((resolved.named, names.into_iter().zip(resolved.ids).collect()))
     }
 
-    /// Takes every part away that is meant.
-    async fn graph_remove(&self, caller: &Caller, meant: impl Fn(&GraphRecord) -> bool) -> Result<()> {
+    /// Deletes every selected record.
+    async fn graph_remove(&self, caller: &Caller, is_selected: impl Fn(&GraphRecord) -> bool) -> Result<()> {
         let place = self.graph_writer(caller).await?;
         let purge_at = days_after(self.now(), i64::from(self.config.lifecycle.purge_days));
         for attempt in 1.. {
             let records = self.graph_records(&place.visible).await?;
-            let gone =
-                records.iter().filter_map(|memory| GraphRecord::read(memory).filter(&meant).map(|part| (memory, part)));
+            let gone = records
+                .iter()
+                .filter_map(|memory| GraphRecord::read(memory).filter(&is_selected).map(|part| (memory, part)));
             let forget = |(memory, part): (&Memory, GraphRecord)| {
                 // What was said of it since it was read would be left behind.
                 let expect = matches!(part, GraphRecord::Entity { .. }).then_some(memory.version);

@@ -222,7 +222,7 @@ impl Engine {
         }
     }
 
-    /// What must be asked before this statement is known; none: nobody.
+    /// The field that needs consent before this statement holds, if any.
     pub(crate) async fn consent_needed(
         &self,
         visible: &Visible,
@@ -289,7 +289,7 @@ impl Engine {
         actions.push(Action::Add(Box::new(addition)));
         for turn in &candidate.from {
             actions.push(Action::Link(self.edge(id, *turn, Relation::DerivedFrom, 1.0, at)));
-            // What waits for consent is not told from the turn that says it either.
+            // The turn with a statement that waits for consent is not returned either.
             if sensitive {
                 let (confidence, relevance, purge_at) = (None, None, None);
                 actions.push(Action::Fade { id: *turn, state: State::Archived, confidence, relevance, purge_at });

@@ -29,9 +29,9 @@ const MAX_SOURCES: usize = 100;
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct NewFact {
-    /// The layer; none: that of the sources, or the most specific one that the identifiers open.
+    /// The layer. Default: that of the sources, or the most specific one that the identifiers allow.
     pub layer: Option<Layer>,
-    /// What sort of thing it says; none: `fact`.
+    /// The category of the fact. Default: `fact`.
     pub fact_type: Option<String>,
     /// What it is about.
     pub subject: String,
@@ -39,7 +39,7 @@ pub struct NewFact {
     pub predicate: String,
     /// What is said of that side.
     pub object: String,
-    /// How sure the caller is, `0..=1`; none: 1.
+    /// The confidence, 0 to 1. Default: 1.
     #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
     pub confidence: Option<f64>,
     /// Anything else, by name; null takes a field away.

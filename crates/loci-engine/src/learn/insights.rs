@@ -126,7 +126,7 @@ impl Engine {
     async fn news(&self, visible: &Visible, turns: &[Memory], at: Timestamp) -> Result<Vec<String>> {
         let since = turns.first().map(|turn| turn.created_at);
         let created = TimeRange { from: since, until: None };
-        let filter = Filter { kinds: self.told_kinds(), created, ..Filter::at(at) };
+        let filter = Filter { kinds: self.non_episodic_kinds(), created, ..Filter::at(at) };
         let page = Page { after: None, limit: MAX_NEW_FACTS };
         let new = self.store.scan(visible, &filter, page).await?.memories;
         Ok(new.iter().map(|memory| crate::reported(memory).into_owned()).collect())

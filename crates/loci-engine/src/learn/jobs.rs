@@ -59,7 +59,7 @@ enum Progress {
 }
 
 impl Engine {
-    /// Does up to `limit` waiting jobs of these kinds; none: of all but vectors.
+    /// Runs up to `limit` waiting jobs of these kinds. Default: all kinds except embedding.
     pub async fn work(&self, caller: &Caller, kinds: &[JobKind], limit: usize) -> Result<JobRun> {
         policy::operator(caller, "does what was left for later")?;
         crate::access::bounds::between("limit", limit, 1, usize::MAX)?;
@@ -163,7 +163,7 @@ impl Engine {
         }
     }
 
-    /// Lists all jobs in these states, oldest first; none: in all.
+    /// Lists all jobs in these states, oldest first. Default: all states.
     pub async fn jobs(&self, caller: &Caller, states: &[&str]) -> Result<Vec<JobRecord>> {
         self.jobs_from(caller, states, 0, usize::MAX).await
     }
@@ -209,7 +209,7 @@ impl Engine {
     }
 }
 
-/// When a failed job is tried again; none: never by itself.
+/// When a failed job is retried. `None` if it is not retried automatically.
 fn retry_at(job: &Job, error: &Error, now: Timestamp) -> Option<Timestamp> {
     // Who is asked to wait waits, however often.
     if error.kind() == ErrorKind::RateLimited {

@@ -97,8 +97,11 @@ impl Engine {
         let user_id = session.scope.identifiers().user_id;
         let user = Scope::new(Layer::User, &Identifiers { user_id, ..Identifiers::default() })?;
         let seen = policy::upkeep(tenant, &session.scope);
-        let filter =
-            Filter { importance_min: Some(rules.promotion_threshold), kinds: self.told_kinds(), ..Filter::at(at) };
+        let filter = Filter {
+            importance_min: Some(rules.promotion_threshold),
+            kinds: self.non_episodic_kinds(),
+            ..Filter::at(at)
+        };
         let page = Page { after: None, limit: MAX_PROMOTED };
         let mut matters = self.store.scan(&seen, &filter, page).await?.memories;
         matters.retain(|memory| !memory.metadata.contains_key(PROMOTED_TO));
@@ -169,7 +172,7 @@ impl Engine {
 
 /// The error for a session that does not exist or is not visible.
 pub(crate) fn unknown_session(session_id: &str) -> Error {
-    Error::new(ErrorKind::NotFound, format!("there is no session `{session_id}` here"))
+    Error::new(ErrorKind::NotFound, format!("unknown session `{session_id}`"))
         .at("sessionId")
         .hint("`loci session list` shows them")
 }

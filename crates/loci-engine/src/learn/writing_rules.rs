@@ -71,7 +71,7 @@ impl fmt::Display for Breach {
             Breach::TooManySentences { count } => write!(f, "it has {count} sentences, not one or two"),
             Breach::FirstPerson { word } => write!(f, "`{word}` is the first person; name who it is"),
             Breach::Pronoun { word } => write!(f, "`{word}` is a pronoun before any name; name who or what it is"),
-            Breach::NotPastTense => write!(f, "it is not in the past tense, which an episode is told in"),
+            Breach::NotPastTense => write!(f, "it is not in the past tense, which an episode requires"),
         }
     }
 }

@@ -54,11 +54,11 @@ impl Engine {
         weak.truncate(limit);
         let ids: Vec<MemoryId> = weak.iter().map(|(_, _, id)| *id).collect();
         let memories = self.store.fetch(&visible, &ids).await?;
-        let told = |memory: Memory| {
+        let with_confidence = |memory: Memory| {
             let (confidence_now, gone_at, _) = *weak.iter().find(|(_, _, id)| *id == memory.id)?;
             Some(WeakMemory { memory, confidence_now, gone_at })
         };
-        Ok(memories.into_iter().filter_map(told).collect())
+        Ok(memories.into_iter().filter_map(with_confidence).collect())
     }
 
     fn weakness(&self, memory: &AgeingRow, below: f64, now: Timestamp) -> Option<(f64, Option<Timestamp>, MemoryId)> {

@@ -30,15 +30,15 @@ pub(crate) const SAVED: &str = "summary tokens saved";
 /// What is to be summarized.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SummarizeRequest {
-    /// The turns of this session; none: what is known, newest last.
+    /// The session whose turns are summarized. Default: the memories of the scope, newest last.
     pub session: Option<String>,
-    /// How; none: as it is set.
+    /// The strategy. Default: as configured.
     pub strategy: Option<SummaryStrategy>,
-    /// In so many tokens; none: as it is set.
+    /// Maximum number of tokens. Default: as configured.
     pub target_tokens: Option<usize>,
     /// Which memories, when no session is named.
     pub filter: Option<Filter>,
-    /// In these layers; none: in all that the identifiers open.
+    /// The layers. Default: all that the identifiers allow.
     pub layers: Option<Vec<Layer>>,
 }
 
@@ -68,19 +68,17 @@ impl Engine {
                         .into());
                 }
                 let Some(session) = found.pop() else {
-                    return Err(Error::new(
-                        loci_types::ErrorKind::NotFound,
-                        format!("there is no session `{name}` here"),
-                    )
-                    .at("sessionId")
-                    .hint("`loci session list` shows them")
-                    .into());
+                    return Err(Error::new(loci_types::ErrorKind::NotFound, format!("unknown session `{name}`"))
+                        .at("sessionId")
+                        .hint("`loci session list` shows them")
+                        .into());
                 };
                 self.whole_session(&visible, &session).await?
             }
             None => {
-                let filter =
-                    request.filter.unwrap_or_else(|| Filter { kinds: self.told_kinds(), ..Filter::at(self.now()) });
+                let filter = request
+                    .filter
+                    .unwrap_or_else(|| Filter { kinds: self.non_episodic_kinds(), ..Filter::at(self.now()) });
                 filter.validate()?;
                 self.all_of(&visible, &filter).await?
             }
@@ -173,7 +171,7 @@ impl Engine {
         addition.jobs.extend(self.embed_jobs(addition.memory.id, at));
         let id = addition.memory.id;
         let mut actions = vec![Action::Add(Box::new(addition))];
-        // The first and the last turn tell which ones are meant.
+        // The first and the last turn identify the summarized range.
         let ends = turns.first().into_iter().chain(turns.last().filter(|_| turns.len() > 1));
         actions.extend(ends.map(|turn| Action::Link(self.edge(id, turn.id, Relation::DerivedFrom, 1.0, at))));
         actions.push(note(None, SAVED, NoteValue::Add(summary.tokens_saved as f64)));
@@ -203,7 +201,7 @@ impl Engine {
         Ok(turns)
     }
 
-    /// The newest of those that are meant, in the order they came.
+    /// The newest of the matching memories, in the order in which they were added.
     async fn all_of(&self, visible: &Visible, filter: &Filter) -> Result<Vec<Memory>> {
         let mut found: Vec<Memory> = Vec::new();
         let mut after = None;

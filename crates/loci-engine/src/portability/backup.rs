@@ -115,15 +115,13 @@ impl Engine {
         let part = BackupPart::for_caller(caller, part)?;
         match &part.tenant {
             Some(tenant) if *tenant != caller.tenant && !self.tenants_of(caller).await?.contains(tenant) => {
-                Err(Error::new(ErrorKind::NotFound, format!("there is no tenant `{}`", tenant.name()))
-                    .at("tenant")
-                    .into())
+                Err(Error::new(ErrorKind::NotFound, format!("unknown tenant `{}`", tenant.name())).at("tenant").into())
             }
             _ => Ok(part),
         }
     }
 
-    /// Makes a full backup in the folder. `progress` is told the number of rows that were written so far. The backup is
+    /// Makes a full backup in the folder. `progress` receives the number of rows written so far. The backup is
     /// abandoned when `cancelled` returns true.
     pub async fn create_backup(
         &self,
@@ -139,14 +137,14 @@ impl Engine {
         let (at, mut rows) = (self.now(), 0);
         let name = format!("{}{}{FULL_BACKUP}", part.prefix(), backup_stamp(at));
         let plan = BackupPlan { tenant: part.tenant, space: part.space, since: None, at };
-        let told = Box::new(move |step: &BackupStep| {
+        let report = Box::new(move |step: &BackupStep| {
             rows += step.rows;
             progress(rows);
         });
         // Batched writes that were acknowledged belong into it.
         self.write_waiting().await;
         let path = folder.join(&name);
-        let made = create_backup_file(&*self.store, plan, &path, told, cancelled).await;
+        let made = create_backup_file(&*self.store, plan, &path, report, cancelled).await;
         let backup = made.map_err(|error| match error.kind() {
             ErrorKind::Storage => unwritable(&path, &std::io::Error::other(error.to_string())).into(),
             _ => crate::Error::from(error),
@@ -310,13 +308,13 @@ fn without_folder(error: loci_store::Error, path: &Path) -> crate::Error {
         return error.into();
     }
     tracing::error!(%error, "a backup cannot be used");
-    let told = Error::new(error.kind(), message.replace(&place, &name)).at("name");
-    told.hint("nothing was changed; use another backup, or a copy of this one").into()
+    let located = Error::new(error.kind(), message.replace(&place, &name)).at("name");
+    located.hint("nothing was changed; use another backup, or a copy of this one").into()
 }
 
 fn unknown(name: &str) -> Error {
     let shown: String = name.chars().take(LONGEST_NAME).collect();
-    Error::new(ErrorKind::NotFound, format!("there is no backup `{shown}`"))
+    Error::new(ErrorKind::NotFound, format!("unknown backup `{shown}`"))
         .at("name")
         .hint("list the backups to see their names")
 }

@@ -54,7 +54,7 @@ impl Engine {
         // The same rules as for any other name of a user.
         Identifiers { user_id: Some(user.to_owned()), ..Identifiers::default() }.validate()?;
         let found = self.store.user_data(&policy::whole(&caller.tenant), user).await?;
-        Ok(told(user, found))
+        Ok(erasure_report(user, found))
     }
 
     /// Erases all that a user left. `scrub` also cleans freed pages, words and logs, which takes long and holds
@@ -103,7 +103,7 @@ impl Engine {
     }
 }
 
-fn told(user: &str, found: BTreeMap<Space, UserData>) -> Erasure {
+fn erasure_report(user: &str, found: BTreeMap<Space, UserData>) -> Erasure {
     let total = found.values().fold(UserData::default(), |sum, more| sum.and(more));
     let spaces = found.into_iter().filter(|(_, of)| *of != UserData::default());
     Erasure {

@@ -24,7 +24,7 @@ impl Engine {
     /// The record that `remember` would make of this, or would have made then, without keeping it.
     pub fn draft(&self, caller: &Caller, mut new: NewMemory, created_at: Option<Timestamp>) -> Result<Memory> {
         self.redact(&mut new)?;
-        let scope = policy::meant(&caller.identifiers, new.layer)?;
+        let scope = policy::scope_for(&caller.identifiers, new.layer)?;
         let mut memory = self.admit(caller, &scope, new, None)?.memory;
         if let Some(created_at) = created_at {
             (memory.created_at, memory.imported_at) = (created_at, Some(memory.created_at));
@@ -51,9 +51,11 @@ impl Engine {
             unit(field, value)?;
         }
         if !(memory.decay_rate.is_finite() && memory.decay_rate >= 0.0) {
-            return Err(
-                Error::invalid("decayRate", format!("decayRate is {}, which is no rate", memory.decay_rate)).into()
-            );
+            return Err(Error::invalid(
+                "decayRate",
+                format!("decayRate is {}, which is not a finite number of 0 or more", memory.decay_rate),
+            )
+            .into());
         }
         if !(1..=MAX_EXACT_COUNT).contains(&memory.version) {
             return Err(

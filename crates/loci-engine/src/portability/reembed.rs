@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::access::policy::{self, Caller};
 use crate::{Engine, Result};
 
-/// So many texts are given to the model at once.
+/// Number of texts that are given to the model at once.
 const BATCH: usize = 64;
 
 /// Number of waiting jobs that are done at once.
@@ -70,16 +70,16 @@ impl Engine {
     /// The name of the present model, or an error that says how to set one.
     pub fn embedding_model(&self) -> Result<&str> {
         let missing = || {
-            Error::new(ErrorKind::Configuration, "there is no embedding model to make vectors with")
+            Error::new(ErrorKind::Configuration, "no embedding model is configured")
                 .at("embeddings")
                 .hint("run `make model`, set LOCI_MODEL_DIR, or set embeddings.provider")
         };
         Ok(self.embedder.as_ref().map(|embedder| embedder.model().name.as_str()).ok_or_else(missing)?)
     }
 
-    /// Does the waiting embedding jobs, gives every other memory a vector of the present model, and drops the vectors of
-    /// all other models if `drop_others` is set. `progress` is told the number of memories that were looked at, and of
-    /// all.
+    /// Runs the waiting embedding jobs, computes the vector of every other memory with the present model, and drops
+    /// the vectors of all other models if `drop_others` is set. `progress` receives the number of memories that were
+    /// processed, and the total.
     pub async fn reembed_all(
         &self,
         caller: &Caller,

@@ -20,7 +20,7 @@ const MAX_TURNS: usize = 10_000;
 /// What the window is filled with.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ContextRequest {
-    /// What the model is told to be.
+    /// The system prompt.
     pub system: String,
     /// Descriptions of its tools.
     pub tools: Vec<String>,

@@ -26,13 +26,14 @@ pub struct QueryRequest {
     pub recall: RecallRequest,
     /// How the answer is written.
     pub format: Format,
-    /// The most tokens; none: by how complex the question is.
+    /// Maximum number of tokens. Default: by the complexity of the query.
     pub budget_tokens: Option<usize>,
     /// Whether what does not fit is shortened instead of left out.
     pub summarize: bool,
-    /// Tell what changed since this revision; none: say nothing of it.
+    /// The revision after which changes are listed. Default: no changes are listed.
     pub since: Option<i64>,
-    /// Only changes of this conversation; it is told what is found, and does not learn it again.
+    /// Lists only changes of this thread. The results are recorded for it, so that they are not learned from it
+    /// again.
     pub thread_id: Option<String>,
 }
 
@@ -74,7 +75,7 @@ impl Engine {
         let budget_tokens = request.budget_tokens.unwrap_or_else(|| complexity.budget());
         between("budgetTokens", budget_tokens, 0, MAX_BUDGET_TOKENS)?;
         let uncounted = request.recall.uncounted;
-        let told = request.recall.for_thread.clone().or_else(|| request.thread_id.clone());
+        let thread = request.recall.for_thread.clone().or_else(|| request.thread_id.clone());
         let layers = request.recall.layers.clone();
         let found = self.recall_for_prompt(caller, request.recall, complexity.limit()).await?;
         let since = (request.since, request.thread_id.as_deref());
@@ -83,7 +84,7 @@ impl Engine {
         let PackedText { text, tokens, cited, left_out, shortened } =
             pack(&self.items(&found), delta.as_ref(), request.format, &budget);
         if !uncounted {
-            self.count_cited(caller, told.as_deref(), &found, &cited).await;
+            self.count_cited(caller, thread.as_deref(), &found, &cited).await;
         }
         let Recall { hits, degraded, intent, answered, confidence, more: _ } = found;
         Ok(QueryResponse {
@@ -200,7 +201,7 @@ impl Engine {
         let Some(since) = since else { return Ok((changes.position, None)) };
         let ids: Vec<MemoryId> = changes.entries.iter().filter_map(|entry| entry.memory_id).collect();
         let memories = self.store.fetch(&visible, &ids).await?;
-        let told = |entry: &LedgerEntry| {
+        let delta_change = |entry: &LedgerEntry| {
             let memory = memories.iter().find(|memory| Some(memory.id) == entry.memory_id)?;
             let lasting = self.kinds.spec(&memory.kind).class != Class::Episodic;
             let forgotten = memory.state == State::SoftDeleted;
@@ -208,7 +209,7 @@ impl Engine {
                 id: memory.id,
                 event: event(&entry.event),
                 category: memory.category.clone(),
-                // What was forgotten is told of, not told again.
+                // A forgotten memory is listed without its text.
                 text: if forgotten {
                     format!("memory {}", memory.id.citation())
                 } else {
@@ -217,8 +218,8 @@ impl Engine {
                 importance: (!forgotten).then_some(memory.importance),
             })
         };
-        let told: Vec<DeltaChange> = changes.entries.iter().filter_map(told).collect();
-        let delta = Delta { since, until: changes.position, changes: told, more: 0 };
+        let delta_change: Vec<DeltaChange> = changes.entries.iter().filter_map(delta_change).collect();
+        let delta = Delta { since, until: changes.position, changes: delta_change, more: 0 };
         Ok((changes.position, Some(delta)))
     }
 }

@@ -98,7 +98,7 @@ impl FromStr for Bucket {
     fn from_str(text: &str) -> Result<Self, Error> {
         Bucket::ALL.into_iter().find(|bucket| bucket.name() == text).ok_or_else(|| {
             let names: Vec<_> = Bucket::ALL.iter().map(|bucket| bucket.name()).collect();
-            Error::invalid("bucket", format!("`{text}` is no stretch of time that is counted"))
+            Error::invalid("bucket", format!("unknown bucket `{text}`"))
                 .hint(format!("use one of {}", names.join(", ")))
         })
     }

@@ -34,7 +34,7 @@ const MIN_READ_ENTRIES: usize = 16;
 pub struct FeedRequest {
     /// From where; by default from the first line.
     pub cursor: FeedCursor,
-    /// About memories in these layers; none: in all that the identifiers open.
+    /// The layers of the memories. Default: all that the identifiers allow.
     pub layers: Option<Vec<Layer>>,
     /// Any of these events.
     pub events: Vec<Event>,
@@ -44,7 +44,7 @@ pub struct FeedRequest {
     pub thread: Option<String>,
     /// About memories of any of these kinds.
     pub kinds: Vec<String>,
-    /// So many; 100 by default, 1,000 at most.
+    /// Maximum number of entries. Default: 100, at most 1,000.
     pub limit: Option<usize>,
 }
 
@@ -135,14 +135,14 @@ impl Stream {
         self.waiting.is_empty() && self.position < self.end
     }
 
-    /// Everything up to here was told or never will be.
+    /// The position up to which all entries were delivered or never will be.
     fn settled(&self) -> i64 {
         self.waiting.front().map_or(self.position, |entry| entry.sequence - 1)
     }
 }
 
 impl Engine {
-    /// The present end of what this caller may be told.
+    /// The current end of what this caller may see.
     pub async fn feed_now(&self, caller: &Caller) -> Result<FeedCursor> {
         let visible = self.visible(caller, None).await?;
         let ends = self.store.ledger_heads(&visible).await?;
@@ -192,7 +192,7 @@ impl Engine {
         self.visible(caller, layers.filter(|_| !whole)).await
     }
 
-    /// Looks further in every space of which nothing waits. Returns in how many nothing was meant.
+    /// Reads on in every space without waiting entries. Returns the number of spaces in which nothing matched.
     async fn fill(
         &self,
         visible: &Visible,
@@ -208,28 +208,28 @@ impl Engine {
                 .store
                 .ledger(visible, &LedgerQuery::After { space: stream.space.clone(), sequence: stream.position }, share)
                 .await?;
-            // A space that was dropped in the meantime stands still, and has nothing more to tell.
+            // A space that was dropped meanwhile does not advance, and has no more entries.
             stream.end = if page.position > stream.position { stream.end } else { stream.position };
             stream.position = page.position;
-            page.entries.retain(|entry| is_meant(request, entry));
+            page.entries.retain(|entry| matches_entry(request, entry));
             found.push((stream, page.entries));
         }
-        let memories = self.told_of(visible, found.iter().flat_map(|(_, lines)| lines)).await?;
+        let memories = self.memories_of(visible, found.iter().flat_map(|(_, lines)| lines)).await?;
         let mut fruitless = 0;
         for (stream, lines) in found {
             let pairs = lines.into_iter().map(|line| {
                 let memory = line.memory_id.and_then(|id| memories.get(&id));
                 (line, memory)
             });
-            let meant = pairs.filter(|(line, memory)| is_about(request, line, *memory));
-            stream.waiting = meant.map(|(line, memory)| entry(line, memory)).collect();
+            let matching = pairs.filter(|(line, memory)| matches_memory(request, line, *memory));
+            stream.waiting = matching.map(|(line, memory)| entry(line, memory)).collect();
             fruitless += usize::from(stream.waiting.is_empty());
         }
         Ok(fruitless)
     }
 
     /// The memories that these lines are about, as far as they are still there.
-    pub(crate) async fn told_of(
+    pub(crate) async fn memories_of(
         &self,
         visible: &Visible,
         lines: impl Iterator<Item = &LedgerEntry>,
@@ -252,15 +252,15 @@ fn earliest(streams: &mut [Stream]) -> Option<&mut Stream> {
     streams.iter_mut().filter(|stream| !stream.waiting.is_empty()).min_by_key(next)
 }
 
-/// Whether a line is meant, as far as it tells itself.
-fn is_meant(request: &FeedRequest, line: &LedgerEntry) -> bool {
+/// Whether an entry matches the request by its own fields.
+fn matches_entry(request: &FeedRequest, line: &LedgerEntry) -> bool {
     let named = |event: &Event| event.name().eq_ignore_ascii_case(&line.event);
     (request.events.is_empty() || request.events.iter().any(named))
         && request.memory.is_none_or(|id| line.memory_id == Some(id))
 }
 
-/// Whether a line is meant, as far as its memory tells. What is gone is of no layer or kind.
-fn is_about(request: &FeedRequest, line: &LedgerEntry, memory: Option<&Memory>) -> bool {
+/// Whether an entry matches the request by its memory. A memory that was removed has no layer or kind.
+fn matches_memory(request: &FeedRequest, line: &LedgerEntry, memory: Option<&Memory>) -> bool {
     let of_thread = |thread: &String| {
         line.thread_id.as_ref() == Some(thread)
             || memory.is_some_and(|memory| memory.thread_id.as_ref() == Some(thread))

@@ -26,7 +26,7 @@ pub struct Neighbourhood {
     pub nodes: Vec<Neighbour>,
     /// The links between them.
     pub edges: Vec<Edge>,
-    /// Whether there were more than are told.
+    /// Whether there were more than the limit.
     pub truncated: bool,
 }
 
@@ -78,8 +78,8 @@ impl Engine {
                 break;
             }
         }
-        let told = self.store.fetch(&visible, &order).await?;
-        let nodes: Vec<_> = told.into_iter().map(|memory| Neighbour { depth: steps[&memory.id], memory }).collect();
+        let memories = self.store.fetch(&visible, &order).await?;
+        let nodes: Vec<_> = memories.into_iter().map(|memory| Neighbour { depth: steps[&memory.id], memory }).collect();
         steps.retain(|id, _| nodes.iter().any(|node| node.memory.id == *id));
         found.retain(|edge| steps.contains_key(&edge.source_id) && steps.contains_key(&edge.target_id));
         found.sort_by_key(|edge| edge.id);

@@ -32,12 +32,12 @@ impl Engine {
         }
         lines.sort_by(|a, b| b.at.cmp(&a.at).then(b.sequence.cmp(&a.sequence)));
         lines.truncate(limit);
-        let memories = self.told_of(&visible, lines.iter()).await?;
-        let told = |line: LedgerEntry| {
+        let memories = self.memories_of(&visible, lines.iter()).await?;
+        let to_entry = |line: LedgerEntry| {
             let memory = line.memory_id.and_then(|id| memories.get(&id));
             crate::read::feed::entry(line, memory)
         };
-        Ok(lines.into_iter().map(told).collect())
+        Ok(lines.into_iter().map(to_entry).collect())
     }
 }
 

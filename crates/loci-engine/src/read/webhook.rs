@@ -64,14 +64,14 @@ pub struct Webhook {
     pub credential: Option<String>,
     /// When it was created.
     pub created_at: Timestamp,
-    /// The place in the ledger from which on it is told.
+    /// The position in the ledger from which events are delivered.
     pub begin: FeedCursor,
 }
 
-/// How far a webhook was told.
+/// The delivery state of a webhook.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct WebhookState {
-    /// The place after the last delivery that succeeded; none: the beginning.
+    /// The position after the last successful delivery. Absent before the first.
     pub cursor: Option<FeedCursor>,
     /// When a delivery last succeeded.
     pub last_delivered_at: Option<Timestamp>,
@@ -111,8 +111,8 @@ impl WebhookState {
 }
 
 impl Engine {
-    /// Registers a webhook that is told of what happens from now on. A caller with a token has no key that could be
-    /// looked at again later, and is refused.
+    /// Registers a webhook for events from now on. A caller with a token is refused, because there is no key to check
+    /// again at each delivery.
     pub async fn create_webhook(&self, caller: &Caller, new: NewWebhook) -> Result<Webhook> {
         policy::writer(caller)?;
         if caller.credential.as_ref().is_some_and(|credential| !credential.starts_with("key:")) {
@@ -145,7 +145,7 @@ impl Engine {
         self.change_webhooks(&caller.tenant, move |list| {
             if list.len() >= MAX_WEBHOOKS {
                 return Err(Error::new(ErrorKind::Conflict, format!("a tenant has at most {MAX_WEBHOOKS} webhooks"))
-                    .hint("remove one that is no longer needed"));
+                    .hint("remove one that is not needed any more"));
             }
             list.push(added);
             Ok(())
@@ -199,12 +199,12 @@ impl Engine {
         Ok(self.webhook_note(tenant, LIST.to_owned()).await?.unwrap_or_default())
     }
 
-    /// How far a webhook was told.
+    /// The delivery state of a webhook.
     pub async fn webhook_state(&self, tenant: &Tenant, webhook: &Webhook) -> Result<WebhookState> {
         Ok(self.webhook_note(tenant, state_key(&webhook.id)).await?.unwrap_or_default())
     }
 
-    /// Keeps how far a webhook was told. Only the holder of its lease may call this.
+    /// Stores the delivery state of a webhook. Only the holder of its lease may call this.
     pub async fn keep_webhook_state(&self, tenant: &Tenant, webhook: &Webhook, state: &WebhookState) -> Result<()> {
         let value = serde_json::to_value(state).unwrap_or_default();
         self.put_webhook_note(tenant, state_key(&webhook.id), value, None).await
@@ -215,8 +215,7 @@ impl Engine {
         Ok(self.store.lease(tenant, &state_key(id), holder, self.now(), lease).await?)
     }
 
-    /// What a webhook is to be told next: events that its creator may see now. Fails if the key of its creator no longer
-    /// counts.
+    /// The next events of a webhook that its creator may see now. Fails if the key of its creator was revoked.
     pub async fn webhook_page(
         &self,
         tenant: &Tenant,
@@ -322,7 +321,7 @@ fn state_key(id: &str) -> String {
 }
 
 fn unknown() -> Error {
-    Error::new(ErrorKind::NotFound, "there is no such webhook").at("id").hint("list the webhooks to see their ids")
+    Error::new(ErrorKind::NotFound, "unknown webhook").at("id").hint("list the webhooks to see their ids")
 }
 
 #[cfg(test)]

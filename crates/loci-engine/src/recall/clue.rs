@@ -54,7 +54,7 @@ clues! {
     /// 1 for what the user said, -1 for what the assistant did; less if the question is about what the assistant said, nothing
     /// if it wants a summary.
     Role = "role", 2.6;
-    /// It is no utterance: a fact, a note.
+    /// It is not a turn but a fact or a note.
     Lasting = "lasting", 2.0;
     /// The question names a time, and it happened then.
     Date = "date", 2.8;

@@ -20,7 +20,7 @@ const FARTHER: f32 = 0.85;
 /// in its session. Each adds only what was not met nearer.
 const AROUND: [f64; 4] = [0.95, 0.85, 0.75, 0.25];
 
-/// What a cosine is expected to be where there is no vector: so much, and so much more if all words are met.
+/// Expected cosine of a memory without a vector: the base, and the addition if all words match.
 const EXPECTED: (f64, f64) = (0.2, 0.4);
 
 /// Of the role's weight, so much is left where a question is about what the assistant said.

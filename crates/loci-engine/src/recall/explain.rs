@@ -20,7 +20,7 @@ use crate::recall::score::{self, ScoreTerms};
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Explanation {
-    /// The lanes that found it; none: it stands beside what they found.
+    /// The lanes that found it. Empty if it is a neighbour of their hits.
     pub lanes: Vec<LaneRank>,
     /// Its cosine to the question, `max(0, cosine)`; none if the vector lane did not find it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

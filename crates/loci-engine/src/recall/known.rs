@@ -42,7 +42,7 @@ pub(crate) fn confidence(scored: &ScoredCandidates, analyser: &Analyser, candida
     let question = &scored.question;
     let from = FROM + mark(!question.readable, UNREAD);
     let unknown_code = mark(question.names_unknown_code(), UNKNOWN_CODE);
-    // Who is known by another name is known, and what is said of them is told.
+    // An entity that is known by an alias counts as known.
     if first.iter().take(FIRST).any(|one| scored.mentions(one.at)) {
         return chance((GROWTH * own + from).max(NOTHING) + unknown_code);
     }

@@ -90,9 +90,9 @@ impl From<Rank> for LaneRank {
 pub(crate) struct LaneResults {
     pub(crate) strategy: Strategy,
     pub(crate) lanes: Vec<(&'static str, Vec<Hit>)>,
-    /// What the model saw in the question; none: there is no model to ask.
+    /// The embedding of the query. `None` without a model.
     pub(crate) embedding: Option<Embedding>,
-    /// What the model for other languages saw in it; none: it was not asked.
+    /// The vector of the query by the multilingual model. `None` if it was not used.
     pub(crate) in_languages: Option<Vec<f32>>,
     /// Whether the vector lane was wanted and could not be asked.
     lane_missed: bool,
@@ -273,7 +273,7 @@ impl Engine {
 
 /// What came of asking the vector lane.
 pub(crate) enum VectorLane {
-    /// There is no model to ask.
+    /// No model is configured.
     Disabled,
     /// The index that proposes the nearest cannot be asked now.
     Unavailable(Embedding, loci_store::Error),

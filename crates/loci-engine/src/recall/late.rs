@@ -83,17 +83,17 @@ impl TokenMatches {
             return matches;
         }
         let letters = Letters::new(question);
-        let standing: Vec<LetterMatches> =
-            unseen.iter().map(|at| letters.standing(&pool.members[*at].reading)).collect();
-        let rarity = letters.rarity(standing.iter());
+        let letter_matches: Vec<LetterMatches> =
+            unseen.iter().map(|at| letters.letter_matches(&pool.members[*at].reading)).collect();
+        let rarity = letters.rarity(letter_matches.iter());
         matches.letters = vec![0.0; width * pool.members.len()];
         if !question.readable {
             // Without a stemmer the same word in another form would pass for a rare one.
             matches.weights = letters.weights(&rarity);
         }
-        for (at, standing) in unseen.into_iter().zip(&standing) {
+        for (at, letter_matches) in unseen.into_iter().zip(&letter_matches) {
             let met = &mut matches.letters[at * width..][..width];
-            letters.meet(standing, &rarity, met);
+            letters.meet(letter_matches, &rarity, met);
             expect(question, &pool.members[at], met, &mut matches.best[at * width..][..width]);
         }
         matches

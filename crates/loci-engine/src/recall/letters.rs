@@ -38,7 +38,7 @@ impl<'a> Letters<'a> {
     }
 
     /// What of the question stands in a memory.
-    pub(crate) fn standing(&self, reading: &MemoryFeatures) -> LetterMatches {
+    pub(crate) fn letter_matches(&self, reading: &MemoryFeatures) -> LetterMatches {
         let mut terms = vec![false; self.terms.len()];
         for term in &reading.terms {
             if let Some(place) = self.terms.find(u64::from(*term)) {
@@ -73,13 +73,13 @@ impl<'a> Letters<'a> {
     }
 
     /// How well each token is met, 0..1.
-    pub(crate) fn meet(&self, standing: &LetterMatches, rarity: &[f32], met: &mut [f32]) {
+    pub(crate) fn meet(&self, letter_matches: &LetterMatches, rarity: &[f32], met: &mut [f32]) {
         for (met, (term, runs)) in met.iter_mut().zip(&self.of_token) {
-            *met = if standing.runs.is_empty() || standing.terms[*term] {
-                f32::from(u8::from(standing.terms[*term]))
+            *met = if letter_matches.runs.is_empty() || letter_matches.terms[*term] {
+                f32::from(u8::from(letter_matches.terms[*term]))
             } else {
                 let all: f32 = runs.iter().map(|run| rarity[*run]).sum();
-                let seen: f32 = runs.iter().filter(|run| standing.runs[**run]).map(|run| rarity[*run]).sum();
+                let seen: f32 = runs.iter().filter(|run| letter_matches.runs[**run]).map(|run| rarity[*run]).sum();
                 if all > 0.0 { seen / all } else { 0.0 }
             };
         }

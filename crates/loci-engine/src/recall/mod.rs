@@ -64,13 +64,13 @@ const MAX_RETURNED: usize = 1_000;
 pub struct RecallRequest {
     /// The question.
     pub query: String,
-    /// In these layers; none: in all that the identifiers open.
+    /// The layers. Default: all that the identifiers allow.
     pub layers: Option<Vec<Layer>>,
-    /// So many hits; none: the configured number.
+    /// Maximum number of results. Default: as configured.
     pub limit: Option<usize>,
-    /// Cosine below which the vector lane does not count; none: as configured.
+    /// Cosine below which the vector lane does not count. Default: as configured.
     pub threshold: Option<f64>,
-    /// Only those that match; none: what holds now.
+    /// The filter. Default: valid memories.
     pub filter: Option<Filter>,
     /// As if it were then.
     pub at: Option<Timestamp>,
@@ -78,7 +78,7 @@ pub struct RecallRequest {
     pub strategy: Strategy,
     /// Whether this is not use but a look: nothing is counted.
     pub uncounted: bool,
-    /// The conversation that is told; what it only repeats is not learned from it again.
+    /// The thread that receives the results; what it only repeats is not learned from it again.
     pub for_thread: Option<String>,
     /// The memories that earlier pages of the question returned. They are ranked like the others, so that what they
     /// override stays out and the scores are those of the whole list, but they are not returned or counted again.
@@ -152,10 +152,10 @@ impl Engine {
     /// Finds what matters to a question. It waits for files on the thread that polls it, which a runtime of several threads
     /// makes up for; within a `LocalSet` on such a runtime tokio does not allow that, and it must not be called there.
     pub async fn recall(&self, caller: &Caller, request: RecallRequest) -> Result<Recall> {
-        loci_store::with_inline_reads(self.recall_standing(caller, request)).await
+        loci_store::with_inline_reads(self.recall_inline(caller, request)).await
     }
 
-    async fn recall_standing(&self, caller: &Caller, mut request: RecallRequest) -> Result<Recall> {
+    async fn recall_inline(&self, caller: &Caller, mut request: RecallRequest) -> Result<Recall> {
         crate::access::bounds::some_layers(request.layers.as_deref())?;
         let settings = self.settings_of(caller).await?;
         let membership = self.membership(caller).await?;
@@ -241,17 +241,17 @@ impl Engine {
         Ok((filter, limit, now))
     }
 
-    /// Writes down what a conversation was told, so that it is not learned from its echo.
+    /// Records what was returned to a thread, so that it is not learned again from its repetition.
     pub(crate) async fn record_returned(&self, caller: &Caller, thread: Option<&str>, hits: &[RecallHit]) {
         let Some(thread) = thread else { return };
-        let told = hits.iter().map(|hit| hit.memory.id).collect();
-        if let Err(error) = self.note_returned(caller, thread, told).await {
-            tracing::warn!(%error, "what the conversation was told was not noted");
+        let returned = hits.iter().map(|hit| hit.memory.id).collect();
+        if let Err(error) = self.note_returned(caller, thread, returned).await {
+            tracing::warn!(%error, "what was returned to the thread was not recorded");
         }
     }
 
-    /// Counts those hits as used that most likely answer the question, without making anyone wait. What only stands beside
-    /// them would otherwise grow popular by standing there.
+    /// Counts those hits as used that most likely answer the question, in the background. Neighbours of an answer
+    /// would otherwise gain utility without being used.
     pub async fn count_used(&self, caller: &Caller, hits: &[RecallHit]) {
         let mut by_space: BTreeMap<_, Vec<MemoryId>> = BTreeMap::new();
         for hit in hits.iter().filter(|hit| hit.explain.terms.relevance >= MIN_USED_RELEVANCE * hit.explain.confidence)

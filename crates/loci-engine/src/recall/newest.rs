@@ -95,7 +95,7 @@ fn held(scored: &ScoredCandidates, candidate: &RankedCandidate) -> u128 {
     asked.filter(|(_, term)| terms.contains(&term.key)).fold(0, |held, (place, _)| held | 1 << place)
 }
 
-/// Whether a text says that something is no longer as it was.
+/// Whether a text says that something has changed or ended.
 fn tells_of_change(text: &str) -> bool {
     let change = form::CHANGE | form::CORRECTION | form::ENDS | form::SETS;
     words(text, language_of(text)).iter().any(|word| word.is(change))

@@ -116,7 +116,7 @@ mod tests {
             assert!(text.chars().count() <= PART && text.trim_end().ends_with('.'), "{text}");
         }
         assert!(parts_of(&note, false).is_empty());
-        assert!(parts_of(&"x".repeat(5_000), true).is_empty(), "there is no end to cut at");
+        assert!(parts_of(&"x".repeat(5_000), true).is_empty(), "a text without sentences is not split");
     }
 
     #[test]

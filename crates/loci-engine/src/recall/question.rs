@@ -39,7 +39,7 @@ pub(crate) struct Question {
     pub(crate) readable: bool,
     /// Whether its tokens have states.
     compared: bool,
-    /// The stretches of time that it names, in every year that may be meant.
+    /// The spans of time that it names, in every possible year.
     pub(crate) spans: Vec<TimeSpan>,
     /// The one speaker that it names, in lower case.
     pub(crate) speaker: Option<String>,
@@ -76,7 +76,7 @@ pub(crate) struct QueryToken {
 }
 
 impl Question {
-    /// Takes a question apart. What its words weigh is told later, by [`Question::weigh`].
+    /// Analyses a question. The weights of its words are set later, by [`Question::weigh`].
     pub(crate) fn new(analyser: &Analyser, plan: Plan) -> Self {
         let mut terms: Vec<QueryTerm> = Vec::new();
         let mut said = analyser.query_terms(&plan.text);
@@ -160,7 +160,7 @@ impl Question {
         reading.in_languages.get()?.cosine(self.in_languages.as_ref()?)
     }
 
-    /// The question without the names of those who speak; none: it names none, or says nothing else.
+    /// The question without the names of speakers. `None` if it names none, or has no other words.
     pub(crate) fn nameless(&self, analyser: &Analyser) -> Option<String> {
         let names: HashSet<u32> = self.terms.iter().filter(|term| term.name).map(|term| term.key).collect();
         if names.is_empty() || names.len() == self.terms.len() {

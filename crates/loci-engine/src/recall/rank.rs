@@ -60,7 +60,7 @@ pub(crate) struct Ranking {
     pub(crate) degraded: bool,
 }
 
-/// A memory that may be told, with its place in the pool.
+/// A candidate whose memory was fetched, with its index in the candidate set.
 pub(crate) struct RankedCandidate {
     pub(crate) at: usize,
     pub(crate) memory: Memory,
@@ -200,7 +200,7 @@ impl Engine {
         let whole = |at: &usize| {
             let memory = memories.remove(&scored.id(*at))?;
             let (member, clues) = (&scored.pool.members[*at], &scored.clues[*at]);
-            let told =
+            let clue_weight =
                 |clue: &Clue| ClueWeight { clue: *clue, value: clues.get(*clue), weight: scored.voices.get(*clue) };
             let decayed = if memory.state == State::Decayed { DECAYED } else { 0.0 };
             let kind = BOOST * self.kinds.spec(&memory.kind).boost.max(f64::MIN_POSITIVE).ln() + decayed;
@@ -208,7 +208,7 @@ impl Engine {
             let mut explain = Explanation {
                 similarity: lane(&lanes, "vector"),
                 lanes: lanes.into_iter().map(Into::into).collect(),
-                clues: Clue::ALL.iter().map(told).filter(|clue| clue.value != 0.0).collect(),
+                clues: Clue::ALL.iter().map(clue_weight).filter(|clue| clue.value != 0.0).collect(),
                 kind,
                 passage: member.reading.part.clone().and_then(|part| memory.content.get(part)).map(str::to_owned),
                 terms: self.terms(&memory, member, now),

@@ -27,7 +27,7 @@ pub(crate) struct MemoryFeatures {
     pub(crate) said_at: Timestamp,
     pub(crate) event_time: Option<Timestamp>,
     pub(crate) speaker: TurnSpeaker,
-    /// It is no utterance: a fact, a note.
+    /// It is not a turn but a fact or a note.
     pub(crate) lasting: bool,
     /// Whether the model can read it.
     pub(crate) readable: bool,
@@ -61,7 +61,7 @@ pub(crate) enum TurnSpeaker {
     Assistant,
     /// Someone by name, in lower case.
     Named(Box<str>),
-    /// It is no one's utterance, or no one knows.
+    /// It is not a turn, or the speaker is unknown.
     Nobody,
 }
 

@@ -6,7 +6,7 @@ use super::rank::RankedCandidate;
 use crate::Engine;
 
 impl Engine {
-    /// Lets the reranker judge the candidates. None: there is no one to ask; false: they could not.
+    /// Reranks the candidates. `None` without a reranker; false if it failed.
     pub(crate) async fn rerank(&self, query: &str, candidates: &mut [RankedCandidate]) -> Option<bool> {
         let reranker = self.reranker.as_ref().filter(|_| candidates.len() > 1)?;
         let texts: Vec<String> = candidates.iter().map(|one| one.memory.content.clone()).collect();

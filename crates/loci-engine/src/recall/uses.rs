@@ -42,7 +42,7 @@ impl PendingAccesses {
         }
     }
 
-    /// What came while the last change was written; none: the next use begins anew.
+    /// The accesses that arrived while the last change was written. `None` if there were none.
     pub(crate) fn next(&self, place: &SpaceKey) -> Option<Change> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let next = waiting.get_mut(place).and_then(Option::take);

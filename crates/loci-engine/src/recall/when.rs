@@ -15,7 +15,7 @@ use crate::recall::plan::time::{OPEN_FUTURE, OPEN_PAST, TimePhrase};
 /// Maximum number of time expressions of a query that are evaluated.
 const MAX_TIMES: usize = 8;
 
-/// Years around the one that is meant.
+/// Number of years before and after the named one.
 const YEARS: i32 = 40;
 
 /// What the day counts on which a memory was said, if nobody said when it happened.

@@ -44,7 +44,7 @@ impl Engine {
 }
 
 fn unknown(agent_id: &str) -> Error {
-    Error::new(ErrorKind::NotFound, format!("there is no agent `{agent_id}`"))
+    Error::new(ErrorKind::NotFound, format!("unknown agent `{agent_id}`"))
         .at("agentId")
         .hint("`loci agent list` shows them")
 }

@@ -86,7 +86,7 @@ impl Engine {
             Some(agent) => PoolFilter::of_member(agent),
             None if caller.operator => PoolFilter::default(),
             None => {
-                return Err(Error::new(ErrorKind::MissingIdentifier, "no agent says whose pools are meant")
+                return Err(Error::new(ErrorKind::MissingIdentifier, "agentId is missing")
                     .at("agentId")
                     .hint("give agentId (--agent NAME)")
                     .into());
@@ -243,16 +243,12 @@ fn may_be_shared(memory: &Memory) -> Result<()> {
 
 fn named(caller: &Caller) -> Result<&str, Error> {
     caller.identifiers.pool_id.as_deref().ok_or_else(|| {
-        Error::new(ErrorKind::MissingIdentifier, "no poolId says which pool is meant")
-            .at("poolId")
-            .hint("give poolId (--pool NAME)")
+        Error::new(ErrorKind::MissingIdentifier, "poolId is missing").at("poolId").hint("give poolId (--pool NAME)")
     })
 }
 
 fn missing(slug: &str) -> Error {
-    Error::new(ErrorKind::NotFound, format!("there is no pool `{slug}`"))
-        .at("poolId")
-        .hint("`loci pool list` shows them")
+    Error::new(ErrorKind::NotFound, format!("unknown pool `{slug}`")).at("poolId").hint("`loci pool list` shows them")
 }
 
 fn unchanged(memory: &Memory) -> Receipt {

@@ -134,7 +134,7 @@ impl Engine {
         if contributed_by(memory, &run.scope) {
             return Ok(Outcome::None);
         }
-        let metadata = told(run, memory);
+        let metadata = copy_metadata(run, memory);
         if let Some(copy) = run.known.get(&memory.id) {
             if copy.hash == memory.content_hash || !copy.holds {
                 return Ok(Outcome::None);
@@ -188,7 +188,7 @@ fn origin(memory: &Memory) -> Option<Origin> {
 }
 
 /// What a copy of this memory says of where it comes from.
-fn told(run: &SyncRun, memory: &Memory) -> Map<String, Value> {
+fn copy_metadata(run: &SyncRun, memory: &Memory) -> Map<String, Value> {
     let (pool, agent_id) = (run.pool.clone(), memory.identifiers.agent_id.clone());
     let origin = Origin { pool, id: memory.id, hash: memory.content_hash, agent_id };
     [(SYNCED_FROM.to_owned(), json!(origin))].into_iter().collect()

@@ -40,7 +40,7 @@ impl TokenCount {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct WorkingMessage {
-    /// Its id, by which it is told from all others when it is kept as a turn.
+    /// Its id, which becomes the reference of its turn.
     pub id: Uuid,
     /// In which role it was said.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,7 +50,7 @@ pub struct WorkingMessage {
     /// Who said it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actor_id: Option<String>,
-    /// The conversation; none: the session, or the agent.
+    /// The thread. Default: the session, or the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
     /// When it was said.

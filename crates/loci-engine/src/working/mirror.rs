@@ -36,12 +36,12 @@ pub(super) enum MirrorEntry {
     Scratchpad(Arc<str>),
 }
 
-/// What the tier is told.
+/// A command for the task that writes to the tier.
 enum MirrorCommand {
     Add(WorkingKey, MirrorEntry),
     Remove(WorkingKey, Vec<MirrorEntry>),
     Clear(WorkingKey, oneshot::Sender<TierResult<()>>),
-    Told(oneshot::Sender<()>),
+    Flush(oneshot::Sender<()>),
 }
 
 impl Mirror {
@@ -66,7 +66,7 @@ impl Mirror {
     fn queue(&self) -> &mpsc::Sender<MirrorCommand> {
         self.queue.get_or_init(|| {
             let (queue, steps) = mpsc::channel(MAX_QUEUED);
-            tokio::spawn(tell(self.tier.clone(), self.problem.clone(), steps));
+            tokio::spawn(run_mirror(self.tier.clone(), self.problem.clone(), steps));
             queue
         })
     }
@@ -93,29 +93,33 @@ impl Mirror {
 
     /// Empties a working memory there, and returns when that is done.
     pub(super) async fn clear(&self, key: &WorkingKey) -> TierResult<()> {
-        let (done, told) = oneshot::channel();
+        let (done, confirmed) = oneshot::channel();
         if self.queue().send(MirrorCommand::Clear(key.clone(), done)).await.is_err() {
             return self.tier.clear(key).await;
         }
-        match told.await {
+        match confirmed.await {
             Ok(result) => result,
             Err(_) => self.tier.clear(key).await,
         }
     }
 
-    /// Returns when everything until now was told.
+    /// Returns when all earlier commands were executed.
     pub(super) async fn caught_up(&self) {
         let Some(queue) = self.queue.get() else { return };
-        let (done, told) = oneshot::channel();
-        if queue.send(MirrorCommand::Told(done)).await.is_ok() {
-            let _ = told.await;
+        let (done, confirmed) = oneshot::channel();
+        if queue.send(MirrorCommand::Flush(done)).await.is_ok() {
+            let _ = confirmed.await;
         }
     }
 }
 
 /// Tells the tier what happened, in order.
-async fn tell(tier: Arc<dyn Tier>, problem: Arc<Mutex<Option<String>>>, mut steps: mpsc::Receiver<MirrorCommand>) {
-    let told = |result: Result<(), String>| {
+async fn run_mirror(
+    tier: Arc<dyn Tier>,
+    problem: Arc<Mutex<Option<String>>>,
+    mut steps: mpsc::Receiver<MirrorCommand>,
+) {
+    let record_result = |result: Result<(), String>| {
         *problem.lock().unwrap_or_else(PoisonError::into_inner) = result.err();
     };
     let mut next = steps.recv().await;
@@ -133,14 +137,14 @@ async fn tell(tier: Arc<dyn Tier>, problem: Arc<Mutex<Option<String>>>, mut step
                         Err(_) => break,
                     }
                 }
-                told(tier.append(&key, &entries).await.map(drop).map_err(|error| error.to_string()));
+                record_result(tier.append(&key, &entries).await.map(drop).map_err(|error| error.to_string()));
             }
             MirrorCommand::Remove(key, notes) => {
                 let gone: Vec<WorkingEntry> = notes.iter().map(entry_of).collect();
-                told(tier.remove(&key, &gone).await.map(drop).map_err(|error| error.to_string()));
+                record_result(tier.remove(&key, &gone).await.map(drop).map_err(|error| error.to_string()));
             }
             MirrorCommand::Clear(key, done) => drop(done.send(tier.clear(&key).await)),
-            MirrorCommand::Told(done) => drop(done.send(())),
+            MirrorCommand::Flush(done) => drop(done.send(())),
         }
         if next.is_none() {
             next = steps.recv().await;

@@ -44,7 +44,7 @@ pub struct NewMessage {
     pub role: Option<String>,
     /// Who said it.
     pub actor_id: Option<String>,
-    /// The conversation; none: the session, or the agent.
+    /// The thread. Default: the session, or the agent.
     pub thread_id: Option<String>,
     /// When it was said: an instant, or a day. Default: now.
     #[serde(deserialize_with = "optional_instant")]
@@ -110,7 +110,7 @@ impl AppendReceipt {
     }
 }
 
-/// Working memory as it is told.
+/// The content of working memory.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
@@ -249,7 +249,7 @@ impl Engine {
         Ok(memory)
     }
 
-    /// What is there, as it is told to people and machines.
+    /// The content of working memory, for people and clients.
     pub async fn working_view(&self, caller: &Caller) -> Result<WorkingView> {
         let memory = self.working(caller).await?;
         Ok(WorkingView {

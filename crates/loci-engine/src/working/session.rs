@@ -42,9 +42,9 @@ pub struct NewEntry {
     pub content: String,
     /// Its id: a second entry with the same one takes the place of the first. None: a new one.
     pub id: Option<String>,
-    /// How much it matters, from 0 to 1; none: judged by the text.
+    /// The importance, 0 to 1. Default: estimated from the text.
     pub importance: Option<f64>,
-    /// Seconds that the session lives from now on; none: as it is set.
+    /// Lifetime of the session from now on, in seconds. Default: as configured.
     pub ttl_seconds: Option<u64>,
     /// Anything else, by name.
     pub metadata: Map<String, Value>,

@@ -126,10 +126,8 @@ fn is_conflict(kind: ErrorKind) -> bool {
 }
 
 impl Engine {
-    /// Remembers one thing soon. What is wrong with it is told at once; whether it says something new is only
-    /// known when it is written, at the latest when [`flush_batched`](Self::flush_batched) returns.
-    ///
-    /// Waits while as many wait as may.
+    /// Queues one memory. Invalid input is refused at once; whether it is new is known only after it was written, at
+    /// the latest when [`flush_batched`](Self::flush_batched) returns. Waits while the queue is full.
     pub async fn remember_batched(self: &Arc<Self>, caller: &Caller, new: NewMemory) -> Result<Receipt> {
         let admitted = self.admitted(caller, new).await?;
         let batcher = &self.batcher;
@@ -280,8 +278,8 @@ impl Engine {
 /// Whether the next is written in the same transaction: neither meets what is known.
 fn joins(first: &QueuedWrite, next: &QueuedWrite) -> bool {
     let space = |scope: &Scope| scope.space();
-    !first.admitted.told
-        && !next.admitted.told
+    !first.admitted.reconcile
+        && !next.admitted.reconcile
         && first.caller.tenant == next.caller.tenant
         && space(&first.admitted.scope) == space(&next.admitted.scope)
 }

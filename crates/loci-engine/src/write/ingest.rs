@@ -36,7 +36,7 @@ pub struct Turn {
     pub reference: Option<String>,
     /// Anything else, by name.
     pub metadata: Map<String, Value>,
-    /// The layer; none: the most specific one that the identifiers open.
+    /// The layer. Default: the most specific one that the identifiers allow.
     pub layer: Option<Layer>,
 }
 
@@ -89,7 +89,7 @@ impl Engine {
         let seen = policy::only(caller, &scope, None);
         self.check_turn(&turn)?;
         let before = self.store.last_of_thread(&seen, &scope, &turn.thread_id).await?;
-        // What was remembered in a thread is no turn of it.
+        // A memory that `remember` added to a thread does not count as a turn of it.
         let before = before.filter(|memory| memory.kind.name() == Kind::EPISODIC);
         let mut follows = before.as_ref().map(|memory| memory.id);
         let session = caller.identifiers.session_id.clone().unwrap_or_else(|| turn.thread_id.clone());
@@ -126,13 +126,13 @@ impl Engine {
                 ..NewMemory::default()
             };
             let mut addition = self.admit(caller, &scope, new, follows)?;
-            // Without a name or a time of its own a turn cannot be told from one that comes in twice.
+            // Without a reference or an event time, a repeated turn cannot be distinguished from a new one.
             if turn.reference.is_none() && turn.event_time.is_none() {
                 addition.unless = None;
             }
             let more = std::mem::take(&mut more);
-            let told = "a turn of the conversation";
-            let receipt = self.keep(caller, scope.clone(), addition, Embed::Later, told, more).await?;
+            let reason = "a turn of the conversation";
+            let receipt = self.keep(caller, scope.clone(), addition, Embed::Later, reason, more).await?;
             follows = Some(receipt.id);
             receipts.push(Receipt { redacted: redacted.clone(), ..receipt });
         }

@@ -65,7 +65,7 @@ pub struct NewMemory {
     /// The first instant, or day, at which it no longer holds. Default: no limit.
     #[serde(deserialize_with = "optional_instant")]
     pub valid_until: Option<Timestamp>,
-    /// The instant, or day, from which it is no longer returned and may be removed. Default: never.
+    /// The instant, or day, from which it is not returned any more and may be removed. Default: never.
     #[serde(deserialize_with = "optional_instant")]
     pub expires_at: Option<Timestamp>,
     /// The conversation that it belongs to.
@@ -109,7 +109,7 @@ pub(crate) struct AdmittedMemory {
     pub(crate) addition: Addition,
     pub(crate) embed: Embed,
     /// Whether it meets what is known.
-    pub(crate) told: bool,
+    pub(crate) reconcile: bool,
     /// What was masked.
     pub(crate) redacted: Vec<String>,
 }
@@ -126,8 +126,8 @@ impl Engine {
 
     /// Writes something that was checked.
     pub(crate) async fn write_admitted(&self, caller: &Caller, admitted: AdmittedMemory) -> Result<Receipt> {
-        let AdmittedMemory { scope, addition, embed, told, redacted } = admitted;
-        if told {
+        let AdmittedMemory { scope, addition, embed, reconcile, redacted } = admitted;
+        if reconcile {
             return Ok(Receipt { redacted, ..self.learn_one(caller, scope, addition, embed, REASON).await? });
         }
         Ok(Receipt { redacted, ..self.keep(caller, scope, addition, embed, REASON, Vec::new()).await? })
@@ -149,8 +149,8 @@ impl Engine {
             let category = addition.memory.category.as_deref();
             addition.unless = Some(event_key(&addition.memory.content, &[Some("category"), category]));
         }
-        let told = !as_is && self.kinds.spec(&addition.memory.kind).class != Class::Episodic;
-        Ok(AdmittedMemory { scope, addition, embed, told, redacted })
+        let reconcile = !as_is && self.kinds.spec(&addition.memory.kind).class != Class::Episodic;
+        Ok(AdmittedMemory { scope, addition, embed, reconcile, redacted })
     }
 
     /// Masks what must not be kept, or refuses it; the names of what was masked.
@@ -253,8 +253,8 @@ impl Engine {
 
     /// What a memory is about, folded; turns and parts of a graph claim nothing.
     pub(crate) fn claim_of(&self, memory: &Memory) -> Option<loci_types::ContentHash> {
-        let told = self.kinds.spec(&memory.kind).class != Class::Episodic && !crate::graph::is_part(memory);
-        told.then(|| reading(memory)).and_then(|reading| reading.claim().map(claim_key))
+        let reconcile = self.kinds.spec(&memory.kind).class != Class::Episodic && !crate::graph::is_part(memory);
+        reconcile.then(|| reading(memory)).and_then(|reading| reading.claim().map(claim_key))
     }
 
     /// How fast the confidence of a kind fades.
@@ -361,7 +361,8 @@ impl Engine {
         let wrong = |tag: &&String| tag.trim().is_empty() || bounds::short("tags", Some(tag), bounds::LABEL).is_err();
         match tags.iter().find(wrong) {
             Some(tag) => {
-                let message = format!("`{tag}` is no tag: empty, longer than 256 characters, or with a NUL in it");
+                let message =
+                    format!("`{tag}` is not a valid tag: it is empty, longer than 256 characters, or contains NUL");
                 Err(Error::invalid("tags", message).into())
             }
             None => Ok(()),
@@ -391,7 +392,7 @@ pub(crate) fn check_validity(from: Option<Timestamp>, until: Option<Timestamp>) 
     }
 }
 
-/// What the caller is told of an applied change.
+/// The receipt of an applied change.
 pub(crate) fn receipt(applied: Option<&loci_store::Applied>, embedded: bool, again: bool) -> Result<Receipt> {
     let applied = applied.ok_or_else(|| Error::new(ErrorKind::Internal, "the store applied nothing"))?;
     let id = applied.id.ok_or_else(|| Error::new(ErrorKind::Internal, "the store named no memory"))?;

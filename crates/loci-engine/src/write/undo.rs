@@ -20,7 +20,7 @@ use crate::{Engine, Result};
 pub struct UndoOutcome {
     /// The line of the ledger.
     pub sequence: i64,
-    /// What it told.
+    /// The event of the entry.
     pub event: String,
     /// The memory it is about.
     #[cfg_attr(feature = "schema", schema(required))]
@@ -86,8 +86,8 @@ fn inverse(entry: &LedgerEntry) -> Result<Inverse, String> {
     }
 }
 
-fn unlink(source: MemoryId, told: &Map<String, Value>) -> Result<Action, String> {
-    let read = |field: &str| told.get(field).cloned().unwrap_or(Value::Null);
+fn unlink(source: MemoryId, values: &Map<String, Value>) -> Result<Action, String> {
+    let read = |field: &str| values.get(field).cloned().unwrap_or(Value::Null);
     let missing = |_| "it does not tell what was linked".to_owned();
     Ok(Action::Unlink {
         source,
@@ -159,14 +159,14 @@ impl Engine {
             }
             Inverse::Fields { id, old, new } => {
                 let names: Vec<&String> = new.keys().chain(old.keys()).collect();
-                let told = format!("gave {id} its old {}", words(&names));
-                (vec![self.revert(caller, id, &old, &new).await?], told)
+                let done = format!("gave {id} its old {}", words(&names));
+                (vec![self.revert(caller, id, &old, &new).await?], done)
             }
             Inverse::Split { into, from, revised } => {
                 for id in &from {
                     self.one(&visible, *id).await?;
                 }
-                let told = format!("took {} apart from {into}", from.len());
+                let done = format!("took {} apart from {into}", from.len());
                 let mut actions = Vec::new();
                 if let Some(sequence) = revised {
                     let entry = self.entry(caller, space, sequence).await?;
@@ -175,7 +175,7 @@ impl Engine {
                     }
                 }
                 actions.push(Action::Split { into, from });
-                (actions, told)
+                (actions, done)
             }
         })
     }
@@ -190,7 +190,7 @@ impl Engine {
     ) -> Result<Action> {
         let memory = self.one(&self.visible(caller, None).await?, id).await?;
         let now = serde_json::to_value(&memory).unwrap_or_default();
-        // Scores follow the clock and the use; that they moved on is no change.
+        // Scores change with time and use; that is not a conflict.
         let follows = |field: &str| matches!(field, "confidence" | "relevance");
         let changed = new.iter().find(|(field, value)| !follows(field) && now.get(*field) != Some(value));
         if let Some((field, _)) = changed {

@@ -63,7 +63,7 @@ pub struct Update {
     #[serde(deserialize_with = "instant_or_null")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<Timestamp>))]
     pub valid_until: Option<Option<Timestamp>>,
-    /// The instant, or day, from which it is no longer returned and may be removed.
+    /// The instant, or day, from which it is not returned any more and may be removed.
     #[serde(deserialize_with = "instant_or_null")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<Timestamp>))]
     pub expires_at: Option<Option<Timestamp>>,

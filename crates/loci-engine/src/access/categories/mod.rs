@@ -42,7 +42,7 @@ pub struct Categories {
     pub system: Vec<CategorySpec>,
     /// Those of this one.
     pub custom: Vec<CategorySpec>,
-    /// What an agent may see, by its slug; none: not narrowed.
+    /// The categories that an agent may see, by its slug. An agent that is absent here may see all.
     pub allowlists: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -55,7 +55,7 @@ pub struct CategorySpec {
     /// How it comes into a context.
     #[serde(default)]
     pub context: ContextMode,
-    /// The most hits that it gives to a context; none: no bound.
+    /// Maximum number of results that the category contributes to a context. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rag_length: Option<usize>,
 }
@@ -128,7 +128,7 @@ impl Categories {
         Ok(())
     }
 
-    /// What of `set` this agent may see, as far as it has an allowlist; none: everything.
+    /// The categories of `set` that this agent may see. `None` if it may see all.
     pub(crate) fn narrow(&self, agent: &str, set: Option<BTreeSet<String>>) -> Option<BTreeSet<String>> {
         match (self.allowlists.get(agent), set) {
             (Some(allowed), Some(set)) => Some(set.intersection(allowed).cloned().collect()),
@@ -142,7 +142,8 @@ impl CategorySpec {
     fn validate(&self) -> Result<(), Error> {
         let name = &self.name;
         if name.trim().is_empty() || name.len() > IDENTIFIER_BYTES || name.chars().any(char::is_control) {
-            let message = format!("{name:?} is no name of a category: empty, too long, or with control characters");
+            let message =
+                format!("{name:?} is not a valid category name: it is empty, too long, or has control characters");
             return Err(wrong("categories.name", message));
         }
         match (self.context, self.rag_length) {
@@ -196,7 +197,7 @@ mod tests {
     #[test]
     fn wrong_files_are_refused_by_the_key() {
         let defined = |spec: serde_json::Value| json!({ "categories": { "custom": [spec] } });
-        for (file, told) in [
+        for (file, expected) in [
             (
                 json!({ "categories": { "system": [{ "name": "a" }], "custom": [{ "name": "a" }] } }),
                 "`a` is defined twice",
@@ -217,7 +218,7 @@ mod tests {
         ] {
             let error = read(file.clone()).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Configuration, "{file}");
-            assert!(error.to_string().contains(told), "{file}: {error}");
+            assert!(error.to_string().contains(expected), "{file}: {error}");
         }
     }
 

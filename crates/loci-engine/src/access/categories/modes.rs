@@ -16,7 +16,7 @@ use crate::{Engine, RecallHit, Result};
 const MAX_WHOLE_CATEGORY: usize = 100;
 
 impl Categories {
-    /// So many hits are asked for, so that enough are left when some categories give only a few.
+    /// Returns the number of results to ask for, so that enough are left when some categories contribute only a few.
     pub(crate) fn limit(&self, limit: usize, most: usize) -> usize {
         let short = self.iter().any(|spec| spec.rag_length.is_some_and(|length| length < limit));
         if short { limit.saturating_mul(3).min(most) } else { limit }
@@ -37,7 +37,7 @@ impl Categories {
         hits.truncate(limit);
     }
 
-    /// Those that come whole, of the ones asked for (none: all) and visible.
+    /// The categories of mode `all`, of those that were asked for (by default all) and that are visible.
     fn whole<'a>(&'a self, asked: &'a [String], visible: &'a Visible) -> impl Iterator<Item = &'a str> {
         let wanted = |name: &str| asked.is_empty() || asked.iter().any(|asked| asked == name);
         let seen = |name: &str| visible.categories().is_none_or(|allowed| allowed.contains(name));

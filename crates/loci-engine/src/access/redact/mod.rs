@@ -80,11 +80,12 @@ impl RedactionPattern {
         let field = "redaction.patterns";
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
         if self.name.is_empty() || self.name.len() > 64 || !self.name.chars().all(plain) {
-            let message = format!("`{}` is no name of a pattern", self.name);
+            let message = format!("`{}` is not a valid pattern name", self.name);
             return Err(wrong(field, message).hint("use 1 to 64 small letters, digits, `-` or `_`"));
         }
-        let regex = Regex::new(&self.regex)
-            .map_err(|error| wrong(field, format!("the pattern `{}` is no regular expression: {error}", self.name)))?;
+        let regex = Regex::new(&self.regex).map_err(|error| {
+            wrong(field, format!("the pattern `{}` is not a valid regular expression: {error}", self.name))
+        })?;
         if regex.is_match("") {
             return Err(wrong(field, format!("the pattern `{}` matches nothing at all", self.name))
                 .hint("write it so that it needs at least one character"));
@@ -182,10 +183,10 @@ impl Redactor {
         self.spots(text, DetectorFilter::Refused).first().map(|spot| spot.name)
     }
 
-    /// The text with every match replaced by its name, and these names; none: there was no match.
+    /// The text with every match replaced by its name, and these names. `None` if there was no match.
     ///
     /// What is masked may bring out another match beside it, so it is looked at until there is none.
-    /// Every round leaves less text that is no mask, so there is an end.
+    /// Terminates because every round leaves less text outside of masks.
     fn masked(&self, text: &str, which: DetectorFilter) -> Option<(String, BTreeSet<String>)> {
         let mut now: Option<String> = None;
         let mut names = BTreeSet::new();

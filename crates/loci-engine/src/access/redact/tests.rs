@@ -240,7 +240,7 @@ fn several_sorts_in_one_text() {
 fn own_patterns_have_their_names_and_wrong_ones_are_refused() {
     let own = redactor(&["badge"], &[], &[("badge", "B-[0-9]{4}")]);
     assert_eq!(masked(&own, "badge B-1234 of 4111111111111111"), "badge [badge] of 4111111111111111");
-    for (rules, field, told) in [
+    for (rules, field, expected) in [
         (rules(&["bagde"], &[], &[]), "redaction.mask", "bagde"),
         (rules(&[], &["x"], &[]), "redaction.refuse", "`x`"),
         (rules(&["a"], &[], &[("a", "(")]), "redaction.patterns", "`a`"),
@@ -250,7 +250,7 @@ fn own_patterns_have_their_names_and_wrong_ones_are_refused() {
     ] {
         let error = rules.validate().unwrap_err();
         assert_eq!((error.kind(), error.field()), (ErrorKind::Configuration, Some(field)));
-        assert!(error.to_string().contains(told), "{error}");
+        assert!(error.to_string().contains(expected), "{error}");
     }
     assert_eq!(Redaction::default().validate(), Ok(()));
 }

@@ -94,8 +94,8 @@ fn clauses(words: &[Word]) -> Vec<Clause<'_>> {
     let ends = |place: usize| {
         let word = &words[place];
         // A colon behind a short noun phrase is a copula ("Budget: 72k") unless what follows has one of its own.
-        let told = || words[place..].iter().any(|word| word.is(form::COPULA));
-        word.mark(",;()") || word.mark(":") && (place > 7 || told()) || word.is(form::AND)
+        let has_copula = || words[place..].iter().any(|word| word.is(form::COPULA));
+        word.mark(",;()") || word.mark(":") && (place > 7 || has_copula()) || word.is(form::AND)
     };
     let mut found = Vec::new();
     let mut start = 0;
@@ -162,7 +162,7 @@ fn stated(
     if attribute == Attribute::Is && sort == ValueType::Text && !single {
         return None;
     }
-    // What is said of a person stands for itself; of a thing everything else narrows which one is meant.
+    // A statement about a person is complete by itself; for a thing, everything else narrows down which one it is.
     if attribute.is_of_things() {
         subject.extend(rest);
     }
@@ -222,7 +222,7 @@ fn changed(clause: Clause<'_>, language: &Language, voice: &SpeakerIdentity) -> 
     };
     let passive = clause[..verb].iter().any(|word| !silent(word));
     let between = &clause[verb + 1..to];
-    // "from 5 to 7" names the old value, which is no part of the subject.
+    // "from 5 to 7" names the old value, which does not belong to the subject.
     let from = between.iter().position(|word| matches!(word.text.as_str(), "from" | "von" | "de" | "с"));
     let between = &between[..from.unwrap_or(between.len())];
     let words: Vec<Word> = if passive {
@@ -253,7 +253,8 @@ fn changed(clause: Clause<'_>, language: &Language, voice: &SpeakerIdentity) -> 
     (!claim.subject.is_empty()).then_some((claim, owner))
 }
 
-/// The noun phrase before a phrase as folded words, the speaker by their key; none: it is unknown who or what is meant.
+/// The noun phrase before a phrase as folded words, with the speaker replaced by their key. `None` if it is unclear
+/// who or what it refers to.
 fn subject(words: &[Word], language: &Language, voice: &SpeakerIdentity) -> Option<Vec<ClaimTerm>> {
     let mut found = Vec::new();
     for word in words {

@@ -184,7 +184,7 @@ mod tests {
     fn found(text: &str) -> Vec<String> {
         let sentence = sentences(text)[0];
         let language = language_of(text);
-        let told = |one: &Mention| {
+        let describe = |one: &Mention| {
             format!(
                 "{}:{}{}",
                 one.name,
@@ -194,7 +194,7 @@ mod tests {
         };
         names(&sentence, &words(sentence.text, language), language, &[], &PresentNames::default())
             .iter()
-            .map(told)
+            .map(describe)
             .collect()
     }
 

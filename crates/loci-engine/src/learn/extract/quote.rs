@@ -374,7 +374,7 @@ fn trimmed<'a>(text: &'a str, words: &[Word]) -> &'a str {
         let word = &words[place];
         let marked = words.get(place + 1).is_some_and(|next| next.shape == Shape::Mark && !next.mark("'\"“«("));
         let filler = word.is(form::OPENER | form::GREETING) && !word.is(form::NEGATION | form::CORRECTION);
-        // "Sure, and I'll take up fencing" is not meant so; "so much has happened" begins with what it says.
+        // "Sure, and I'll take up fencing" is ironic; "so much has happened" begins with its content.
         let ironic = word.is(form::CONFIRMS) && words.get(place + 2).is_some_and(|next| next.is(form::AND));
         let clause = word.text != "so"
             || words
@@ -422,15 +422,15 @@ fn requested(
         (Some(own), None) => Some(passage(place, place, own)),
         (None, Some(last)) => Some(passage(place, last, texts(place + 1, last).join(" "))),
         (None, None) => {
-            let told = |other: &usize| reads[*other].words.iter().filter(|word| word.tells()).count();
+            let content_words = |other: &usize| reads[*other].words.iter().filter(|word| word.tells()).count();
             let free = |other: &usize| !used[*other] && reads[*other].request.is_none();
-            let states = |other: &usize| free(other) && !reads[*other].sentence.asks && told(other) > 0;
+            let states = |other: &usize| free(other) && !reads[*other].sentence.asks && content_words(other) > 0;
             // "Remember this: …" points ahead, "…. Remember that." back.
             let ahead = reads[place].sentence.text.ends_with([':', '：']);
             let (after, before) = (Some(place + 1).filter(|next| *next < reads.len()), place.checked_sub(1));
             let order = if ahead { [after, before] } else { [before, after] };
             let other = order.into_iter().flatten().find(states);
-            let other = other.or_else(|| before.filter(|before| free(before) && told(before) > 1));
+            let other = other.or_else(|| before.filter(|before| free(before) && content_words(before) > 1));
             let strong = |other: &usize| reads[*other].worth.is_some_and(|worth| worth >= SOME) || !answers;
             match other {
                 Some(other) if other > place || strong(&other) => {
@@ -452,11 +452,11 @@ fn requested(
 /// Whether a turn cannot be understood without what was said to its speaker before: a question, or a statement that it
 /// takes up.
 fn needs_context(read: &AnalysedSentence<'_>, context: &Sentence<'_>, language: Option<&Language>) -> bool {
-    let told = words(context.text, language).iter().filter(|word| word.tells()).count();
+    let content_words = words(context.text, language).iter().filter(|word| word.tells()).count();
     let weak = leans(&read.words) || read.worth.is_none_or(|worth| worth < WEAK);
     let first = read.words.iter().find(|word| word.shape != Shape::Mark);
     let takes_up = first.is_some_and(|word| word.is(form::CONFIRMS | form::NEGATION | form::PRONOUN));
-    weak && (context.asks || told >= 3 && (takes_up || read.words.len() <= SHORT || refers_back(&read.words)))
+    weak && (context.asks || content_words >= 3 && (takes_up || read.words.len() <= SHORT || refers_back(&read.words)))
 }
 
 /// The speaker's own sentence before a passage that begins with a pronoun.

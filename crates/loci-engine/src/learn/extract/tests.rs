@@ -160,7 +160,7 @@ fn what_is_asked_for_is_always_kept() {
 }
 
 #[test]
-fn kinds_and_importance_are_told_by_form() {
+fn kinds_and_importance_follow_from_form() {
     for (turn, kind, importance) in [
         ("I love hiking in the Alps", "preference", 0.6),
         ("My sister Marta has two dogs", "person", 0.6),

@@ -54,8 +54,8 @@ fn lines(activity: &[String], facts: &[String], snippet: &str) -> Vec<String> {
     let skipped = snippet.chars().count().saturating_sub(SNIPPET_CHARACTERS);
     let snippet: String = snippet.chars().skip(skipped).collect();
     let marked = |mark: &'static str, texts: Vec<String>| {
-        let told = texts.into_iter().filter(|text| !text.trim().is_empty());
-        told.map(move |text| format!("[{mark}] {}", quote(&text)))
+        let texts = texts.into_iter().filter(|text| !text.trim().is_empty());
+        texts.map(move |text| format!("[{mark}] {}", quote(&text)))
     };
     marked("activity", last(activity, ACTIVITY))
         .chain(marked("fact", last(facts, FACTS)))

@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-/// What a language model is told to do.
+/// The instructions of a language model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
     /// What it is for; the purpose of the questions that are asked with it.
@@ -30,7 +30,7 @@ pub fn prompts() -> &'static [Prompt] {
     &ALL
 }
 
-/// What each purpose is told.
+/// The instructions for each purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     Causal,

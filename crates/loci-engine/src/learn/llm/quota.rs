@@ -18,7 +18,7 @@ impl Engine {
         self
     }
 
-    /// The language model with what the tenant may still spend today; none: rules do the work.
+    /// The language model with the remaining quota of the tenant for today. `None` if the rules do the work.
     pub(crate) async fn mind_for(&self, tenant: &Tenant) -> Result<Option<LlmClient>> {
         let Some(mind) = &self.mind else { return Ok(None) };
         let spent = self.spent_today(tenant).await?;

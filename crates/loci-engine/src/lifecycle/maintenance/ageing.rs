@@ -71,15 +71,15 @@ impl Engine {
         report: &mut StepReport,
         moves: &[(MemoryId, AgeingOutcome, Cause)],
     ) -> Result<()> {
-        // Only what is told is read.
-        let told: Vec<MemoryId> = moves
+        // Only the texts that the report lists are read.
+        let listed: Vec<MemoryId> = moves
             .iter()
             .take(super::MAX_PLANNED_ACTIONS.saturating_sub(report.planned.len()))
             .map(|(id, ..)| *id)
             .collect();
-        let texts = self.beginnings(&run.caller.tenant, &told).await?;
+        let texts = self.beginnings(&run.caller.tenant, &listed).await?;
         for (id, fate, cause) in moves {
-            let about = texts.iter().find(|(told, _)| told == id).map(|(_, text)| text.clone()).unwrap_or_default();
+            let about = texts.iter().find(|(listed, _)| listed == id).map(|(_, text)| text.clone()).unwrap_or_default();
             report.tell(Some(*id), action(fate), about, &cause.to_string());
         }
         Ok(())

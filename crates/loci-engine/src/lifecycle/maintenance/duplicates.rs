@@ -27,7 +27,7 @@ use crate::{Engine, Result};
 const MEMORIES_PER_READ: usize = 1_000;
 /// What came within these days is compared.
 const NEW_DAYS: u32 = 3;
-/// With what is no older than this.
+/// Maximum age of the memories they are compared with.
 const OLD_DAYS: u32 = 90;
 
 /// Two memories that may say the same, the one said earlier first.

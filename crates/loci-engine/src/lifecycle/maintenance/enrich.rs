@@ -42,10 +42,10 @@ impl Engine {
         Ok(report)
     }
 
-    /// What the facts say of an entity. What only its writer may see is not told to others.
+    /// Describes an entity by its facts. Private memories are not used, because others see the description.
     async fn portrait(&self, run: &MaintenanceRun<'_>, entity: &Entity) -> Result<Option<String>> {
         let whole = policy::whole(&run.caller.tenant);
-        let filter = Filter { kinds: self.told_kinds(), ..Filter::at(run.at) };
+        let filter = Filter { kinds: self.non_episodic_kinds(), ..Filter::at(run.at) };
         let hits = self.store.memories_mentioning(&whole, &filter, &[entity.id], MAX_MEMORIES).await?;
         let ids: Vec<MemoryId> = hits.iter().map(|hit| hit.id).collect();
         let mut memories = self.store.fetch(&whole, &ids).await?;
@@ -59,9 +59,9 @@ impl Engine {
             };
             let facts: Vec<String> = memories.iter().map(dated).collect();
             let before = mind.left().unwrap_or(0);
-            let told = mind.entity_summary(&entity.canonical_name, &facts).await;
+            let summary = mind.entity_summary(&entity.canonical_name, &facts).await;
             self.record_spending(&run.caller.tenant, &mind, before).await?;
-            return Ok(Some(told?.0).filter(|text| !text.trim().is_empty()));
+            return Ok(Some(summary?.0).filter(|text| !text.trim().is_empty()));
         }
         let recency = |memory: &Memory| {
             let days = self.kinds.spec(&memory.kind).half_life_days;

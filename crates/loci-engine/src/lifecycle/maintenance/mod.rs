@@ -132,7 +132,7 @@ impl FromStr for MaintenanceStep {
 pub struct MaintainRequest {
     /// Only plan, and change nothing.
     pub dry_run: bool,
-    /// Only these steps; none: all.
+    /// The steps to run. Default: all.
     pub only: Vec<MaintenanceStep>,
     /// As if it were then.
     pub at: Option<Timestamp>,

@@ -126,7 +126,8 @@ impl Engine {
             let weakest = self.above_cap(&run.caller.tenant, &space, most, run.at).await?;
             let texts = self.beginnings(&run.caller.tenant, &weakest).await?;
             for id in &weakest {
-                let about = texts.iter().find(|(told, _)| told == id).map(|(_, text)| text.clone()).unwrap_or_default();
+                let about =
+                    texts.iter().find(|(listed, _)| listed == id).map(|(_, text)| text.clone()).unwrap_or_default();
                 report.tell(Some(*id), "archive", about, "its user has too many, and it is among the weakest");
             }
             if run.dry {
@@ -201,7 +202,7 @@ impl Engine {
         let (whole, most) = (policy::whole(&run.caller.tenant), self.config.lifecycle.collapse_above);
         for space in self.all_spaces(&run.caller.tenant).await? {
             for (head, length) in self.store.long_chains(&whole, &space, most, usize::MAX).await? {
-                // One that has been shortened is told of until its versions are gone for good.
+                // A collapsed chain is listed until its versions are purged.
                 if self.superfluous_of(&run.caller.tenant, head).await?.is_empty() {
                     continue;
                 }

@@ -173,12 +173,12 @@ pub fn rate_of(spec: &KindSpec, rules: &Lifecycle) -> f64 {
     ((1.0 / prune).ln() / lasts.powf(0.8)).clamp(0.0, 10.0)
 }
 
-/// So many days before an instant.
+/// The instant this number of days before another.
 pub(crate) fn days_before(now: Timestamp, days: u32) -> Timestamp {
     now.saturating_sub(SignedDuration::from_hours(24 * i64::from(days))).unwrap_or(Timestamp::MIN)
 }
 
-/// So many days after an instant.
+/// The instant this number of days after another.
 pub(crate) fn days_after(now: Timestamp, days: i64) -> Timestamp {
     now.saturating_add(SignedDuration::from_hours(24 * days)).unwrap_or(Timestamp::MAX)
 }

@@ -104,7 +104,7 @@ impl<'a> Name<'a> {
         let worth = IMPORTANCE * sane(fact.importance) + (1.0 - IMPORTANCE) * sane(fact.recency);
         // What someone said stays in its quotation marks.
         let parts = if fact.content.contains(": \"") { vec![fact.content] } else { split(fact.content) };
-        let told = parts.into_iter().filter(|part| !part.ends_with(['?', '？']));
+        let statements = parts.into_iter().filter(|part| !part.ends_with(['?', '？']));
         let sentence = |part: &str| {
             let clauses = clauses(part);
             let places = clauses.iter().enumerate().filter_map(|(at, clause)| self.place(at, clause));
@@ -113,7 +113,7 @@ impl<'a> Name<'a> {
                 self.analyser.terms(part).into_iter().filter(|term| !self.stems.contains(term)).collect();
             (!terms.is_empty()).then(|| ProfileSentence { text: ended(fold(part)), place, worth, terms })
         };
-        told.filter_map(sentence).collect()
+        statements.filter_map(sentence).collect()
     }
 
     /// Where the name stands in a clause, if it does.
@@ -257,12 +257,12 @@ mod tests {
         ) {
             let rows: Vec<(&str, f64, f64)> = rows.iter().map(|(text, a, b)| (text.as_str(), *a, *b)).collect();
             let facts = facts(&rows);
-            let told = profile("Ana", &facts);
-            if let Some(told) = &told {
-                prop_assert!(told.chars().count() <= MAX_CHARACTERS && !told.is_empty());
-                prop_assert!(told.ends_with('…') || told.to_lowercase().contains("ana"));
+            let text = profile("Ana", &facts);
+            if let Some(text) = &text {
+                prop_assert!(text.chars().count() <= MAX_CHARACTERS && !text.is_empty());
+                prop_assert!(text.ends_with('…') || text.to_lowercase().contains("ana"));
             }
-            prop_assert_eq!(told, profile("Ana", &facts));
+            prop_assert_eq!(text, profile("Ana", &facts));
         }
     }
 }

@@ -19,7 +19,7 @@ const NEIGHBOURS: usize = 24;
 const DAMPING: f64 = 0.85;
 /// Maximum number of iterations of the ranking; ranks hardly change after them.
 const MAX_RANK_ROUNDS: usize = 40;
-/// Less than this is no movement.
+/// Change of the ranks below which the iteration stops.
 const STILL: f64 = 1e-7;
 
 /// The sentences of `texts` that say most, in at most `target_tokens` tokens.

@@ -145,7 +145,7 @@ fn a_writer_is_held_to_the_target() {
 }
 
 #[test]
-fn a_failure_is_told() {
+fn a_failure_is_reported() {
     use SummaryStrategy::*;
     for (strategy, from, fails) in
         [(Simple, 1, true), (Simple, 2, false), (Hierarchical, 3, true), (MapReduce, 4, true), (Extractive, 1, false)]

@@ -26,7 +26,7 @@ const NAMED: usize = 1_000;
 /// What is to leave, of what the caller sees.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExportRequest {
-    /// In these layers; none: in all that the identifiers open.
+    /// The layers. Default: all that the identifiers allow.
     pub layers: Option<Vec<Layer>>,
     /// Only what carries this user's name.
     pub user: Option<String>,
@@ -84,7 +84,7 @@ impl Export {
         }
     }
 
-    /// Whether what belongs to this scope as a whole is meant: what others said there is nobody's own.
+    /// Whether the whole scope is exported: memories of others there belong to no single user.
     fn owns(&self, scope: &Scope) -> bool {
         let names = scope.identifiers();
         let is = |wanted: &Option<String>, name: &Option<String>| wanted.is_none() || wanted == name;
@@ -112,7 +112,7 @@ impl Engine {
         Ok(Export { visible, filter, request, at, spaces, models, total, stage, unions })
     }
 
-    /// The next lines of an export, in their order; none: that was all.
+    /// The next lines of an export, in their order. `None` at the end.
     pub async fn export_next(&self, export: &mut Export) -> Result<Option<Vec<ExportLine>>> {
         loop {
             let lines = match std::mem::replace(&mut export.stage, Stage::Done) {
@@ -138,7 +138,7 @@ impl Engine {
             return Ok(Vec::new());
         }
         let mut agents = self.store.agents(export.visible.tenant(), None).await?;
-        agents.retain(|agent| export.request.agent.as_ref().is_none_or(|meant| *meant == agent.agent_id));
+        agents.retain(|agent| export.request.agent.as_ref().is_none_or(|wanted| *wanted == agent.agent_id));
         agents.sort_by(|a, b| a.agent_id.cmp(&b.agent_id));
         Ok(agents.into_iter().map(ExportLine::Agent).collect())
     }

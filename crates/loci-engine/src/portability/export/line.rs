@@ -26,13 +26,13 @@ pub struct ExportHeader {
     pub format: u32,
     /// When it was made: all in which two exports of the same differ.
     pub exported_at: Timestamp,
-    /// Only what carries this user's name; none: everybody's.
+    /// Only records of this user. Default: of all users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
-    /// Only what carries this agent's name; none: every agent's.
+    /// Only records of this agent. Default: of all agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
-    /// Only these scopes, as people read them; none: all.
+    /// Only these scopes, in their readable form. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scopes: Option<Vec<String>>,
     /// Whether memories bring their vectors.
@@ -266,11 +266,13 @@ pub fn read_line(text: &str) -> Result<ParsedLine, Error> {
     if fields.contains_key("loci") {
         let header: ExportHeader = serde_json::from_value(Value::Object(fields)).map_err(wrong)?;
         if header.loci != "export" || header.format == 0 || header.format > FORMAT {
-            let told = format!(
+            let message = format!(
                 "this is a file of format {} of Loci, and only formats up to {FORMAT} are known",
                 header.format
             );
-            return Err(Error::invalid("format", told).hint("import it with the version that made it, or a newer one"));
+            return Err(
+                Error::invalid("format", message).hint("import it with the version that made it, or a newer one")
+            );
         }
         return Ok(ParsedLine::Header(header));
     }
@@ -285,16 +287,16 @@ pub fn read_line(text: &str) -> Result<ParsedLine, Error> {
         return Err(Error::invalid("content", "content is missing"));
     }
     let created_at = fields.remove("createdAt").map(serde_json::from_value).transpose().map_err(|error| {
-        let problem = format!("createdAt is no time: {error}");
+        let problem = format!("createdAt is not a valid time: {error}");
         Error::invalid("createdAt", problem).hint("write it as 2026-01-31T09:00:00Z")
     })?;
     Ok(ParsedLine::New(whose, created_at, serde_json::from_value(Value::Object(fields)).map_err(wrong)?))
 }
 
 fn wrong(error: serde_json::Error) -> Error {
-    let told = error.to_string();
+    let message = error.to_string();
     // serde counts lines too, but from the start of this one, which would only confuse.
-    let reason = told.split(" at line ").next().unwrap_or(&told);
+    let reason = message.split(" at line ").next().unwrap_or(&message);
     let place = if error.column() > 0 { format!(" (column {})", error.column()) } else { String::new() };
     Error::invalid("line", format!("this is not a memory: {reason}{place}"))
         .hint("a line is what `loci export` writes, or an object with at least \"content\"")
@@ -307,14 +309,14 @@ mod tests {
     #[test]
     fn a_line_says_what_it_is() {
         let check = |text: &str, expect: &str| {
-            let told = match read_line(text) {
+            let found = match read_line(text) {
                 Ok(ParsedLine::Header(_)) => "header".to_owned(),
                 Ok(ParsedLine::Line(line)) => line.name().to_owned(),
                 Ok(ParsedLine::New(whose, None, _)) => format!("new {}", whose.is_some()),
                 Ok(ParsedLine::New(_, Some(at), _)) => at.to_string(),
                 Err(error) => error.field().unwrap_or_default().to_owned(),
             };
-            assert_eq!(told, expect, "{text}");
+            assert_eq!(found, expect, "{text}");
         };
         let at = "2026-06-01T12:00:00Z";
         check(&format!(r#"{{"loci":"export","format":1,"exportedAt":"{at}"}}"#), "header");

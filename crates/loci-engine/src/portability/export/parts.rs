@@ -153,8 +153,8 @@ impl Engine {
                     fates[place] = ImportOutcome::Imported;
                     continue;
                 }
-                let told = format!("edge {} links memories that are not both here", edge.id);
-                fates[place] = ImportOutcome::Refused(Error::new(ErrorKind::NotFound, told).at("edge").into());
+                let message = format!("edge {} links memories that are not both here", edge.id);
+                fates[place] = ImportOutcome::Refused(Error::new(ErrorKind::NotFound, message).at("edge").into());
                 continue;
             };
             match known.get(&(edge.source_id, edge.target_id, edge.relation)) {
@@ -258,8 +258,8 @@ impl Engine {
         }
         let missing = line.memory_ids.len() - here.len();
         if missing > 0 {
-            let told = format!("{missing} memories that speak of entity {} are not here", line.entity_id);
-            return Ok(ImportOutcome::Refused(Error::new(ErrorKind::NotFound, told).at("memoryIds").into()));
+            let message = format!("{missing} memories that speak of entity {} are not here", line.entity_id);
+            return Ok(ImportOutcome::Refused(Error::new(ErrorKind::NotFound, message).at("memoryIds").into()));
         }
         Ok(fate)
     }
@@ -270,8 +270,8 @@ impl Engine {
             if how.dry_run {
                 return Ok(ImportOutcome::Imported);
             }
-            let told = format!("there is no entity {} to be united", line.from_id);
-            return Ok(ImportOutcome::Refused(Error::new(ErrorKind::NotFound, told).at("fromId").into()));
+            let message = format!("unknown entity {}, which cannot be merged", line.from_id);
+            return Ok(ImportOutcome::Refused(Error::new(ErrorKind::NotFound, message).at("fromId").into()));
         };
         match from.united_with {
             Some(into) if into == line.into_id => return Ok(ImportOutcome::Skipped),

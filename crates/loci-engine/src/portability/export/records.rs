@@ -25,7 +25,7 @@ use crate::{Engine, Result};
 pub struct ImportOptions {
     /// Whether something else by the same id gives way.
     pub replace: bool,
-    /// Whether it is only told what would happen.
+    /// Whether nothing is written and only the outcome is returned.
     pub dry_run: bool,
     /// What a dry run has let in so far, as far as telling it apart goes.
     seen: HashSet<u64>,
@@ -133,8 +133,8 @@ impl Engine {
                 Some(known) if one.is_here(known) => {}
                 Some(_) if how.replace => wanted.push((place, one, true)),
                 Some(known) => {
-                    let told = format!("memory {} is here with other values (version {})", known.id, known.version);
-                    fates[place] = ImportOutcome::Conflict(told);
+                    let message = format!("memory {} is here with other values (version {})", known.id, known.version);
+                    fates[place] = ImportOutcome::Conflict(message);
                 }
             }
         }
@@ -264,8 +264,8 @@ impl Engine {
         Ok(found.into_iter().map(|memory| (memory.id, memory)).collect())
     }
 
-    /// The vector that need not be made: the present model's. Those of others are of no use here and are left
-    /// behind; where there is no model, all are kept as they are.
+    /// Takes the vector of the present model, which then need not be computed. Vectors of other models are dropped;
+    /// without a model all are kept as they are.
     fn own_vector(&self, one: &mut IncomingRecord) -> Option<Vector> {
         let mut brought = std::mem::take(&mut one.vectors);
         let Some(model) = self.model() else {

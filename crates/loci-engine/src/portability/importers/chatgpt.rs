@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_conversation_is_told() {
+    fn an_invalid_conversation_is_refused() {
         for value in [json!([]), json!({}), json!({ "id": "c" }), json!({ "id": "c", "mapping": [] })] {
             assert!(entry(value.clone()).is_err(), "{value}");
         }

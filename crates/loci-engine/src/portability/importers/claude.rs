@@ -62,16 +62,16 @@ mod tests {
         ]});
         let SourceItem::Conversation(talk) = entry(value).unwrap() else { unreachable!() };
         assert_eq!((talk.id.as_str(), talk.title.as_deref()), ("c", Some("Tea")));
-        let told: Vec<(&str, &str, i64)> = talk
+        let turns: Vec<(&str, &str, i64)> = talk
             .turns
             .iter()
             .map(|turn| (turn.role.as_str(), turn.content.as_str(), turn.at.unwrap().as_second() % 60))
             .collect();
-        assert_eq!(told, [("user", "Which tea?", 0), ("assistant", "Green.\n\nOr black.", 5), ("user", "Thanks", 5)]);
+        assert_eq!(turns, [("user", "Which tea?", 0), ("assistant", "Green.\n\nOr black.", 5), ("user", "Thanks", 5)]);
     }
 
     #[test]
-    fn what_is_no_conversation_is_told() {
+    fn an_invalid_conversation_is_refused() {
         for value in [json!("x"), json!({}), json!({ "uuid": "c" }), json!({ "uuid": "c", "chat_messages": {} })] {
             assert!(entry(value.clone()).is_err(), "{value}");
         }

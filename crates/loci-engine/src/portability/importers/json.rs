@@ -38,7 +38,7 @@ pub(crate) fn each(input: &mut dyn BufRead, take: &mut EntrySink<'_>) -> Result<
     }
 }
 
-/// The first character that is no space and no mark of an editor. What is before it is passed over.
+/// The first character that is neither white space nor a byte order mark. What is before it is skipped.
 fn first_character(input: &mut dyn BufRead) -> Result<Option<u8>, String> {
     loop {
         let bytes = input.fill_buf().map_err(|error| error.to_string())?;
@@ -90,8 +90,8 @@ fn skip_line(input: &mut dyn BufRead) -> Result<(), String> {
 
 /// What went wrong, without a place that is counted from somewhere else.
 fn plain(error: &serde_json::Error) -> String {
-    let told = error.to_string();
-    told.split(" at line ").next().unwrap_or(&told).to_owned()
+    let message = error.to_string();
+    message.split(" at line ").next().unwrap_or(&message).to_owned()
 }
 
 /// One value after the other, each a list, an object with a list, or an entry.

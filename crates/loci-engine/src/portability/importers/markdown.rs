@@ -202,11 +202,11 @@ mod tests {
     use super::*;
 
     fn texts(text: &str, most: usize) -> Vec<String> {
-        let told = |brought| match brought {
+        let content = |brought| match brought {
             SourceItem::Memory(draft) => draft.new.content,
             SourceItem::Conversation(_) => unreachable!(),
         };
-        notes("n.md", text, None, most).into_iter().map(told).collect()
+        notes("n.md", text, None, most).into_iter().map(content).collect()
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub(crate) fn entry(value: Value) -> Result<SourceItem, String> {
     Ok(SourceItem::Memory(Box::new(SourceMemory { new, identifiers, created_at, updated_at, reference })))
 }
 
-/// A field that is text, or a number that is meant as such.
+/// A text field, or a number in place of a text.
 pub(crate) fn text(fields: &Map<String, Value>, name: &str) -> Option<String> {
     match fields.get(name)? {
         Value::String(text) if !text.trim().is_empty() => Some(text.clone()),

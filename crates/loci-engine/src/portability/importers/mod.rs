@@ -77,8 +77,7 @@ impl std::str::FromStr for SourceFormat {
     fn from_str(text: &str) -> Result<Self, Error> {
         Self::ALL.into_iter().find(|format| format.name() == text).ok_or_else(|| {
             let names = Self::ALL.map(Self::name).join(", ");
-            Error::invalid("from", format!("`{text}` is no format that can be read"))
-                .hint(format!("use one of {names}"))
+            Error::invalid("from", format!("unknown format `{text}`")).hint(format!("use one of {names}"))
         })
     }
 }

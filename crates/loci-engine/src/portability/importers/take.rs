@@ -89,8 +89,8 @@ impl Engine {
         if !how.dry_run {
             self.attend(&keeper, &talks, &fates).await?;
         }
-        let told = fates.into_iter().zip(shown);
-        taken.extend(told.map(|(fate, (kind, whose, thread, text))| ImportedItem { fate, kind, whose, thread, text }));
+        let items = fates.into_iter().zip(shown);
+        taken.extend(items.map(|(fate, (kind, whose, thread, text))| ImportedItem { fate, kind, whose, thread, text }));
         Ok(taken)
     }
 
@@ -131,7 +131,7 @@ impl Engine {
             if parts > 1 {
                 new.metadata.insert("part".to_owned(), json!(format!("{} of {parts}", part + 1)));
             }
-            let scope = policy::meant(&caller.identifiers, new.layer)?;
+            let scope = policy::scope_for(&caller.identifiers, new.layer)?;
             let mut memory = self.admit(&caller, &scope, new, None)?.memory;
             if let Some(at) = draft.created_at {
                 memory.created_at = at;
@@ -148,8 +148,8 @@ impl Engine {
         Ok(records)
     }
 
-    /// The records that a conversation becomes, each following the one before. A turn that cannot be kept is told,
-    /// and the next one follows the one before it.
+    /// The records of a conversation, each following the one before. An invalid turn is reported, and the next one
+    /// follows the one before it.
     fn talked(
         &self,
         whose: &Caller,
@@ -212,7 +212,7 @@ impl Engine {
                 role: Some(turn.role.clone()),
                 ..NewMemory::default()
             };
-            let scope = policy::meant(&caller.identifiers, new.layer)?;
+            let scope = policy::scope_for(&caller.identifiers, new.layer)?;
             let mut memory = self.admit(&caller, &scope, new, None)?.memory;
             if let Some(at) = turn.at {
                 memory.created_at = at;

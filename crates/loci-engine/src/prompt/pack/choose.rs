@@ -92,7 +92,7 @@ impl<'a> Choice<'a> {
         true
     }
 
-    /// What an entry takes, if that is no more than `room`.
+    /// The cost of an entry, if it is at most `room`.
     fn cost(&self, entry: &PackEntry<'_>, room: usize) -> Option<EntryCost> {
         let block = self.format.block(entry);
         // One that is surely too large need not be counted.

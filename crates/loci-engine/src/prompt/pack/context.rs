@@ -206,15 +206,19 @@ pub fn build(parts: &ContextParts<'_>, window: &Window, format: Format) -> Resul
         input: room.must_take("query", message_tokens(parts.input))?,
         ..ContextTokens::default()
     };
-    let (memory, told) = remember(parts, budgets.memory.min(room.0), window.summarize, format);
-    tokens.memory = told.iter().map(Message::tokens).sum();
+    let (memory, memory_messages) = remember(parts, budgets.memory.min(room.0), window.summarize, format);
+    tokens.memory = memory_messages.iter().map(Message::tokens).sum();
     room.0 -= tokens.memory;
     let (older_turns, history) = converse(parts.history, room.0, window.summarize);
     tokens.history = history.iter().map(Message::tokens).sum();
 
     let own = |role: &str, content: &str| (!content.is_empty()).then(|| Message::new(role, content));
-    let messages =
-        own("system", parts.system).into_iter().chain(told).chain(history).chain(own("user", parts.input)).collect();
+    let messages = own("system", parts.system)
+        .into_iter()
+        .chain(memory_messages)
+        .chain(history)
+        .chain(own("user", parts.input))
+        .collect();
     Ok(Context { messages, tokens, budgets, memory, older_turns })
 }
 
@@ -380,8 +384,8 @@ mod tests {
             let newest = context.messages.iter().rev().skip(1).take(3);
             assert!(newest.eq(history.iter().rev().take(3)));
             assert_eq!(context.messages[0].content.starts_with(SUMMARY), summarize);
-            let told = context.messages.len() - 1 - usize::from(summarize);
-            assert_eq!(context.older_turns, history.len() - told);
+            let recent_turns = context.messages.len() - 1 - usize::from(summarize);
+            assert_eq!(context.older_turns, history.len() - recent_turns);
             assert!(context.tokens.sum() <= 360);
         }
     }

@@ -1,6 +1,6 @@
 //! The header of a pack that lists what changed since the agent's last call.
 //!
-//! At most [`BULLETS`] changes are listed, each memory at most once; without changes there is no header.
+//! At most [`BULLETS`] changes are listed, each memory at most once; without changes the header is left out.
 
 use std::collections::HashSet;
 
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_memory_counts_once_and_the_important_are_told() {
+    fn a_memory_counts_once_and_the_important_are_listed() {
         let mut changes: Vec<_> =
             (1..=5).map(|n| change(n, DeltaEvent::Created, "", &format!("m{n}"), Some(n as f64 / 5.0))).collect();
         changes.push(change(1, DeltaEvent::Updated, "", "m1 again", Some(1.0)));

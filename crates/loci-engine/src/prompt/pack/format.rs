@@ -90,10 +90,10 @@ impl Format {
                 format!("{header}{gap}{}", list.trim_end_matches('\n'))
             }
             Format::Messages => {
-                let told = markdown(header, entries.iter().copied().filter(|entry| !entry.is_turn()));
-                let told = (!told.is_empty()).then(|| system(&told));
+                let memories = markdown(header, entries.iter().copied().filter(|entry| !entry.is_turn()));
+                let memories = (!memories.is_empty()).then(|| system(&memories));
                 let turns = entries.iter().filter(|entry| entry.is_turn()).map(|entry| turn(entry));
-                array(told.into_iter().chain(turns))
+                array(memories.into_iter().chain(turns))
             }
             Format::Json => {
                 let updates =

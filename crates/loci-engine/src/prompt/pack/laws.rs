@@ -114,12 +114,12 @@ proptest! {
             prop_assert_eq!(count_tokens(text), packed.tokens);
             prop_assert!(packed.tokens <= budget.tokens, "{} of {}", packed.tokens, budget.tokens);
 
-            let mut told: Vec<MemoryId> = packed.cited.iter().chain(&packed.left_out).copied().collect();
-            told.sort();
+            let mut reported: Vec<MemoryId> = packed.cited.iter().chain(&packed.left_out).copied().collect();
+            reported.sort();
             let mut given: Vec<MemoryId> = items.iter().map(|item| item.id).collect();
             given.sort();
             given.dedup();
-            prop_assert_eq!(told, given, "each id is cited or left out, and once");
+            prop_assert_eq!(reported, given, "each id is cited or left out, and once");
             let shown = |id: &MemoryId| if *format == Format::Json { id.to_string() } else { id.citation() };
             prop_assert!(packed.cited.iter().all(|id| text.contains(&shown(id))));
             prop_assert!(packed.shortened.iter().all(|id| budget.summarize && packed.cited.contains(id)));

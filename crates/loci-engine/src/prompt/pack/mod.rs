@@ -106,7 +106,7 @@ impl Default for PackBudget {
 }
 
 impl PackBudget {
-    /// So many tokens in the usual shares.
+    /// A budget of this number of tokens in the default shares.
     pub fn of(tokens: usize) -> Self {
         Self { tokens, ..Self::default() }
     }

@@ -131,17 +131,17 @@ pub(super) fn one_value_apart(new: &AnalysedText, known: &AnalysedText) -> Optio
     let (mine, theirs) = (&a[front..a.len() - back], &b[front..b.len() - back]);
     let weekday = |item: &TextItem| among("mon tue wed thu fri sat sun", &item.key);
     let value = |items: &[&TextItem]| items.len() == 1 && (items[0].sort == ItemKind::Value || weekday(items[0]));
-    let told = |items: &[&TextItem]| items.iter().filter(|item| item.sort == ItemKind::Content).count();
+    let content_count = |items: &[&TextItem]| items.iter().filter(|item| item.sort == ItemKind::Content).count();
     let settled = |items: &[&TextItem]| items.iter().all(|item| item.form & OTHER == 0 && item.sort != ItemKind::Limit);
-    // "Note 7" is no other value of "note 6": something must be said of the subject.
+    // "Note 7" is not another value of "note 6": something must be stated of the subject.
     let says = |item: &&TextItem| item.is_next || item.form & (form::LIFE | form::LIKES | form::PLANS) != 0;
     let measured = |items: &[&TextItem]| items.iter().all(|item| !is_label(&item.key) || item.touches_next);
     let says = |items: &[&TextItem]| measured(mine) || items.iter().any(says);
     let apart = value(mine) && value(theirs) && settled(&a) && settled(&b) && says(&a);
-    match told(&a[..front]) {
+    match content_count(&a[..front]) {
         _ if !apart => None,
         2.. if says(&a[..front]) && mine[0].sort == ItemKind::Value => Some(ValueDifference::Behind),
-        _ => (told(&a) >= 3).then_some(ValueDifference::Elsewhere),
+        _ => (content_count(&a) >= 3).then_some(ValueDifference::Elsewhere),
     }
 }
 
@@ -155,7 +155,7 @@ pub(super) fn changed_in_one_value(new: &AnalysedText, known: &AnalysedText) -> 
     const OTHER: u64 = form::MANY | form::DID | form::PAST | form::CONDITION | form::UNREAL | form::LASTING;
     let (a, b) = (plain(a), plain(b));
     let settled = |items: &[&TextItem], other: u64| items.iter().all(|item| item.form & other == 0);
-    let told = b.iter().filter(|item| item.sort == ItemKind::Content && find(&a, item).is_some()).count();
+    let shared_content = b.iter().filter(|item| item.sort == ItemKind::Content && find(&a, item).is_some()).count();
     let (Some(mine), Some(theirs)) = (stands_alone(&a, &b), stands_alone(&b, &a)) else { return false };
     // Nothing else that is known may be lost.
     let lost = b.iter().enumerate().any(|(place, item)| {
@@ -173,12 +173,12 @@ pub(super) fn changed_in_one_value(new: &AnalysedText, known: &AnalysedText) -> 
     a[mine.start].sort == b[theirs.start].sort
         && placed
         && !lost
-        && told >= 2
+        && shared_content >= 2
         && settled(&b, OTHER)
         && settled(&a, OTHER & !form::DID & !form::PAST)
 }
 
-/// The one value or name that only these items have; none: there is none, or more than one.
+/// The one value or name that only these items have. `None` if there is none, or more than one.
 fn stands_alone(items: &[&TextItem], other: &[&TextItem]) -> Option<std::ops::Range<usize>> {
     let named = |item: &TextItem| item.sort == ItemKind::Value || item.capital && item.form == 0;
     let own: Vec<usize> =

@@ -248,7 +248,8 @@ fn includes(a: &str, b: &str) -> bool {
     within(a, b) || within(b, a)
 }
 
-/// The same attribute of the same subject with another value or a denial, where it cannot be told which holds.
+/// Whether both state the same attribute of the same subject with another value or a negation, and it is open which
+/// holds.
 fn disputed(new: &AnalysedText, known: &AnalysedText) -> bool {
     // "Our rent" may be "the rent".
     let about =

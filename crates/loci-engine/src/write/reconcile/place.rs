@@ -108,7 +108,7 @@ impl Engine {
         except: Option<MemoryId>,
     ) -> Result<Vec<KnownStatement>> {
         let memory = &addition.memory;
-        let filter = Filter { kinds: self.told_kinds(), ..Filter::at(memory.created_at) };
+        let filter = Filter { kinds: self.non_episodic_kinds(), ..Filter::at(memory.created_at) };
         let near = match &addition.vector {
             Some(vector) => match self.store.nearest(visible, vector, &filter, NEAREST).await {
                 Ok(near) => Some(near),
@@ -144,7 +144,7 @@ impl Engine {
         let missing: Vec<MemoryId> =
             found.iter().map(|(id, _)| *id).filter(|id| memories.iter().all(|known| known.id != *id)).collect();
         memories.extend(self.store.fetch(visible, &missing).await?);
-        // What only its writer sees meets nothing that others see, or it would be told to them.
+        // A private memory is not compared with shared ones: the result would reveal it.
         // What stands in a graph is kept as it is.
         memories.retain(|known| circle(known) == circle(memory) && !crate::graph::is_part(known));
         let similarity = |id: MemoryId| found.iter().find(|(found, _)| *found == id).and_then(|(_, cosine)| *cosine);
@@ -152,7 +152,7 @@ impl Engine {
     }
 
     /// The kinds that say what is so; turns only say what happened.
-    pub(crate) fn told_kinds(&self) -> Vec<String> {
+    pub(crate) fn non_episodic_kinds(&self) -> Vec<String> {
         self.kinds.iter().filter(|spec| spec.class != Class::Episodic).map(|spec| spec.name.clone()).collect()
     }
 

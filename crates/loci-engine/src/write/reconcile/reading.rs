@@ -17,7 +17,7 @@ use crate::recall::plan::time::words::among;
 pub struct AnalysedText {
     /// Its sentences.
     pub(super) sentences: Vec<Vec<TextItem>>,
-    /// How each sentence is meant, beside what its words say.
+    /// The form of each sentence, beside its words.
     pub(super) senses: Vec<SentenceForm>,
     /// What it states, where that is sure.
     pub(crate) claims: Vec<Claim>,
@@ -36,7 +36,7 @@ const SHARED: &str = "in is was an as me so of no on at to de en la do al van me
 /// Words by which something is only attempted.
 const TRIES: &str = "try tries tried trying attempted versuche versucht versuchte intento intenté intentó essaie essayé пытаюсь пытался пыталась";
 
-/// How a sentence is meant.
+/// The form of a sentence.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct SentenceForm {
     /// Wished, planned, said by someone, asked, past.
@@ -74,7 +74,7 @@ impl SentenceForm {
         sense
     }
 
-    /// Whether a sentence that is meant so says no more than one that is meant as `known`.
+    /// Whether a sentence of this form adds nothing to one of the form `known`.
     pub(super) fn is_within(&self, known: &SentenceForm) -> bool {
         self.mood == known.mood
             && self.signs == known.signs
@@ -122,7 +122,7 @@ impl AnalysedText {
         for sentence in sentences(text) {
             let words = words(sentence.text, language);
             let conditional = words.iter().any(|word| word.is(form::CONDITION));
-            // "Finished" and "left" tell of an event; whether anything has changed by it cannot be told.
+            // "Finished" and "left" report an event; they do not show whether anything has changed.
             let changes =
                 |word: &Word| word.is(form::CHANGE | form::CORRECTION) || word.is(form::ENDS) && !word.is(form::DID);
             reading.changes |= !conditional && words.iter().any(changes);

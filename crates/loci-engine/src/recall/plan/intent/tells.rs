@@ -23,7 +23,7 @@ pub fn tells_time(text: &str) -> bool {
             TokenKind::Number { value, digits: 4, .. } if (1900..2100).contains(value) => true,
             TokenKind::Number { .. } => is_counted(word(at + 1)),
             TokenKind::Mark(_) | TokenKind::Days(..) => false,
-            // "10am" is no number, but a time.
+            // "10am" is a time, not a number.
             TokenKind::Other => is_hour(&text[tokens[at].at.clone()]),
             _ => true,
         }

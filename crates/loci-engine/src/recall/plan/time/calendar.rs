@@ -294,7 +294,7 @@ impl Calendar<'_> {
         self.day(shift(self.today(), Unit::Day, steps)?)
     }
 
-    /// What is meant if nothing more is said.
+    /// The span of an expression without a year.
     pub(super) fn settle(&self, said: TimeExpression) -> Option<TimeSpan> {
         match said {
             TimeExpression::Span(span) => Some(span),

@@ -115,7 +115,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Adds the year that follows, if one does; a date that the year does not have is no date.
+    /// Adds the year that follows, if one does; a date that does not exist in that year is `None`.
     fn with_year(&self, yearly: Yearly, end: usize) -> Option<TimeMatch> {
         match self.year_after(end) {
             Some((year, end)) => Some(TimeMatch::span(self.calendar.in_year(yearly, year)?, end)),
@@ -177,9 +177,9 @@ impl Reader<'_> {
             TimeExpression::Span(_) => true,
             _ if with_day => {
                 let ordinal = |at: usize| matches!(self.kind(at), Some(TokenKind::Number { ordinal: true, .. }));
-                let told = self.word_before(name, 1) == "of" || ordinal(at) || ordinal(found.end - 1);
+                let has_ordinal = self.word_before(name, 1) == "of" || ordinal(at) || ordinal(found.end - 1);
                 let ends = self.word(found.end).is_empty();
-                !verb || told || ends || anchor == Anchor::Firm || among(BEFORE_DATE, self.word_before(at, 1))
+                !verb || has_ordinal || ends || anchor == Anchor::Firm || among(BEFORE_DATE, self.word_before(at, 1))
             }
             _ => match anchor {
                 Anchor::Firm => true,
@@ -192,7 +192,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether something that comes again is meant once: not "every May".
+    /// Whether a recurring day refers to one occurrence: not "every May".
     fn is_once(&self, at: usize, found: &TimeMatch) -> bool {
         matches!(found.said, TimeExpression::Span(_)) || !among(REPEATED, self.word_before(at, 1))
     }

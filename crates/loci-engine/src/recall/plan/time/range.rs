@@ -55,8 +55,8 @@ impl Reader<'_> {
         Some((self.join(first, last)?, end))
     }
 
-    /// "March to June 2023", "May 3 – May 9", "May 3 to 9": dates alone, since "moved from today to
-    /// Friday" is no range.
+    /// "March to June 2023", "May 3 – May 9", "May 3 to 9": dates alone, since "moved from today to Friday" does not
+    /// name a range.
     fn unmarked(&self, at: usize, anchor: Anchor) -> Option<(TimeSpan, usize)> {
         let (first, end) = match (self.date(at, anchor), self.kind(at)?) {
             (Some(found), _) => (End::Expression(found.said), found.end),

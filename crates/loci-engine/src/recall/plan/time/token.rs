@@ -108,7 +108,7 @@ fn takes_hyphen(token: &Token) -> bool {
     matches!(token.word(), "mid" | "early" | "late")
 }
 
-/// The length of an "'s" that is no part of its word.
+/// The length of an "'s" that does not belong to its word.
 fn possessive(rest: &str) -> usize {
     let mut chars = rest.char_indices();
     let letter = chars.nth(1).filter(|(_, c)| matches!(c, 's' | 'S'));

@@ -182,7 +182,7 @@ const UNITS: [(Unit, &str, &str); 8] = [
     (Unit::Year, "year год года году годом", "years лет годы годах"),
 ];
 
-/// Which of several equal stretches is meant, as seen from now.
+/// Which of several equal spans an expression refers to, relative to now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RelativePosition {
     /// Not said: the one that memories are about.
