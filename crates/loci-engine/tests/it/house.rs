@@ -37,7 +37,7 @@ impl Embedder for Hashing {
     }
 }
 
-/// A clock that moves when it is told to.
+/// A clock that moves only when a test moves it.
 pub(crate) struct Hands(Mutex<Timestamp>);
 
 impl Clock for Hands {

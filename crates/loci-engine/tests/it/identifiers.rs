@@ -5,7 +5,7 @@ use futures::stream;
 
 use crate::house::{House, ask, user};
 
-/// So many memories, a fifth of each sort.
+/// Number of memories, a fifth of each sort.
 const MEMORIES: u64 = 2_000;
 
 /// SplitMix64, so that the same seed gives the same memories everywhere.

@@ -13,9 +13,9 @@ async fn write(house: &House, caller: &Caller, content: &str) -> MemoryId {
 
 /// Each sum as `day node op count`.
 async fn counted(house: &House, caller: &Caller, request: OperationsRequest) -> Vec<String> {
-    let told = house.engine.operations(caller, request).await.unwrap();
+    let counts = house.engine.operations(caller, request).await.unwrap();
     let day = |at: jiff::Timestamp| at.to_string()[5..10].to_owned();
-    told.data.iter().map(|one| format!("{} {} {} {}", day(one.start), one.node, one.event, one.count)).collect()
+    counts.data.iter().map(|one| format!("{} {} {} {}", day(one.start), one.node, one.event, one.count)).collect()
 }
 
 #[tokio::test]

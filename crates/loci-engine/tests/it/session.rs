@@ -43,8 +43,8 @@ async fn a_session_teaches_once() {
     assert_eq!(loci_engine::reported(fact), "Ana, 2026-06-01: \"I'm allergic to peanuts.\"");
     assert_eq!((fact.identifiers.session_id.as_deref(), fact.category.as_deref()), (Some("s1"), Some("knowledge")));
     assert_eq!((fact.importance, fact.said_at.is_some()), (0.9, true));
-    let told = house.engine.explain(&ana, fact.id).await.unwrap();
-    assert_eq!(told.sources.iter().map(|memory| memory.id).collect::<Vec<_>>(), [said]);
+    let provenance = house.engine.explain(&ana, fact.id).await.unwrap();
+    assert_eq!(provenance.sources.iter().map(|memory| memory.id).collect::<Vec<_>>(), [said]);
     // Again, by hand and by another process: nothing more.
     let scope = house.engine.sessions(&operator(), SessionFilter::default()).await.unwrap()[0].scope.clone();
     let again = house.engine.consolidate(&operator(), &scope, "s1").await.unwrap();
@@ -102,7 +102,7 @@ async fn repeats_contradictions_and_corrections_within_a_session() {
 }
 
 #[tokio::test]
-async fn what_recall_told_is_not_learned_again() {
+async fn what_recall_returned_is_not_learned_again() {
     let house = House::new();
     let ana = in_session("ana", "s1");
     let fact = house.remember(&user("ana"), "Ana is allergic to peanuts").await.id;
@@ -131,7 +131,7 @@ async fn sensitive_sides_wait_for_consent() {
     house.say(&ana, "t", "user", "I live in Porto.").await;
     house.end(&ana, "s1").await;
     assert!(house.known(&user("ana")).await.is_empty(), "no sensitive change without consent");
-    assert!(house.recall(&user("ana"), "Porto").await.is_empty(), "nor is it told from the turn");
+    assert!(house.recall(&user("ana"), "Porto").await.is_empty(), "nor is the turn returned");
     let waiting = house.engine.proposals(&user("ana")).await.unwrap();
     assert_eq!(waiting.len(), 1);
     assert_eq!((waiting[0].asked.field.as_str(), waiting[0].asked.sensitive), ("city", true));
@@ -225,7 +225,7 @@ async fn causes_and_insights_come_from_a_language_model() {
     let known = house.known(&user("ana")).await;
     let found = known.iter().find(|memory| memory.kind.name() == "insight").expect("an insight");
     assert_eq!(found.category.as_deref(), Some("relationship_dynamic"));
-    // Within a day there is no second look; after it there is.
+    // Within a day a pair is not compared again; after it, it is.
     assert_eq!(house.engine.find_insights(&operator(), &scope, "s1").await.unwrap(), 0);
     house.later(2);
     assert_eq!(house.engine.find_insights(&operator(), &scope, "s1").await.unwrap(), 1);
@@ -270,7 +270,7 @@ async fn a_session_is_learned_from_again_on_request() {
 }
 
 #[tokio::test]
-async fn a_request_that_cannot_be_kept_is_told() {
+async fn a_request_that_cannot_be_kept_is_reported() {
     let house = House::new();
     let ana = in_session("ana", "s1");
     house.say(&ana, "t", "user", "Remember this").await;
@@ -283,7 +283,7 @@ async fn a_request_that_cannot_be_kept_is_told() {
 }
 
 #[tokio::test]
-async fn what_may_contradict_is_linked_told_and_resolved() {
+async fn possible_contradictions_are_linked_shown_and_resolved() {
     let house = House::new();
     let ana = user("ana");
     let diet = house.remember(&ana, "Ana follows a keto diet").await.id;

@@ -47,7 +47,7 @@ async fn sessions_are_learned_once_by_clocks_that_differ() {
         one.unwrap();
         other.unwrap();
     }
-    // What the one ahead was told to do later is due for the other when its clock gets there.
+    // A job that the one ahead scheduled for later is due for the other when its clock gets there.
     right.after(SignedDuration::from_mins(5));
     right.engine.work(&operator, &[], 100).await.unwrap();
     for house in [&right, &ahead] {
