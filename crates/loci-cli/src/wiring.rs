@@ -33,7 +33,7 @@ pub(crate) async fn engine(
         engine = engine.without_vectors();
     }
     let engine = match mind(settings)? {
-        Some(mind) => engine.with_mind(mind),
+        Some(mind) => engine.with_llm(mind),
         None => engine,
     };
     let wanted = &settings.rerank;

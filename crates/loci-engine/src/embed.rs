@@ -110,7 +110,7 @@ impl Engine {
             Ok::<_, crate::Error>((made, self.embed_others(embedder.as_ref(), &others).await?))
         };
         let (made, (other_name, other)) = embedding.instrument(span(texts.len() + others.len())).await?;
-        let states = |made: &Embedding| if made.tokens.is_empty() { None } else { late::kept(name, made) };
+        let states = |made: &Embedding| if made.tokens.is_empty() { None } else { late::packed_states(name, made) };
         let vector = |encoding: &Encoding| match encoding {
             Encoding::Whole(at) => {
                 Vector { model: name.clone(), values: made[*at].vector.clone(), token_states: states(&made[*at]) }

@@ -37,13 +37,13 @@ pub struct Engine {
     /// Whether a memory whose vector could not be made waits for one.
     wants_vectors: bool,
     pub(crate) reranker: Option<Arc<dyn Reranker>>,
-    pub(crate) mind: Option<LlmClient>,
+    pub(crate) llm: Option<LlmClient>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) config: Config,
     pub(crate) kinds: Kinds,
     pub(crate) redactor: Redactor,
     pub(crate) analyser: Analyser,
-    pub(crate) shelf: FeatureCache,
+    pub(crate) feature_cache: FeatureCache,
     pub(crate) exemplars: Exemplars,
     /// In which days and weeks are counted.
     pub(crate) time_zone: TimeZone,
@@ -77,10 +77,10 @@ impl Engine {
             has_multilingual_vectors: AtomicBool::new(false),
             wants_vectors: true,
             reranker: None,
-            mind: None,
+            llm: None,
             clock,
             analyser: Analyser::default(),
-            shelf: FeatureCache::new(config.retrieval.reading_bytes),
+            feature_cache: FeatureCache::new(config.retrieval.reading_bytes),
             exemplars: Exemplars::default(),
             time_zone,
             working: WorkingMemories::default(),
@@ -205,7 +205,7 @@ impl Engine {
 
     /// Counts that recall returned these, without making anyone wait. One write for a space is under way at a time, and what
     /// comes meanwhile shares the next: otherwise every question would be a transaction that those who write wait for.
-    pub(crate) async fn touch_behind(&self, tenant: Tenant, space: Space, change: Change) {
+    pub(crate) async fn record_access_in_background(&self, tenant: Tenant, space: Space, change: Change) {
         let place = (tenant, space);
         let mut behind = self.behind.lock().await;
         if !self.uses.begin(&place, &change) {

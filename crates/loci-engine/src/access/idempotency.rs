@@ -46,7 +46,7 @@ impl Engine {
     /// Returns the stored answer to this request under this key, or `None` if the request is new.
     pub async fn answered(&self, caller: &Caller, key: &str, fingerprint: &[u8; 32]) -> Result<Option<StoredAnswer>> {
         let name = name(caller, key)?;
-        let visible = policy::whole(&caller.tenant);
+        let visible = policy::visible_tenant(&caller.tenant);
         let space = whose(caller).map_or(Space::Shared, |scope| scope.space());
         let notes = self.store.notes(&visible, &space, &[name], self.now()).await?;
         // One that cannot be read was written by a later version, and is as good as none.

@@ -92,7 +92,7 @@ impl From<IssuedKey> for ApiKeyWithSecret {
 impl Engine {
     /// Makes a key. The operator of the store may make one for any tenant, an admin for their own.
     pub async fn create_key(&self, caller: &Caller, new: NewKey) -> Result<IssuedKey> {
-        policy::operator(caller, "looks after keys")?;
+        policy::require_operator(caller, "looks after keys")?;
         // As it is stored: times are kept to the microsecond.
         let now = Timestamp::from_microsecond(self.now().as_microsecond()).unwrap_or_else(|_| self.now());
         check_name(&new.name)?;
@@ -117,7 +117,7 @@ impl Engine {
 
     /// The keys of the caller's tenant, oldest first.
     pub async fn keys(&self, caller: &Caller) -> Result<Vec<Key>> {
-        policy::operator(caller, "looks after keys")?;
+        policy::require_operator(caller, "looks after keys")?;
         Ok(self.store.keys(KeyQuery::Tenant(&caller.tenant)).await?)
     }
 
@@ -129,7 +129,7 @@ impl Engine {
 
     /// Refuses a key from now on.
     pub async fn revoke_key(&self, caller: &Caller, id: &str) -> Result<()> {
-        policy::operator(caller, "looks after keys")?;
+        policy::require_operator(caller, "looks after keys")?;
         let id = bare(id);
         match self
             .store
@@ -172,7 +172,7 @@ impl Engine {
 
     /// The tenants that there are, for the work of the house.
     pub async fn tenants(&self, caller: &Caller) -> Result<Vec<Tenant>> {
-        policy::operator(caller, "knows the tenants")?;
+        policy::require_operator(caller, "knows the tenants")?;
         Ok(self.store.tenants().await?)
     }
 

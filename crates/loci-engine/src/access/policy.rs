@@ -120,7 +120,7 @@ impl Membership {
         match &given.pool_id {
             Some(pool) if self.0.as_deref() != Some(pool) => match caller.pool_implied {
                 true => Ok(Cow::Owned(Identifiers { pool_id: None, ..given.clone() })),
-                false => Err(stranger(pool)),
+                false => Err(not_a_member(pool)),
             },
             _ => Ok(Cow::Borrowed(given)),
         }
@@ -128,14 +128,17 @@ impl Membership {
 }
 
 /// The error for a caller who is not a member of a pool. It does not reveal whether the pool exists.
-pub(crate) fn stranger(pool: &str) -> Error {
+pub(crate) fn not_a_member(pool: &str) -> Error {
     Error::new(ErrorKind::Unauthorized, format!("pool `{pool}` is not open to this caller"))
         .at("poolId")
         .hint("only its members see a pool: give agentId (--agent NAME) of one, or ask the operator to let it join")
 }
 
 /// The categories that both sides allow. `None` if both allow all.
-pub(crate) fn both(one: Option<BTreeSet<String>>, other: Option<&BTreeSet<String>>) -> Option<BTreeSet<String>> {
+pub(crate) fn intersect_categories(
+    one: Option<BTreeSet<String>>,
+    other: Option<&BTreeSet<String>>,
+) -> Option<BTreeSet<String>> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.intersection(other).cloned().collect()),
         (one, other) => one.or_else(|| other.cloned()),
@@ -143,7 +146,7 @@ pub(crate) fn both(one: Option<BTreeSet<String>>, other: Option<&BTreeSet<String
 }
 
 /// Refuses whoever may only look.
-pub(crate) fn writer(caller: &Caller) -> Result<(), Error> {
+pub(crate) fn require_writer(caller: &Caller) -> Result<(), Error> {
     if caller.role >= Role::Writer {
         return Ok(());
     }
@@ -165,7 +168,7 @@ pub(crate) fn visible_in(
     categories: Option<BTreeSet<String>>,
 ) -> Result<Visible, Error> {
     let given = membership.admits(caller)?;
-    let categories = both(categories, caller.categories.as_ref());
+    let categories = intersect_categories(categories, caller.categories.as_ref());
     if caller.operator && layers.is_none() && given.is_empty() {
         return Ok(Visible::grant(caller.tenant.clone(), Reach::Whole, categories, caller.actor.clone()));
     }
@@ -173,7 +176,7 @@ pub(crate) fn visible_in(
     layers.sort();
     layers.dedup();
     if layers.is_empty() {
-        return Err(nobody(&given));
+        return Err(missing_identifier(&given));
     }
     let scopes = layers.iter().map(|layer| Scope::new(*layer, &given)).collect::<Result<Vec<_>, _>>()?;
     let viewer = caller.actor.clone().or_else(|| caller.identifiers.user_id.clone());
@@ -195,12 +198,12 @@ pub(crate) fn target_in(caller: &Caller, membership: &Membership, layer: Option<
 pub(crate) fn scope_for(given: &Identifiers, layer: Option<Layer>) -> Result<Scope, Error> {
     match layer.or_else(|| given.layers().first().copied()) {
         Some(layer) => Scope::new(layer, given),
-        None => Err(nobody(given)),
+        None => Err(missing_identifier(given)),
     }
 }
 
 /// What is missing: the rest of a layer that was begun, or a name at all.
-fn nobody(given: &Identifiers) -> Error {
+fn missing_identifier(given: &Identifiers) -> Error {
     let begun = |layer: &Layer| layer.required().iter().any(|which| given.get(*which).is_some());
     match Layer::ALL.into_iter().find(begun).map(|layer| Scope::new(layer, given)) {
         Some(Err(error)) => error,
@@ -212,21 +215,21 @@ fn nobody(given: &Identifiers) -> Error {
 
 /// Sees exactly one scope, and of these categories only.
 #[expect(clippy::disallowed_methods, reason = "the policy is what decides")]
-pub(crate) fn only(caller: &Caller, scope: &Scope, categories: Option<BTreeSet<String>>) -> Visible {
+pub(crate) fn visible_scope(caller: &Caller, scope: &Scope, categories: Option<BTreeSet<String>>) -> Visible {
     let viewer = caller.actor.clone().or_else(|| caller.identifiers.user_id.clone());
-    let categories = both(categories, caller.categories.as_ref());
+    let categories = intersect_categories(categories, caller.categories.as_ref());
     Visible::grant(caller.tenant.clone(), Reach::Scopes(vec![scope.clone()]), categories, viewer)
 }
 
 /// Sees exactly one scope, for the work of the house: what only its writer may see is not read.
 #[expect(clippy::disallowed_methods, reason = "the policy is what decides")]
-pub(crate) fn upkeep(tenant: &Tenant, scope: &Scope) -> Visible {
+pub(crate) fn visible_for_maintenance(tenant: &Tenant, scope: &Scope) -> Visible {
     Visible::grant(tenant.clone(), Reach::Scopes(vec![scope.clone()]), None, None)
 }
 
 /// Sees the whole tenant, for the work of the night and the notes of the house.
 #[expect(clippy::disallowed_methods, reason = "the policy is what decides")]
-pub(crate) fn whole(tenant: &Tenant) -> Visible {
+pub(crate) fn visible_tenant(tenant: &Tenant) -> Visible {
     Visible::grant(tenant.clone(), Reach::Whole, None, None)
 }
 
@@ -267,8 +270,8 @@ fn own_user(caller: &Caller) -> Result<String, Error> {
 }
 
 /// Refuses whoever is neither this user nor runs the store.
-pub(crate) fn of_user(caller: &Caller, user: &str) -> Result<(), Error> {
-    writer(caller)?;
+pub(crate) fn require_user(caller: &Caller, user: &str) -> Result<(), Error> {
+    require_writer(caller)?;
     let own = caller.identifiers.user_id.as_deref() == Some(user) && caller.categories.is_none();
     if caller.operator || own {
         return Ok(());
@@ -277,7 +280,7 @@ pub(crate) fn of_user(caller: &Caller, user: &str) -> Result<(), Error> {
 }
 
 /// Refuses whoever does not run the store.
-pub(crate) fn operator(caller: &Caller, what: &str) -> Result<(), Error> {
+pub(crate) fn require_operator(caller: &Caller, what: &str) -> Result<(), Error> {
     if caller.operator {
         return Ok(());
     }
@@ -285,8 +288,8 @@ pub(crate) fn operator(caller: &Caller, what: &str) -> Result<(), Error> {
 }
 
 /// Refuses whoever does not run the whole store: its operator belongs to the tenant `default`.
-pub(crate) fn store_operator(caller: &Caller, what: &str) -> Result<(), Error> {
-    operator(caller, what)?;
+pub(crate) fn require_store_operator(caller: &Caller, what: &str) -> Result<(), Error> {
+    require_operator(caller, what)?;
     if is_store_operator(caller) {
         return Ok(());
     }
@@ -356,14 +359,16 @@ mod tests {
             let grant = Grant { role, ..Grant::whole(Tenant::default()) };
             let caller = Caller::admitted(&grant, "k", Identifiers::default()).unwrap();
             assert_eq!(visible(&caller, None).unwrap_err().kind(), ErrorKind::MissingIdentifier);
-            assert_eq!(writer(&caller).is_ok(), role == Role::Writer);
+            assert_eq!(require_writer(&caller).is_ok(), role == Role::Writer);
         }
     }
 
     #[test]
     fn categories_meet_and_never_widen() {
         let set = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>());
-        let check = |one, other: Option<BTreeSet<String>>, expect| assert_eq!(both(one, other.as_ref()), expect);
+        let check = |one, other: Option<BTreeSet<String>>, expect| {
+            assert_eq!(intersect_categories(one, other.as_ref()), expect)
+        };
         check(None, None, None);
         check(set(&["a"]), None, set(&["a"]));
         check(None, set(&["a"]), set(&["a"]));

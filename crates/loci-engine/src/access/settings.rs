@@ -109,7 +109,10 @@ impl Engine {
         // No agent is named, but only some may ask with this credential: what all of them may see.
         let mut categories = None;
         for slug in &caller.agents {
-            categories = policy::both(categories, self.settings_of_agent(caller, slug).await?.categories.as_ref());
+            categories = policy::intersect_categories(
+                categories,
+                self.settings_of_agent(caller, slug).await?.categories.as_ref(),
+            );
         }
         Ok(AgentSettings { categories, ..AgentSettings::default() })
     }
@@ -125,7 +128,7 @@ impl Engine {
 
     /// The categories that this caller may see and write, by its agent and its credential. `None` if all are allowed.
     pub(crate) async fn categories_of(&self, caller: &Caller) -> Result<Option<BTreeSet<String>>> {
-        Ok(policy::both(self.settings_of(caller).await?.categories, caller.categories.as_ref()))
+        Ok(policy::intersect_categories(self.settings_of(caller).await?.categories, caller.categories.as_ref()))
     }
 
     /// Whether this caller sees every category, and so what has none.

@@ -241,7 +241,7 @@ impl Engine {
 
     /// Where this caller's checkpoints lie, if it may put any.
     async fn keeps_checkpoints(&self, caller: &Caller) -> Result<Scope> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         if self.categories_of(caller).await?.is_some() {
             let message = "checkpoints have no category, and this caller sees only some";
             return Err(Error::new(ErrorKind::Unauthorized, message).at("categories").into());
@@ -251,7 +251,7 @@ impl Engine {
 
     async fn checkpoint_view(&self, caller: &Caller) -> Result<(Scope, Visible)> {
         let scope = checkpoint_scope(caller)?;
-        let visible = policy::only(caller, &scope, self.categories_of(caller).await?);
+        let visible = policy::visible_scope(caller, &scope, self.categories_of(caller).await?);
         Ok((scope, visible))
     }
 

@@ -48,7 +48,7 @@ impl Engine {
     pub(super) async fn graph_place(&self, caller: &Caller) -> Result<GraphScope> {
         let scope = self.target(caller, None).await?;
         let categories = self.settings_of(caller).await?.categories;
-        let visible = policy::only(caller, &scope, categories);
+        let visible = policy::visible_scope(caller, &scope, categories);
         Ok(GraphScope { scope, visible })
     }
 

@@ -157,7 +157,7 @@ impl Engine {
 
     /// Where a caller who may write does so.
     pub(super) async fn graph_writer(&self, caller: &Caller) -> Result<GraphScope> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let place = self.graph_place(caller).await?;
         if place.visible.categories().is_some() {
             let message = "a knowledge graph has no categories, and this caller sees only some";
@@ -298,7 +298,7 @@ impl Engine {
         }
         for action in &actions {
             if let Action::Forget { id, .. } = action {
-                self.shelf.forget(*id);
+                self.feature_cache.forget(*id);
             }
         }
         let changes = actions.into_iter().map(|action| self.change(caller, "hotpath", reason, action)).collect();

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use crate::access::policy::{self, Caller};
 use crate::learn::extract::{Claim, Extraction, LearningCandidate};
 use crate::lifecycle::rules::fate::days_after;
-use crate::write::reconcile::place::{reading, statement};
+use crate::write::reconcile::place::{analyse, statement};
 use crate::write::reconcile::{Decision, claim_key, reconcile};
 use crate::write::remember::receipt;
 use crate::{Engine, Result};
@@ -116,7 +116,7 @@ impl Engine {
 
     /// Accepts a proposal: it is known from now on, and takes the place of what it contradicts.
     pub async fn accept(&self, caller: &Caller, id: MemoryId) -> Result<Receipt> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let visible = self.visible(caller, None).await?;
         let memory = self.one(&visible, id).await?;
         if memory.state == State::Proposed && memory.purge_at.is_some_and(|lapsed| lapsed <= self.now()) {
@@ -131,8 +131,9 @@ impl Engine {
         let model = self.model().map_or("", |model| &model.name);
         let vector = self.store.vectors(&visible, model, &[id]).await?.pop().map(|(_, vector)| vector);
         let addition = Addition { claim, vector, ..Addition::new(memory.clone()) };
-        let known =
-            self.neighbours(&policy::only(caller, &scope, visible.categories().cloned()), &addition, Some(id)).await?;
+        let known = self
+            .neighbours(&policy::visible_scope(caller, &scope, visible.categories().cloned()), &addition, Some(id))
+            .await?;
         let decision = reconcile(&statement, &known, &self.config.bands);
         let (accept, over, reason) = match &decision {
             Decision::Skip { .. } => (false, None, "consented, and known already".to_owned()),
@@ -153,7 +154,7 @@ impl Engine {
 
     /// Rejects a proposal: it is never known.
     pub async fn reject(&self, caller: &Caller, id: MemoryId, reason: Option<&str>) -> Result<Receipt> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let visible = self.visible(caller, None).await?;
         let memory = self.one(&visible, id).await?;
         crate::access::bounds::short("reason", reason, crate::access::bounds::REFERENCE)?;
@@ -183,7 +184,7 @@ impl Engine {
         if accept {
             actions.push(consented(memory.id));
             let source = (memory.id, memory.confidence);
-            for claim in &reading(memory).claims {
+            for claim in &analyse(memory).claims {
                 actions.extend(self.triple(&scope, memory.kind.name(), Some(claim), source, self.now()));
             }
             actions
@@ -197,7 +198,7 @@ impl Engine {
 
     /// The archived turns that a memory was learned from.
     async fn sources_of(&self, scope: &Scope, caller: &Caller, id: MemoryId) -> Result<Vec<MemoryId>> {
-        let visible = policy::upkeep(&caller.tenant, scope);
+        let visible = policy::visible_for_maintenance(&caller.tenant, scope);
         let edges =
             self.store.edges(&visible, &Filter::everything(self.now()), &[id], &[Relation::DerivedFrom]).await?;
         let ids: Vec<MemoryId> = edges.iter().filter(|edge| edge.source_id == id).map(|edge| edge.target_id).collect();
@@ -331,7 +332,7 @@ fn waiting(memory: &Memory) -> Option<PendingProposal> {
     Some(PendingProposal {
         id: memory.id,
         hash: memory.content_hash,
-        claim: reading(memory).claim().cloned(),
+        claim: analyse(memory).claim().cloned(),
         asked: asked(memory)?,
     })
 }

@@ -94,13 +94,13 @@ struct ConsolidationRun<'a> {
 impl Engine {
     /// Learns from a session, as far as that has not been done. Doing it twice does it once.
     pub async fn consolidate(&self, caller: &Caller, scope: &Scope, session: &str) -> Result<ConsolidationReport> {
-        policy::operator(caller, "learns from sessions")?;
-        let visible = policy::upkeep(&caller.tenant, scope);
+        policy::require_operator(caller, "learns from sessions")?;
+        let visible = policy::visible_for_maintenance(&caller.tenant, scope);
         let mut report = ConsolidationReport::default();
         loop {
             let filter = SessionFilter { session_id: Some(session.to_owned()), ..SessionFilter::default() };
             let Some(found) = self.store.sessions(&visible, &filter, 1).await?.pop() else { return Ok(report) };
-            let most = if self.mind.is_some() { TURNS_WITH_MODEL } else { TURNS_PER_COMMIT };
+            let most = if self.llm.is_some() { TURNS_WITH_MODEL } else { TURNS_PER_COMMIT };
             let turns = self.store.pending_turns(&visible, scope, session, most).await?;
             if turns.is_empty() {
                 self.promote(&caller.tenant, &found).await?;
@@ -123,7 +123,7 @@ impl Engine {
     /// Lets a session be learned from again, from its first turn, after rules or a model have improved. What is known
     /// already is not added twice.
     pub async fn learn_again(&self, caller: &Caller, name: &str) -> Result<()> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let filter = SessionFilter { session_id: Some(name.to_owned()), ..SessionFilter::default() };
         let found = self.sessions(caller, filter).await?;
         if found.is_empty() {
@@ -145,7 +145,7 @@ impl Engine {
 
     async fn lesson(&self, tenant: &Tenant, session: &Session, turns: &[Memory]) -> Result<ConsolidationReport> {
         let at = self.now();
-        let visible = policy::upkeep(tenant, &session.scope);
+        let visible = policy::visible_for_maintenance(tenant, &session.scope);
         let known = self.store.entities(&visible, &EntityQuery::Known(EntityFilter::default()), ENTITIES).await?;
         let returned = self.returned(&visible, &session.scope, &session.thread_id).await?;
         let mut report = ConsolidationReport::default();
@@ -209,10 +209,10 @@ impl Engine {
         let owner = session.scope.identifiers().user_id;
         let surroundings = ExtractionContext { time_zone: self.time_zone.clone(), known: entities.names(), owner };
         let mut found = extract(&utterances, &surroundings);
-        let Some(mind) = self.mind_for(tenant).await? else { return Ok((found, turns.len())) };
-        let before = mind.left().unwrap_or(0);
-        let rewritten = mind.rewrite_all(&utterances, std::mem::take(&mut found.candidates), &surroundings).await;
-        self.record_spending(tenant, &mind, before).await?;
+        let Some(llm) = self.llm_for(tenant).await? else { return Ok((found, turns.len())) };
+        let before = llm.left().unwrap_or(0);
+        let rewritten = llm.rewrite_all(&utterances, std::mem::take(&mut found.candidates), &surroundings).await;
+        self.record_spending(tenant, &llm, before).await?;
         let rewritten = rewritten?.0;
         for reason in rewritten.refused {
             *report.refused.entry(reason.to_owned()).or_default() += 1;
@@ -373,7 +373,7 @@ impl Engine {
             _ => lesson.report.added += 1,
         }
         lesson.report.linked += decision.contradicts().len();
-        self.shelf_forgets(decision);
+        self.forget_features(decision);
         for action in actions.into_iter().chain(self.relations(&addition, known, decision)) {
             lesson.push(action, why);
         }
@@ -439,7 +439,7 @@ impl Engine {
         lesson.count(None, REFUSED.to_owned(), refused as f64, None);
         lesson.count(None, MISSED.to_owned(), lesson.report.missed.len() as f64, None);
         let session = lesson.session.session_id.clone();
-        if lesson.session.ended_at.is_some() && self.mind.is_some() {
+        if lesson.session.ended_at.is_some() && self.llm.is_some() {
             for kind in [JobKind::Insight, JobKind::Causal] {
                 lesson.push(Bookkeeping::Enqueue(follow_up(kind, &scope, &session, at)), "after a session");
             }

@@ -179,7 +179,7 @@ impl Engine {
 
     /// Merges two entities that are the same thing: `from` is found as `into` from now on.
     pub async fn merge_entities(&self, caller: &Caller, into: &str, from: &str) -> Result<Entity> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let visible = self.visible(caller, None).await?;
         let (kept, taken) = (self.entity_named(&visible, into).await?, self.entity_named(&visible, from).await?);
         let action = Action::Unite { into: kept.id, from: taken.id };
@@ -190,7 +190,7 @@ impl Engine {
 
     /// Undoes a merge: the entity with this id is separate from `root` again.
     pub async fn split_entity(&self, caller: &Caller, id: EntityId, root: &str) -> Result<Entity> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let visible = self.visible(caller, None).await?;
         let root = self.entity_named(&visible, root).await?;
         let scope = self.scope_of(&visible, &root).await?;
@@ -211,7 +211,11 @@ impl Engine {
             mentions.iter().flat_map(|one| std::iter::once(&one.name).chain(&one.aliases)).cloned().collect();
         let mut known = EntityRegister::new(
             self.store
-                .entities(&policy::upkeep(visible.tenant(), scope), &EntityQuery::Named(names.to_vec()), usize::MAX)
+                .entities(
+                    &policy::visible_for_maintenance(visible.tenant(), scope),
+                    &EntityQuery::Named(names.to_vec()),
+                    usize::MAX,
+                )
                 .await?,
         );
         let at = memory.created_at;

@@ -85,7 +85,7 @@ pub struct FactRequest {
 impl Engine {
     /// States a triple. When it returns, it is durable.
     pub async fn state_fact(&self, caller: &Caller, mut new: NewFact) -> Result<StatedFact> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let mut pass = Pass::strict(&self.redactor);
         pass.fact(&mut new)?;
         let redacted = pass.found();
@@ -163,7 +163,7 @@ impl Engine {
 
     /// Takes a triple back. The memories that it was learned from stay as they are.
     pub async fn retract_fact(&self, caller: &Caller, id: FactId, reason: Option<&str>) -> Result<Fact> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         bounds::short("reason", reason, bounds::REFERENCE)?;
         let visible = self.visible(caller, None).await?;
         let fact = self.find_fact(&visible, id).await?;

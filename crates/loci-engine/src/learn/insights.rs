@@ -32,17 +32,17 @@ const CATEGORY: &str = "relationship_dynamic";
 impl Engine {
     /// Links turns of a session that brought others about. Returns how many links there are.
     pub async fn find_causes(&self, caller: &Caller, scope: &Scope, session: &str) -> Result<usize> {
-        policy::operator(caller, "looks for causes")?;
-        let visible = policy::upkeep(&caller.tenant, scope);
+        policy::require_operator(caller, "looks for causes")?;
+        let visible = policy::visible_for_maintenance(&caller.tenant, scope);
         let turns = self.turns_of(&visible, scope, session).await?;
         let most = self.config.learning.causal_pairs_per_night as usize;
         let pairs: Vec<(&Memory, &Memory)> = turns.windows(2).map(|pair| (&pair[0], &pair[1])).collect();
-        let Some(mind) = self.mind_for(&caller.tenant).await? else { return Ok(0) };
+        let Some(llm) = self.llm_for(&caller.tenant).await? else { return Ok(0) };
         let asked: Vec<(String, String)> =
             pairs.iter().take(most).map(|(a, b)| (a.content.clone(), b.content.clone())).collect();
-        let before = mind.left().unwrap_or(0);
-        let judged = mind.causes(&asked).await;
-        self.record_spending(&caller.tenant, &mind, before).await?;
+        let before = llm.left().unwrap_or(0);
+        let judged = llm.causes(&asked).await;
+        self.record_spending(&caller.tenant, &llm, before).await?;
         let ends = |((a, b), direction): (&(&Memory, &Memory), Option<Direction>)| match direction? {
             Direction::Forward => Some((a.id, b.id)),
             Direction::Backward => Some((b.id, a.id)),
@@ -61,8 +61,8 @@ impl Engine {
 
     /// Keeps what a session tells about its user, at most once in a while. Returns how much that is.
     pub async fn find_insights(&self, caller: &Caller, scope: &Scope, session: &str) -> Result<usize> {
-        policy::operator(caller, "looks for insights")?;
-        let visible = policy::upkeep(&caller.tenant, scope);
+        policy::require_operator(caller, "looks for insights")?;
+        let visible = policy::visible_for_maintenance(&caller.tenant, scope);
         let at = self.now();
         let looked = self.store.notes(&visible, &scope.space(), &[LOOKED.to_owned()], at).await?;
         if !looked.is_empty() {
@@ -111,14 +111,14 @@ impl Engine {
         latest: &[&str],
         facts: &[String],
     ) -> Result<Vec<InsightDraft>> {
-        let Some(mind) = self.mind_for(&caller.tenant).await? else { return Ok(Vec::new()) };
+        let Some(llm) = self.llm_for(&caller.tenant).await? else { return Ok(Vec::new()) };
         let latest: Vec<String> = latest.iter().map(|text| (*text).to_owned()).collect();
         let all: String = turns.iter().map(|turn| turn.content.as_str()).collect::<Vec<_>>().join("\n");
         let skip = all.chars().count().saturating_sub(MAX_SNIPPET_CHARACTERS);
         let snippet: String = all.chars().skip(skip).collect();
-        let before = mind.left().unwrap_or(0);
-        let drafts = mind.insights(&latest, facts, &snippet).await;
-        self.record_spending(&caller.tenant, &mind, before).await?;
+        let before = llm.left().unwrap_or(0);
+        let drafts = llm.insights(&latest, facts, &snippet).await;
+        self.record_spending(&caller.tenant, &llm, before).await?;
         Ok(drafts?.0)
     }
 

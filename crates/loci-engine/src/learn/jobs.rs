@@ -61,7 +61,7 @@ enum Progress {
 impl Engine {
     /// Runs up to `limit` waiting jobs of these kinds. Default: all kinds except embedding.
     pub async fn work(&self, caller: &Caller, kinds: &[JobKind], limit: usize) -> Result<JobRun> {
-        policy::operator(caller, "does what was left for later")?;
+        policy::require_operator(caller, "does what was left for later")?;
         crate::access::bounds::between("limit", limit, 1, usize::MAX)?;
         let kinds = if kinds.is_empty() { &SLOW } else { kinds };
         let mut worked = JobRun::default();
@@ -176,21 +176,21 @@ impl Engine {
         offset: usize,
         limit: usize,
     ) -> Result<Vec<JobRecord>> {
-        policy::operator(caller, "looks after jobs")?;
+        policy::require_operator(caller, "looks after jobs")?;
         let found = self.store.jobs(&caller.tenant, states, offset.saturating_add(limit)).await?;
         Ok(found.into_iter().skip(offset).collect())
     }
 
     /// Lets a job be tried again at once.
     pub async fn retry_job(&self, caller: &Caller, space: &Space, id: i64) -> Result<()> {
-        policy::operator(caller, "looks after jobs")?;
+        policy::require_operator(caller, "looks after jobs")?;
         let found = self.store.requeue(&caller.tenant, space, id, Some(self.now())).await?;
         self.found(found, space, id)
     }
 
     /// Gives a job up.
     pub async fn drop_job(&self, caller: &Caller, space: &Space, id: i64) -> Result<()> {
-        policy::operator(caller, "looks after jobs")?;
+        policy::require_operator(caller, "looks after jobs")?;
         let found = self.store.requeue(&caller.tenant, space, id, None).await?;
         self.found(found, space, id)
     }

@@ -54,7 +54,7 @@ impl Engine {
     /// Ends a session and queues the learning from it; what matters of its entries is remembered for its user. False
     /// if it was over already.
     pub async fn end_session(&self, caller: &Caller, name: &str) -> Result<bool> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let found = self
             .sessions(caller, SessionFilter { session_id: Some(name.to_owned()), ..SessionFilter::default() })
             .await?;
@@ -96,7 +96,7 @@ impl Engine {
         }
         let user_id = session.scope.identifiers().user_id;
         let user = Scope::new(Layer::User, &Identifiers { user_id, ..Identifiers::default() })?;
-        let seen = policy::upkeep(tenant, &session.scope);
+        let seen = policy::visible_for_maintenance(tenant, &session.scope);
         let filter = Filter {
             importance_min: Some(rules.promotion_threshold),
             kinds: self.non_episodic_kinds(),
@@ -126,7 +126,7 @@ impl Engine {
         let jobs = if vector.is_some() { Vec::new() } else { self.embed_jobs(new.id, at) };
         let unless = Some(self.twin_key(&new));
         let addition = Addition { unless, claim: self.claim_of(&new), vector, jobs, ..Addition::new(new) };
-        let whose = policy::upkeep(tenant, user);
+        let whose = policy::visible_for_maintenance(tenant, user);
         let known = self.neighbours(&whose, &addition, None).await?;
         let statement = statement(&addition.memory);
         let decision = reconcile(&statement, &known, &self.config.bands);

@@ -100,13 +100,13 @@ impl Engine {
     ) -> Result<Summary> {
         let texts: Vec<String> = memories.iter().map(spoken).collect();
         let vectors = self.vectors_of(visible, memories).await?;
-        let mind = self.mind_for(tenant).await?;
-        let before = mind.as_ref().and_then(LlmClient::left).unwrap_or(0);
-        let scribe = mind.clone().map(LlmWriter);
+        let llm = self.llm_for(tenant).await?;
+        let before = llm.as_ref().and_then(LlmClient::left).unwrap_or(0);
+        let scribe = llm.clone().map(LlmWriter);
         let writer = scribe.as_ref().map(|scribe| scribe as &dyn Writer);
         let made = summarize(&texts, vectors.as_deref(), strategy, target, writer).await;
-        if let Some(mind) = &mind {
-            self.record_spending(tenant, mind, before).await?;
+        if let Some(llm) = &llm {
+            self.record_spending(tenant, llm, before).await?;
         }
         made
     }
@@ -121,7 +121,7 @@ impl Engine {
 
     /// How many tokens a session has, if that is too many and it has no summary yet.
     pub(crate) async fn tokens_to_summarize(&self, tenant: &Tenant, session: &Session) -> Result<Option<usize>> {
-        let visible = policy::upkeep(tenant, &session.scope);
+        let visible = policy::visible_for_maintenance(tenant, &session.scope);
         let key = summarized_key(&session.session_id);
         if !self.store.notes(&visible, &session.scope.space(), &[key], self.now()).await?.is_empty() {
             return Ok(None);
@@ -138,7 +138,7 @@ impl Engine {
         scope: &Scope,
         session: &str,
     ) -> Result<Option<MemoryId>> {
-        let visible = policy::upkeep(tenant, scope);
+        let visible = policy::visible_for_maintenance(tenant, scope);
         let Some(found) = self.session_of(&visible, scope, session).await? else { return Ok(None) };
         let turns = self.whole_session(&visible, &found).await?;
         let rules = &self.config.summarization;

@@ -34,7 +34,7 @@ pub struct BackupPart {
 impl BackupPart {
     /// The part that a caller may back up or restore: that of their tenant, or any for who runs the store.
     fn for_caller(caller: &Caller, part: Self) -> Result<Self> {
-        policy::operator(caller, "looks after backups")?;
+        policy::require_operator(caller, "looks after backups")?;
         let tenant = match part.tenant {
             tenant if policy::is_store_operator(caller) => tenant,
             Some(other) if other != caller.tenant => {
@@ -159,7 +159,7 @@ impl Engine {
 
     /// The backups of the caller's folder, newest first.
     pub fn backups(&self, caller: &Caller, folder: &Path) -> Result<Vec<StoredBackup>> {
-        policy::operator(caller, "looks after backups")?;
+        policy::require_operator(caller, "looks after backups")?;
         let Ok(files) = std::fs::read_dir(own_folder(caller, folder)) else { return Ok(Vec::new()) };
         let named = |path: &PathBuf| path.file_name().and_then(|name| name.to_str()).is_some_and(is_name);
         let paths = files.flatten().map(|file| file.path()).filter(named);
@@ -170,7 +170,7 @@ impl Engine {
 
     /// The file of a backup of the caller's folder.
     pub fn backup_file(&self, caller: &Caller, folder: &Path, name: &str) -> Result<PathBuf> {
-        policy::operator(caller, "looks after backups")?;
+        policy::require_operator(caller, "looks after backups")?;
         let path = own_folder(caller, folder).join(if is_name(name) { name } else { return Err(unknown(name).into()) });
         // A link could lead anywhere.
         let is_file = std::fs::symlink_metadata(&path).is_ok_and(|known| known.is_file());
@@ -215,7 +215,7 @@ impl Engine {
             derive: Arc::new(move |memory| rules.derived_keys(memory)),
         };
         let spaces = self.store.restore_backup(plan).await.map_err(|error| without_folder(error, &path))?;
-        self.shelf.clear();
+        self.feature_cache.clear();
         let tenants: BTreeSet<&str> = spaces.iter().map(|space| space.tenant.as_str()).collect();
         let mut embedded = 0;
         for tenant in tenants {

@@ -50,10 +50,10 @@ pub struct Erasure {
 impl Engine {
     /// What a user left, counted.
     pub async fn user_data(&self, caller: &Caller, user: &str) -> Result<Erasure> {
-        policy::operator(caller, "erases what a user left")?;
+        policy::require_operator(caller, "erases what a user left")?;
         // The same rules as for any other name of a user.
         Identifiers { user_id: Some(user.to_owned()), ..Identifiers::default() }.validate()?;
-        let found = self.store.user_data(&policy::whole(&caller.tenant), user).await?;
+        let found = self.store.user_data(&policy::visible_tenant(&caller.tenant), user).await?;
         Ok(erasure_report(user, found))
     }
 
@@ -64,14 +64,14 @@ impl Engine {
         // First what lives fast: it may still become turns, which then go with the rest.
         let tiers = self.erase_working(caller, user).await?;
         erasure.working = (tiers.working + tiers.tier) as u64;
-        let mut found = self.store.user_data(&policy::whole(&caller.tenant), user).await?;
+        let mut found = self.store.user_data(&policy::visible_tenant(&caller.tenant), user).await?;
         // Answers to earlier requests lie in the shared space, whether or not the user had something there.
         found.retain(|space, left| *space == Space::Shared || *left != UserData::default());
         for _ in 0..MAX_ERASE_ROUNDS {
             for space in found.keys() {
                 self.erase_in(caller, user, space).await?;
             }
-            found = self.store.user_data(&policy::whole(&caller.tenant), user).await?;
+            found = self.store.user_data(&policy::visible_tenant(&caller.tenant), user).await?;
             found.retain(|_, left| !left.is_empty());
             if found.is_empty() {
                 break;
@@ -84,7 +84,7 @@ impl Engine {
                 .hint("stop what writes for this user, and erase again")
                 .into());
         }
-        self.shelf.clear();
+        self.feature_cache.clear();
         erasure.erased = true;
         if scrub {
             erasure.left.extend(self.store.scrub(&caller.tenant).await?);

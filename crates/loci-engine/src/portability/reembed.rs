@@ -86,7 +86,7 @@ impl Engine {
         drop_others: bool,
         progress: impl FnMut(u64, u64) + Send,
     ) -> Result<Reembedding> {
-        policy::operator(caller, "makes vectors anew")?;
+        policy::require_operator(caller, "makes vectors anew")?;
         let mut done = Reembedding { model: self.embedding_model()?.to_owned(), ..Reembedding::default() };
         loop {
             match self.embed_waiting(caller, JOBS_PER_ROUND).await? {
@@ -190,7 +190,7 @@ impl Engine {
 
     /// The switch: vectors of every other model go. Returns how many went, by model.
     pub async fn drop_other_vectors(&self, caller: &Caller) -> Result<BTreeMap<String, u64>> {
-        policy::operator(caller, "drops vectors")?;
+        policy::require_operator(caller, "drops vectors")?;
         let Some(embedder) = &self.embedder else { return Ok(BTreeMap::new()) };
         let present = embedder.model().name.clone();
         let mut others = self.stats(caller).await?.vectors;

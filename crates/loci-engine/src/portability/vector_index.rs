@@ -13,7 +13,7 @@ use crate::{Clock, Engine, Result};
 
 /// What an outside index needs from the house to be filled.
 pub fn oversight(clock: Arc<dyn Clock>) -> SystemContext {
-    SystemContext { whole: Arc::new(policy::whole), now: Arc::new(move || clock.now()) }
+    SystemContext { whole: Arc::new(policy::visible_tenant), now: Arc::new(move || clock.now()) }
 }
 
 impl Engine {
@@ -37,7 +37,7 @@ impl Engine {
     }
 
     fn outside(&self, caller: &Caller) -> Result<&Indexed> {
-        policy::operator(caller, "looks after its vector index")?;
+        policy::require_operator(caller, "looks after its vector index")?;
         self.store.indexed().ok_or_else(|| {
             Error::new(ErrorKind::Configuration, "the vectors lie in the store itself; no other index is set")
                 .at("vectors.kind")

@@ -114,7 +114,7 @@ impl Engine {
     /// Registers a webhook for events from now on. A caller with a token is refused, because there is no key to check
     /// again at each delivery.
     pub async fn create_webhook(&self, caller: &Caller, new: NewWebhook) -> Result<Webhook> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         if caller.credential.as_ref().is_some_and(|credential| !credential.starts_with("key:")) {
             return Err(Error::new(ErrorKind::Unauthorized, "a webhook belongs to a key, and this credential is none")
                 .hint("create it with a key of `POST /v1/keys`")
@@ -289,7 +289,7 @@ impl Engine {
     }
 
     async fn webhook_note<T: DeserializeOwned>(&self, tenant: &Tenant, key: String) -> Result<Option<T>> {
-        let notes = self.store.notes(&policy::whole(tenant), &Space::Shared, &[key], self.now()).await?;
+        let notes = self.store.notes(&policy::visible_tenant(tenant), &Space::Shared, &[key], self.now()).await?;
         let Some((_, value)) = notes.into_iter().next().filter(|(_, value)| !value.is_null()) else { return Ok(None) };
         serde_json::from_value(value).map(Some).map_err(|error| {
             tracing::error!(%error, "a webhook cannot be read");

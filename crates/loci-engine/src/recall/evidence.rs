@@ -30,9 +30,9 @@ const ADDRESSED: f64 = 0.5;
 const NUMBER: f64 = 0.4;
 
 /// The clues about every member, in the order of the pool.
-pub(crate) fn gather(question: &Question, pool: &CandidateSet, matches: &TokenMatches) -> Vec<ClueValues> {
+pub(crate) fn compute_clues(question: &Question, pool: &CandidateSet, matches: &TokenMatches) -> Vec<ClueValues> {
     let mut clues = vec![ClueValues::NONE; pool.members.len()];
-    words::weigh(question, pool, &mut clues);
+    words::score_words(question, pool, &mut clues);
     tokens(question, pool, matches, &mut clues);
     for (at, (member, clues)) in pool.members.iter().zip(&mut clues).enumerate() {
         let cosine = question.cosine(&member.reading);
@@ -65,9 +65,9 @@ fn tokens(question: &Question, pool: &CandidateSet, matches: &TokenMatches, clue
                 raise(&mut row, matches.of(asked), 1.0);
                 add(&row, AROUND[0]);
             }
-            pool.beside(at, 1).for_each(|(_, other)| raise(&mut row, matches.of(other), BESIDE));
+            pool.neighbours_of(at, 1).for_each(|(_, other)| raise(&mut row, matches.of(other), BESIDE));
             add(&row, AROUND[1]);
-            for (_, other) in pool.beside(at, 3).filter(|(distance, _)| *distance > 1) {
+            for (_, other) in pool.neighbours_of(at, 3).filter(|(distance, _)| *distance > 1) {
                 raise(&mut row, matches.of(other), FARTHER);
             }
             add(&row, AROUND[2]);

@@ -19,17 +19,17 @@ const EXPECTED: (f32, f32) = (0.3, 0.6);
 const EXPECTED_BY_OTHER: (f32, f32, f32) = (0.33, 0.46, 0.7);
 
 /// What is kept of a text's tokens, for a model whose states can be made small.
-pub(crate) fn kept(model: &str, embedding: &Embedding) -> Option<Vec<u8>> {
+pub(crate) fn packed_states(model: &str, embedding: &Embedding) -> Option<Vec<u8>> {
     let projection = Projection::of(model)?;
     let mut states = Vec::new();
-    for (_, token) in telling(&embedding.tokens) {
+    for (_, token) in content_tokens(&embedding.tokens) {
         states.extend(projection::pack(&projection.apply(&token.state)?));
     }
     Some(states)
 }
 
 /// The tokens whose words say something, each with its whole word.
-pub(crate) fn telling(tokens: &[Token]) -> Vec<(String, &Token)> {
+pub(crate) fn content_tokens(tokens: &[Token]) -> Vec<(String, &Token)> {
     let mut found = all(tokens);
     found.retain(|(word, _)| !says_nothing(word) && word.chars().any(char::is_alphanumeric));
     found

@@ -193,8 +193,8 @@ impl Engine {
         hits.retain(|hit| !returned.contains(&hit.memory.id));
         let more = hits.len() > limit && depth < MAX_RETURNED;
         hits.truncate(limit);
-        self.tell_related(&visible, ranking.edges, &mut hits).await?;
-        self.tell_newer(&visible, &mut hits).await?;
+        self.attach_related(&visible, ranking.edges, &mut hits).await?;
+        self.attach_newer(&visible, &mut hits).await?;
         if !request.uncounted {
             self.record_returned(caller, request.for_thread.as_deref(), &hits).await;
             if request.strategy == Strategy::Hybrid && answered == Answered::Yes {
@@ -262,7 +262,7 @@ impl Engine {
         }
         for (space, ids) in by_space {
             let change = self.change(caller, "context", "recalled", Action::Bookkeeping(Bookkeeping::Touch { ids }));
-            self.touch_behind(caller.tenant.clone(), space, change).await;
+            self.record_access_in_background(caller.tenant.clone(), space, change).await;
         }
     }
 }

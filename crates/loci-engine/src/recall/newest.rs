@@ -40,7 +40,7 @@ const ALIKE_WITH_WORDS: f64 = 0.35;
 const SHARED_WORDS: u32 = 2;
 
 /// Lifts later memories above earlier ones that say the same of the question.
-pub(crate) fn lift(scored: &ScoredCandidates, edges: &[Edge], candidates: &mut [RankedCandidate]) {
+pub(crate) fn prefer_newer(scored: &ScoredCandidates, edges: &[Edge], candidates: &mut [RankedCandidate]) {
     let among = candidates.len().min(AMONG);
     let held: Vec<u128> = candidates[..among].iter().map(|one| held(scored, one)).collect();
     let reading = |one: &RankedCandidate| scored.pool.members[one.at].reading.clone();

@@ -70,7 +70,7 @@ impl CandidateSet {
     }
 
     /// Those up to `reach` steps away, with their distance.
-    pub(crate) fn beside(&self, at: usize, reach: usize) -> impl Iterator<Item = (usize, usize)> {
+    pub(crate) fn neighbours_of(&self, at: usize, reach: usize) -> impl Iterator<Item = (usize, usize)> {
         let walk = move |step: fn(&Candidate) -> Option<usize>| {
             std::iter::successors(step(&self.members[at]), move |next| step(&self.members[*next])).take(reach)
         };

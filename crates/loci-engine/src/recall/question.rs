@@ -76,7 +76,7 @@ pub(crate) struct QueryToken {
 }
 
 impl Question {
-    /// Analyses a question. The weights of its words are set later, by [`Question::weigh`].
+    /// Analyses a question. The weights of its words are set later, by [`Question::apply_idf`].
     pub(crate) fn new(analyser: &Analyser, plan: Plan) -> Self {
         let mut terms: Vec<QueryTerm> = Vec::new();
         let mut said = analyser.query_terms(&plan.text);
@@ -115,10 +115,10 @@ impl Question {
     }
 
     /// Takes in what the model saw.
-    pub(crate) fn see(&mut self, analyser: &Analyser, model: &str, embedding: Embedding) {
+    pub(crate) fn set_embedding(&mut self, analyser: &Analyser, model: &str, embedding: Embedding) {
         self.vector = Some(embedding.vector);
         let Some(projection) = Projection::of(model).filter(|_| self.readable) else { return };
-        let telling = late::telling(&embedding.tokens);
+        let telling = late::content_tokens(&embedding.tokens);
         let all = if telling.is_empty() { late::all(&embedding.tokens) } else { telling };
         let token = |(word, token): (String, &loci_models::Token)| {
             let (state, term) =
@@ -133,7 +133,7 @@ impl Question {
     }
 
     /// Takes in what the model saw without the names.
-    pub(crate) fn see_nameless(&mut self, embedding: Embedding) {
+    pub(crate) fn set_nameless_embedding(&mut self, embedding: Embedding) {
         self.vector = Some(embedding.vector);
     }
 
@@ -175,7 +175,7 @@ impl Question {
     }
 
     /// Weighs its words by how rare they are among what is visible.
-    pub(crate) fn weigh(&mut self, frequencies: &Frequencies) {
+    pub(crate) fn apply_idf(&mut self, frequencies: &Frequencies) {
         let all = frequencies.memories as f64;
         let rarity = |count: u64| (1.0 + (all - count as f64 + 0.5).max(0.0) / (count as f64 + 0.5)).ln();
         for (term, count) in self.terms.iter_mut().zip(&frequencies.of) {
@@ -188,7 +188,7 @@ impl Question {
     }
 
     /// Marks the names of those who speak.
-    pub(crate) fn know_speakers(&mut self, analyser: &Analyser, names: &[&str]) {
+    pub(crate) fn mark_speaker_names(&mut self, analyser: &Analyser, names: &[&str]) {
         let stems = |name: &str| -> Vec<String> { analyser.terms(name) };
         let keys: HashSet<u32> = names.iter().flat_map(|name| stems(name)).map(|stem| key(&stem)).collect();
         for term in &mut self.terms {

@@ -96,8 +96,8 @@ impl Engine {
         }
         let query = plan.text.clone();
         let turn_runs = self.store.around(visible, filter, &ranks.keys().copied().collect::<Vec<_>>(), REACH).await?;
-        let pool = self.read_pool(visible, &turn_runs).await?;
-        let scored = self.see(plan, found, pool, &ranks).await;
+        let pool = self.load_candidates(visible, &turn_runs).await?;
+        let scored = self.load_question(plan, found, pool, &ranks).await;
         let evidence: Vec<f64> = scored.clues.iter().map(|clues| scored.voices.sum(clues)).collect();
         let mut order: Vec<usize> = (0..evidence.len()).collect();
         order.sort_by(|a, b| evidence[*b].total_cmp(&evidence[*a]).then_with(|| scored.id(*a).cmp(&scored.id(*b))));
@@ -109,12 +109,12 @@ impl Engine {
         let ids: Vec<MemoryId> = order.iter().map(|at| scored.id(*at)).collect();
         let edges = self.store.edges(visible, filter, &ids, &TELLING).await?;
         let mut candidates = self.fetch_candidates(visible, &scored, &order, &ranks, now).await?;
-        self.relate(&edges, &mut candidates);
+        self.add_relation_bonus(&edges, &mut candidates);
         let judged = self.rerank(&query, &mut candidates).await;
         if judged != Some(true) {
-            newest::lift(&scored, &edges, &mut candidates);
+            newest::prefer_newer(&scored, &edges, &mut candidates);
         }
-        same::unite(&scored, self.config.retrieval.duplicate_similarity, &edges, &mut candidates);
+        same::merge_duplicates(&scored, self.config.retrieval.duplicate_similarity, &edges, &mut candidates);
         let best = candidates.iter().map(|one| one.explain.evidence).fold(f64::NEG_INFINITY, f64::max);
         let confidence = known::confidence(&scored, &self.analyser, &candidates);
         for candidate in &mut candidates {
@@ -133,7 +133,7 @@ impl Engine {
     }
 
     /// Weighs every member of the pool.
-    async fn see(
+    async fn load_question(
         &self,
         plan: Plan,
         found: LaneResults,
@@ -142,20 +142,20 @@ impl Engine {
     ) -> ScoredCandidates {
         let mut question = Question::new(&self.analyser, plan);
         if let (Some(embedding), Some(model)) = (found.embedding, self.model()) {
-            question.see(&self.analyser, &model.name, embedding);
+            question.set_embedding(&self.analyser, &model.name, embedding);
         }
-        question.weigh(&found.frequencies);
-        question.know_speakers(&self.analyser, &pool.names());
+        question.apply_idf(&found.frequencies);
+        question.mark_speaker_names(&self.analyser, &pool.names());
         if let Some(text) = question.nameless(&self.analyser)
             && let Some((_, embedding)) = self.embed_question(&text).await
         {
-            question.see_nameless(embedding);
+            question.set_nameless_embedding(embedding);
         }
         question.in_languages = found.in_languages;
         self.embed_pool_multilingual(&question, &pool).await;
         let voices = WeightTable::new(question.tokens.len(), &self.config.retrieval.clues);
         let matches = TokenMatches::new(&question, &pool);
-        let mut clues = evidence::gather(&question, &pool, &matches);
+        let mut clues = evidence::compute_clues(&question, &pool, &matches);
         for (member, clues) in pool.members.iter().zip(&mut clues) {
             let Some(lanes) = ranks.get(&member.reading.id) else { continue };
             let newest = lanes.iter().find(|lane| lane.lane == "recency").map_or(0.0, |lane| 1.0 / lane.rank as f64);
@@ -235,7 +235,7 @@ impl Engine {
         let found_hits = found.lanes.first().map_or(&[][..], |(_, hits)| hits);
         let ids: Vec<MemoryId> = found_hits.iter().take(limit + 1).map(|hit| hit.id).collect();
         let turn_runs = self.store.around(visible, filter, &ids, 0).await?;
-        let pool = self.read_pool(visible, &turn_runs).await?;
+        let pool = self.load_candidates(visible, &turn_runs).await?;
         let memories = self.store.fetch(visible, &ids).await?;
         let memories: HashMap<MemoryId, Memory> = memories.into_iter().map(|memory| (memory.id, memory)).collect();
         let whole = |(place, id): (usize, &MemoryId)| {
@@ -270,7 +270,7 @@ impl Engine {
     }
 
     /// Writes down what the strongest relation of each is worth.
-    fn relate(&self, edges: &[Edge], candidates: &mut [RankedCandidate]) {
+    fn add_relation_bonus(&self, edges: &[Edge], candidates: &mut [RankedCandidate]) {
         for candidate in candidates {
             let id = candidate.memory.id;
             let at = edges.iter().filter(|edge| edge.source_id == id || edge.target_id == id);

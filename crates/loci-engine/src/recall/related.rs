@@ -12,7 +12,7 @@ const MAX_RELATED: usize = 2;
 
 impl Engine {
     /// Tells of each hit what was said later and may contradict it.
-    pub(crate) async fn tell_newer(&self, visible: &Visible, hits: &mut [RecallHit]) -> Result<()> {
+    pub(crate) async fn attach_newer(&self, visible: &Visible, hits: &mut [RecallHit]) -> Result<()> {
         let ids: Vec<MemoryId> = hits.iter().map(|hit| hit.memory.id).collect();
         let mut newer = self.newer_visible(visible, &ids).await?;
         for hit in hits {
@@ -22,7 +22,7 @@ impl Engine {
     }
 
     /// Names one or two memories that each hit hangs together with and that are no hits themselves.
-    pub(crate) async fn tell_related(
+    pub(crate) async fn attach_related(
         &self,
         visible: &Visible,
         mut edges: Vec<Edge>,

@@ -13,7 +13,12 @@ use crate::learn::language::word::words;
 use crate::learn::language::{form, language_of};
 
 /// Leaves one of those that say the same.
-pub(crate) fn unite(scored: &ScoredCandidates, similarity: f64, edges: &[Edge], candidates: &mut Vec<RankedCandidate>) {
+pub(crate) fn merge_duplicates(
+    scored: &ScoredCandidates,
+    similarity: f64,
+    edges: &[Edge],
+    candidates: &mut Vec<RankedCandidate>,
+) {
     merge_sources(edges, candidates);
     let mut kept: Vec<RankedCandidate> = Vec::with_capacity(candidates.len());
     for mut candidate in candidates.drain(..) {

@@ -83,7 +83,7 @@ impl FeatureCache {
             }
         }
         while held.bytes > self.most && !held.readings.is_empty() {
-            held.thin();
+            held.evict();
         }
     }
 
@@ -94,7 +94,7 @@ impl FeatureCache {
 
 impl CacheState {
     /// Lets go of those that were not used for the longest time.
-    fn thin(&mut self) {
+    fn evict(&mut self) {
         let mut uses: Vec<u64> = self.readings.values().map(|kept| kept.used).collect();
         let (_, last, _) = uses.select_nth_unstable(self.readings.len() / SHARE);
         let last = *last;
@@ -105,13 +105,13 @@ impl CacheState {
 
 impl Engine {
     /// The pool of these turn runs, read from the shelf or from the store.
-    pub(crate) async fn read_pool(&self, visible: &Visible, turn_runs: &[TurnRun]) -> Result<CandidateSet> {
+    pub(crate) async fn load_candidates(&self, visible: &Visible, turn_runs: &[TurnRun]) -> Result<CandidateSet> {
         let places: Vec<TurnRef> = turn_runs.iter().flat_map(|strip| strip.places.iter().copied()).collect();
-        let mut readings = self.shelf.take(&places);
+        let mut readings = self.feature_cache.take(&places);
         let missing = places.iter().zip(&readings).filter(|(_, reading)| reading.is_none());
         let missing: HashMap<MemoryId, u64> = missing.map(|(place, _)| (place.id, place.stamp)).collect();
         if !missing.is_empty() {
-            let fresh = self.read_anew(visible, missing).await?;
+            let fresh = self.load_features(visible, missing).await?;
             for (place, reading) in places.iter().zip(&mut readings).filter(|(_, reading)| reading.is_none()) {
                 *reading = fresh.get(&place.id).cloned();
             }
@@ -129,7 +129,7 @@ impl Engine {
     }
 
     /// Reads memories from the store and keeps what was read.
-    async fn read_anew(
+    async fn load_features(
         &self,
         visible: &Visible,
         stamps: HashMap<MemoryId, u64>,
@@ -144,7 +144,7 @@ impl Engine {
             (memory.id, Arc::new(MemoryFeatures::new(&self.analyser, memory, episode, model, vector)))
         };
         let fresh: HashMap<MemoryId, Arc<MemoryFeatures>> = memories.iter().map(read).collect();
-        self.shelf.put(fresh.iter().map(|(id, reading)| (stamps[id], reading.clone())));
+        self.feature_cache.put(fresh.iter().map(|(id, reading)| (stamps[id], reading.clone())));
         Ok(fresh)
     }
 }

@@ -17,7 +17,7 @@ const K1: f64 = 1.2;
 const B: f64 = 0.75;
 
 /// Adds what the words say to the clues of every member.
-pub(crate) fn weigh(question: &Question, pool: &CandidateSet, clues: &mut [ClueValues]) {
+pub(crate) fn score_words(question: &Question, pool: &CandidateSet, clues: &mut [ClueValues]) {
     let mut places = SmallIntMap::for_most(question.terms.len());
     // Two terms may share a number; then they share their count.
     let place_of: Vec<usize> = question.terms.iter().map(|term| places.insert(u64::from(term.key))).collect();

@@ -50,7 +50,7 @@ pub struct PoolDetails {
 impl Engine {
     /// Makes a pool with its first members. One that is there is not made again.
     pub async fn create_pool(&self, caller: &Caller, new: NewPool) -> Result<PoolDetails> {
-        policy::operator(caller, "makes pools")?;
+        policy::require_operator(caller, "makes pools")?;
         let NewPool { pool_id, name, agent_ids: members } = new;
         bounds::between("agentIds", members.len(), 0, MEMBERS)?;
         let name = name.unwrap_or_else(|| pool_id.clone());
@@ -99,13 +99,13 @@ impl Engine {
     pub async fn pool(&self, caller: &Caller) -> Result<PoolDetails> {
         let slug = self.pool_named(caller).await?;
         let found = self.store.pools(&caller.tenant, &PoolFilter::named(&slug)).await?.pop();
-        let PoolRecord { pool, members } = found.ok_or_else(|| policy::stranger(&slug))?;
+        let PoolRecord { pool, members } = found.ok_or_else(|| policy::not_a_member(&slug))?;
         Ok(PoolDetails { pool, members })
     }
 
     /// Lets agents into a pool. Returns how many are new.
     pub async fn join_pool(&self, caller: &Caller, slug: &str, agents: &[String]) -> Result<u64> {
-        policy::operator(caller, "lets agents into a pool")?;
+        policy::require_operator(caller, "lets agents into a pool")?;
         bounds::between("agentIds", agents.len(), 1, MEMBERS)?;
         if self.store.pools(&caller.tenant, &PoolFilter::named(slug)).await?.is_empty() {
             return Err(missing(slug).into());
@@ -117,7 +117,7 @@ impl Engine {
     /// Takes an agent out of the pool that the caller names: the operator any, an agent itself. What it
     /// contributed stays in the pool, and what it has synced stays with the agent.
     pub async fn leave_pool(&self, caller: &Caller, agent: &str) -> Result<()> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let slug = named(caller)?.to_owned();
         if !caller.operator {
             self.pool_named(caller).await?;
@@ -147,7 +147,7 @@ impl Engine {
 
     /// Removes a pool with everything in it.
     pub async fn drop_pool(&self, caller: &Caller, slug: &str) -> Result<()> {
-        policy::operator(caller, "drops pools")?;
+        policy::require_operator(caller, "drops pools")?;
         match self.store.change_catalogue(&caller.tenant, CatalogueChange::DropPool(slug.to_owned())).await? {
             0 => Err(missing(slug).into()),
             _ => Ok(()),
@@ -164,7 +164,7 @@ impl Engine {
     /// Adds a copy of a memory that the caller sees to the pool it names. The copy says of what it is one;
     /// when the memory has changed since it was last contributed, the new copy takes the place of the old.
     pub async fn contribute_memory(&self, caller: &Caller, id: MemoryId) -> Result<Receipt> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         self.pool_named(caller).await?;
         let memory = self.one(&self.visible(caller, None).await?, id).await?;
         may_be_shared(&memory)?;

@@ -76,7 +76,7 @@ impl Engine {
     /// Brings what the agent does not have yet of the pool that it names into its own space. `progress` hears
     /// how many were looked at, and how many there are.
     pub async fn sync_pool(&self, caller: &Caller, mut progress: impl FnMut(u64, u64) + Send) -> Result<PoolSync> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let pool = self.pool_named(caller).await?;
         let Identifiers { agent_id, user_id, .. } = caller.identifiers.clone();
         let identifiers = Identifiers { agent_id, user_id, ..Identifiers::default() };
@@ -92,7 +92,7 @@ impl Engine {
         loop {
             let listing = self.store.scan(&run.seen, &filter, Page { after, limit: MEMORIES_PER_READ }).await?;
             for memory in &listing.memories {
-                match self.bring(&run, memory).await? {
+                match self.copy_memory(&run, memory).await? {
                     Outcome::Created => done.created += 1,
                     Outcome::None => done.unchanged += 1,
                     _ => done.updated += 1,
@@ -130,7 +130,7 @@ impl Engine {
     }
 
     /// Brings one memory of the pool, if the agent has not had it.
-    async fn bring(&self, run: &SyncRun, memory: &Memory) -> Result<Outcome> {
+    async fn copy_memory(&self, run: &SyncRun, memory: &Memory) -> Result<Outcome> {
         if contributed_by(memory, &run.scope) {
             return Ok(Outcome::None);
         }

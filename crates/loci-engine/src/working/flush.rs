@@ -37,7 +37,7 @@ impl Engine {
 
     /// Keeps all messages as turns now; how many went.
     pub async fn flush_working(&self, caller: &Caller) -> Result<usize> {
-        crate::access::policy::writer(caller)?;
+        crate::access::policy::require_writer(caller)?;
         let place = crate::access::policy::working_key(caller)?;
         if self.working.mirror.is_none() && self.working.find(&place).is_none() {
             return Ok(0);

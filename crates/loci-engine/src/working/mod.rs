@@ -144,7 +144,7 @@ impl Engine {
     /// Puts a message at the end. When there are too many tokens, the messages are kept as turns first; if that
     /// fails they stay, and the answer says so.
     pub async fn append(&self, caller: &Caller, new: NewMessage) -> Result<AppendReceipt> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let place = policy::working_key(caller)?;
         let (message, redacted) = self.message(&place, new).await?;
         let vector = message.embedding.clone();
@@ -179,7 +179,7 @@ impl Engine {
 
     /// Puts in what a tool answered.
     pub async fn put_tool_result(&self, caller: &Caller, new: NewToolResult) -> Result<AppendReceipt> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let place = policy::working_key(caller)?;
         let (result, redacted) = self.tool_result(new).await?;
         let (cost, vector) = (result.text().len(), result.embedding.clone());
@@ -209,7 +209,7 @@ impl Engine {
 
     /// Sets the scratchpad.
     pub async fn set_scratchpad(&self, caller: &Caller, text: &str) -> Result<AppendReceipt> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let place = policy::working_key(caller)?;
         let mut text = text.to_owned();
         bounds::short("scratchpad", Some(&text), SCRATCHPAD)?;
@@ -263,7 +263,7 @@ impl Engine {
 
     /// Empties it, here and in the tier. Messages that were not kept as turns are gone.
     pub async fn clear_working(&self, caller: &Caller) -> Result<()> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let place = policy::working_key(caller)?;
         if let Some(slot) = self.working.find(&place) {
             // What is on its way to the store arrives first, so that nothing is half there.
@@ -281,7 +281,7 @@ impl Engine {
     /// made. Those drop what they still hold instead of keeping it. What waits to be written is written first, so
     /// erase what is in the store after this.
     pub async fn erase_working(&self, caller: &Caller, user: &str) -> Result<ErasedTiers> {
-        policy::of_user(caller, user)?;
+        policy::require_user(caller, user)?;
         let tenant = caller.tenant.name();
         self.write_waiting().await;
         let theirs =

@@ -107,7 +107,7 @@ pub struct EntryReceipt {
 impl Engine {
     /// Puts an entry into a session.
     pub async fn put_entry(&self, caller: &Caller, session: &str, new: NewEntry) -> Result<EntryReceipt> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let key = policy::session_key(caller, session)?;
         self.check_content(&new.content)?;
         self.check_metadata(&new.metadata)?;

@@ -81,7 +81,7 @@ impl Engine {
 
     /// Settles which of two linked memories holds. What does not is kept in the chain of the other.
     pub async fn resolve(&self, caller: &Caller, one: MemoryId, other: MemoryId, keep: Keep) -> Result<Receipt> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let visible = self.visible(caller, None).await?;
         let edges = self.store.edges(&visible, &Filter::at(self.now()), &[one], &[Relation::MayContradict]).await?;
         let joins = |edge: &&Edge| [(one, other), (other, one)].contains(&(edge.source_id, edge.target_id));
@@ -117,8 +117,8 @@ impl Engine {
         let changes = actions.map(|action| self.change(caller, "operator", reason, action)).collect();
         let batch = Batch { tenant: caller.tenant.clone(), space: older.scope()?.space(), changes };
         let applied = self.store.apply(batch).await?;
-        self.shelf.forget(older.id);
-        self.shelf.forget(newer.id);
+        self.feature_cache.forget(older.id);
+        self.feature_cache.forget(newer.id);
         receipt(applied.first(), false, false)
     }
 }

@@ -33,7 +33,7 @@ impl Engine {
         version: Option<u64>,
         reason: Option<&str>,
     ) -> Result<Receipt> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let visible = self.visible(caller, None).await?;
         let found = self.one(&visible, id).await?.version;
         if let Some(expected) = version.filter(|expected| *expected != found) {
@@ -44,7 +44,7 @@ impl Engine {
 
     /// Brings a hidden memory back.
     pub async fn restore(&self, caller: &Caller, id: MemoryId) -> Result<Receipt> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let visible = self.visible(caller, None).await?;
         let memory = self.one(&visible, id).await?;
         if memory.state == State::SoftDeleted && crate::learn::consent::is_asked(&memory) {
@@ -58,7 +58,7 @@ impl Engine {
             .map(|action| self.change(caller, "hotpath", "restored", action))
             .collect();
         let applied = self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes }).await?;
-        self.shelf.forget(id);
+        self.feature_cache.forget(id);
         receipt(applied.first(), false, false)
     }
 
@@ -87,12 +87,12 @@ impl Engine {
 
     /// Applies an action to a memory that the caller may see.
     pub(crate) async fn on_one(&self, caller: &Caller, id: MemoryId, reason: &str, action: Action) -> Result<Receipt> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let visible = self.visible(caller, None).await?;
         let space = self.one(&visible, id).await?.scope()?.space();
         let change = self.change(caller, "hotpath", reason, action);
         let applied = self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes: vec![change] }).await?;
-        self.shelf.forget(id);
+        self.feature_cache.forget(id);
         receipt(applied.first(), false, false)
     }
 }

@@ -46,7 +46,7 @@ const ROLES: [&str; 9] = ["user", "assistant", "tool", "system", "human", "ai", 
 impl Engine {
     /// Takes in turns, in their order. All are checked before the first is taken in.
     pub async fn ingest_many(&self, caller: &Caller, turns: Vec<Turn>) -> Result<Vec<Vec<Receipt>>> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         for turn in &turns {
             self.target(caller, turn.layer).await?;
             self.check_turn(turn)?;
@@ -80,13 +80,13 @@ impl Engine {
 
     /// Takes in one turn. The receipts are durable, one per piece.
     pub async fn ingest(&self, caller: &Caller, mut turn: Turn) -> Result<Vec<Receipt>> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         // Before it is cut: half a secret is not known for one.
         let mut pass = Pass::strict(&self.redactor);
         pass.turn(&mut turn)?;
         let redacted = pass.found();
         let scope = self.target(caller, turn.layer).await?;
-        let seen = policy::only(caller, &scope, None);
+        let seen = policy::visible_scope(caller, &scope, None);
         self.check_turn(&turn)?;
         let before = self.store.last_of_thread(&seen, &scope, &turn.thread_id).await?;
         // A memory that `remember` added to a thread does not count as a turn of it.

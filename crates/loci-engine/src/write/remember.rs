@@ -18,7 +18,7 @@ use crate::access::settings::within;
 use crate::lifecycle::rules::fate::rate_of;
 use crate::text::{content_hash, estimate_tokens, event_key};
 use crate::write::reconcile::claim_key;
-use crate::write::reconcile::place::{AS_IS, reading};
+use crate::write::reconcile::place::{AS_IS, analyse};
 use crate::{Engine, Result, choose_kind, importance, optional_instant};
 
 /// A new memory. Only `content` is required.
@@ -128,14 +128,14 @@ impl Engine {
     pub(crate) async fn write_admitted(&self, caller: &Caller, admitted: AdmittedMemory) -> Result<Receipt> {
         let AdmittedMemory { scope, addition, embed, reconcile, redacted } = admitted;
         if reconcile {
-            return Ok(Receipt { redacted, ..self.learn_one(caller, scope, addition, embed, REASON).await? });
+            return Ok(Receipt { redacted, ..self.reconcile_and_write(caller, scope, addition, embed, REASON).await? });
         }
         Ok(Receipt { redacted, ..self.keep(caller, scope, addition, embed, REASON, Vec::new()).await? })
     }
 
     /// Checks something new and makes the record of it, so that nothing but writing it is left to do.
     pub(crate) async fn admitted(&self, caller: &Caller, mut new: NewMemory) -> Result<AdmittedMemory> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         self.check_content(&new.content)?;
         let redacted = self.redact(&mut new)?;
         let allowed = self.categories_of(caller).await?;
@@ -254,7 +254,7 @@ impl Engine {
     /// What a memory is about, folded; turns and parts of a graph claim nothing.
     pub(crate) fn claim_of(&self, memory: &Memory) -> Option<loci_types::ContentHash> {
         let reconcile = self.kinds.spec(&memory.kind).class != Class::Episodic && !crate::graph::is_part(memory);
-        reconcile.then(|| reading(memory)).and_then(|reading| reading.claim().map(claim_key))
+        reconcile.then(|| analyse(memory)).and_then(|reading| reading.claim().map(claim_key))
     }
 
     /// How fast the confidence of a kind fades.

@@ -56,7 +56,7 @@ impl Engine {
         selection: &Selection,
         reason: Option<&str>,
     ) -> Result<SelectionOutcome> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         bounds::short("reason", reason, bounds::REFERENCE)?;
         self.for_each_selected(caller, selection, |id| self.forget(caller, id, None, reason)).await
     }

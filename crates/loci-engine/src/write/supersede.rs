@@ -26,13 +26,13 @@ pub struct Chain {
 impl Engine {
     /// Puts a new memory in the place of an old one, which stays readable in the chain.
     pub async fn supersede(&self, caller: &Caller, old: MemoryId, new: NewMemory) -> Result<Receipt> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         self.replace(caller, old, new, "superseded").await
     }
 
     /// Says that a memory was wrong, and what is right. What someone corrects is sure.
     pub async fn correct(&self, caller: &Caller, old: MemoryId, content: &str, why: Option<&str>) -> Result<Receipt> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         bounds::short("reason", why, bounds::REFERENCE)?;
         let new = NewMemory {
             content: content.to_owned(),
@@ -83,7 +83,7 @@ impl Engine {
             .collect();
         let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes };
         let applied = self.store.apply(batch).await?;
-        self.shelf.forget(old);
+        self.feature_cache.forget(old);
         Ok(Receipt { redacted, ..receipt(applied.first(), embedded, false)? })
     }
 
@@ -95,7 +95,7 @@ impl Engine {
 
     /// Keeps a memory whatever happens, or no longer.
     pub async fn pin(&self, caller: &Caller, id: MemoryId, pinned: bool) -> Result<Receipt> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let patch = Patch { pinned: Some(pinned), ..Patch::default() };
         self.patch(caller, id, patch, if pinned { "pinned" } else { "no longer pinned" }).await
     }

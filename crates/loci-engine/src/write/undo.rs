@@ -99,7 +99,7 @@ fn unlink(source: MemoryId, values: &Map<String, Value>) -> Result<Action, Strin
 impl Engine {
     /// Takes back one line of a space's ledger.
     pub async fn undo(&self, caller: &Caller, space: &Space, sequence: i64) -> Result<UndoOutcome> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let entry = self.entry(caller, space, sequence).await?;
         let refuse = |why: String| {
             Error::new(ErrorKind::InvalidInput, format!("line {sequence} cannot be undone: {why}"))
@@ -112,7 +112,7 @@ impl Engine {
         let changes = actions.into_iter().map(|action| self.change(caller, "operator", &reason, action)).collect();
         self.store.apply(Batch { tenant: caller.tenant.clone(), space: space.clone(), changes }).await?;
         if let Some(id) = entry.memory_id {
-            self.shelf.forget(id);
+            self.feature_cache.forget(id);
         }
         Ok(UndoOutcome { sequence, event: entry.event, memory_id: entry.memory_id, done })
     }

@@ -86,7 +86,7 @@ fn instant_or_null<'de, D: Deserializer<'de>>(
 impl Engine {
     /// Checks new values as far as they do not depend on the memory that they are for.
     pub async fn check_update(&self, caller: &Caller, update: &Update) -> Result<()> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let category = update.category.as_ref().and_then(Option::as_deref);
         self.may_write(caller, category).await?;
         for (field, value) in [("importance", update.importance), ("confidence", update.confidence)] {
@@ -112,7 +112,7 @@ impl Engine {
 
     /// Changes a memory that the caller may see.
     pub async fn update(&self, caller: &Caller, id: MemoryId, mut update: Update) -> Result<Receipt> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let mut pass = Pass::strict(&self.redactor);
         pass.update(&mut update)?;
         let redacted = pass.found();

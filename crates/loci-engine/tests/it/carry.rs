@@ -78,10 +78,10 @@ async fn everything_that_is_known_is_carried() {
     let aged = |line: &ExportLine| matches!(line, ExportLine::Memory(line) if line.aged_at.is_some() && !line.vectors.is_empty());
     assert!(before.iter().any(aged), "time was counted, and vectors were made");
     let operator = Caller::operator();
-    let fates = other.engine.carry_in(&operator, before.clone(), &mut ImportOptions::default()).await.unwrap();
+    let fates = other.engine.import_lines(&operator, before.clone(), &mut ImportOptions::default()).await.unwrap();
     assert_eq!(imported(&fates), before.len(), "{fates:?}");
     assert_eq!(as_they_were(everything(&other).await, &before), before);
-    let again = other.engine.carry_in(&operator, before.clone(), &mut ImportOptions::default()).await.unwrap();
+    let again = other.engine.import_lines(&operator, before.clone(), &mut ImportOptions::default()).await.unwrap();
     assert!(again.iter().all(|fate| matches!(fate, ImportOutcome::Skipped)), "{again:?}");
     assert_eq!(as_they_were(everything(&other).await, &before), before);
     let wait = async |house: &House| house.engine.stats(&operator).await;
@@ -94,7 +94,7 @@ async fn a_stranger_carries_only_their_own() {
     let lines = everything(&house).await;
     let export = house.engine.export(&user("ben"), ExportRequest::default()).await.unwrap();
     assert_eq!(export.total(), 0);
-    let fates = other.engine.carry_in(&user("ben"), lines.clone(), &mut ImportOptions::default()).await.unwrap();
+    let fates = other.engine.import_lines(&user("ben"), lines.clone(), &mut ImportOptions::default()).await.unwrap();
     assert!(
         fates.iter().all(|fate| matches!(fate, ImportOutcome::Refused(_))),
         "nothing of ana's is ben's to bring: {fates:?}"
@@ -127,7 +127,7 @@ async fn a_replacement_converges() {
     }
     let replaced = async |lines: &[ExportLine]| {
         let fates =
-            house.engine.carry_in(&operator, lines.to_vec(), &mut ImportOptions::new(true, false)).await.unwrap();
+            house.engine.import_lines(&operator, lines.to_vec(), &mut ImportOptions::new(true, false)).await.unwrap();
         assert!(!fates.iter().any(|fate| matches!(fate, ImportOutcome::Refused(_))), "{fates:?}");
         fates.iter().filter(|fate| matches!(fate, ImportOutcome::Replaced)).count()
     };
@@ -139,7 +139,7 @@ async fn a_replacement_converges() {
             line.memory.identifiers.user_id = Some("ben".into());
         }
     }
-    let fates = house.engine.carry_in(&operator, lines, &mut ImportOptions::new(true, false)).await.unwrap();
+    let fates = house.engine.import_lines(&operator, lines, &mut ImportOptions::new(true, false)).await.unwrap();
     assert_eq!(fates.iter().filter(|fate| matches!(fate, ImportOutcome::Refused(_))).count(), 2, "{fates:?}");
     assert_eq!(house.engine.get(&ana, first).await.unwrap().identifiers.user_id.as_deref(), Some("ana"));
 }
@@ -166,7 +166,8 @@ async fn an_earlier_state_of_a_chain_comes_back() {
     let lines = everything(&house).await;
     house.engine.restore(&ana, new).await.unwrap();
     assert_eq!(heads().await, [new]);
-    let fates = house.engine.carry_in(&operator, lines.clone(), &mut ImportOptions::new(true, false)).await.unwrap();
+    let fates =
+        house.engine.import_lines(&operator, lines.clone(), &mut ImportOptions::new(true, false)).await.unwrap();
     assert!(!fates.iter().any(|fate| matches!(fate, ImportOutcome::Refused(_))), "{fates:?}");
     assert_eq!(heads().await, [old]);
 }

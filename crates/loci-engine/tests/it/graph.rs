@@ -289,8 +289,10 @@ async fn nothing_is_left_of_what_is_deleted_while_others_write() {
         let text = format!("said {round}");
         let observations = vec![observed("Thing", &[&text])];
         let names = texts(&["Thing"]);
-        let (deleted, said) =
-            tokio::join!(house.engine.graph_delete_entities(&ana, &names), other.graph_add_observations(&ana, observations));
+        let (deleted, said) = tokio::join!(
+            house.engine.graph_delete_entities(&ana, &names),
+            other.graph_add_observations(&ana, observations)
+        );
         deleted.unwrap();
         assert!(said.is_ok() || said.unwrap_err().kind() == ErrorKind::NotFound);
         let left: Vec<String> = house.known(&ana).await.into_iter().map(|memory| memory.content).collect();

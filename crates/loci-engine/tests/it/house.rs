@@ -138,8 +138,8 @@ impl House {
     }
 
     /// The same house, with a language model.
-    pub(crate) fn with_mind(self, mind: LlmClient) -> Self {
-        Self { engine: self.engine.with_mind(mind), ..self }
+    pub(crate) fn with_llm(self, mind: LlmClient) -> Self {
+        Self { engine: self.engine.with_llm(mind), ..self }
     }
 
     /// Lets days pass, or with a negative number the clock jump back.

@@ -208,7 +208,7 @@ async fn nothing_is_guessed_at_without_a_language_model() {
 async fn causes_and_insights_come_from_a_language_model() {
     let server = MockServer::start().await;
     let causes = json!({ "causes": [{ "pair": 1, "cause": "first" }] });
-    let house = House::new().with_mind(scripted(&server, answering(&causes.to_string()), Duration::from_secs(5)).await);
+    let house = House::new().with_llm(scripted(&server, answering(&causes.to_string()), Duration::from_secs(5)).await);
     let ana = in_session("ana", "s1");
     let broke = house.say(&ana, "t", "user", "The certificate of the gateway ran out last night.").await;
     let fell = house.say(&ana, "t", "user", "The gateway refused every request.").await;
@@ -411,7 +411,7 @@ async fn a_language_model_that_fails_fails_loudly_and_the_job_stays() {
     ];
     for (name, fault) in faults {
         let server = MockServer::start().await;
-        let house = House::new().with_mind(scripted(&server, fault, Duration::from_millis(400)).await);
+        let house = House::new().with_llm(scripted(&server, fault, Duration::from_millis(400)).await);
         let ana = in_session("ana", "s1");
         house.say(&ana, "t", "user", "I'm allergic to peanuts.").await;
         house.engine.end_session(&ana, "s1").await.unwrap();

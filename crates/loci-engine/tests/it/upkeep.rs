@@ -216,7 +216,7 @@ async fn a_model_that_always_says_the_same_merges_nothing() {
     let server = wiremock::MockServer::start().await;
     let answer = crate::mind::answering(&serde_json::json!({ "verdicts": all }).to_string());
     let mind = crate::mind::scripted(&server, answer, std::time::Duration::from_secs(5)).await;
-    let house = House::new().with_mind(mind);
+    let house = House::new().with_llm(mind);
     for text in [
         "Jolene's mother passed away in 2022",
         "Jolene's mother finished a project in 2022",

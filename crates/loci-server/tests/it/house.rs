@@ -70,7 +70,7 @@ impl House {
         let store = SqliteStore::open(folder.path(), SqliteOptions::default()).unwrap();
         let engine = Engine::new(Arc::new(beside(store)), embedder, Arc::new(System), config).unwrap();
         let engine = match mind {
-            Some(mind) => engine.with_mind(mind),
+            Some(mind) => engine.with_llm(mind),
             None => engine,
         };
         Self::of(engine, options, folder).await

@@ -55,8 +55,8 @@ impl Count {
     }
 
     /// Counts what became of something, and what it is if it came in.
-    pub(super) fn add(&mut self, place: &str, kind: &str, fate: &ImportOutcome) {
-        match fate {
+    pub(super) fn add(&mut self, place: &str, kind: &str, outcome: &ImportOutcome) {
+        match outcome {
             ImportOutcome::Imported => self.imported += 1,
             ImportOutcome::Replaced => self.replaced += 1,
             ImportOutcome::Skipped => self.skipped += 1,
@@ -66,7 +66,7 @@ impl Count {
             }
             ImportOutcome::Refused(error) => self.refuse(place, &error.to_string()),
         }
-        if matches!(fate, ImportOutcome::Imported | ImportOutcome::Replaced) {
+        if matches!(outcome, ImportOutcome::Imported | ImportOutcome::Replaced) {
             *self.kinds.entry(kind.to_owned()).or_default() += 1;
         }
     }
@@ -74,8 +74,8 @@ impl Count {
     /// Counts a memory that another system knew.
     pub(super) fn add_taken(&mut self, taken: &ImportedItem) {
         let place = if taken.text.is_empty() { String::new() } else { format!("\u{201c}{}\u{201d}", taken.text) };
-        self.add(&place, &taken.kind, &taken.fate);
-        if !matches!(taken.fate, ImportOutcome::Imported | ImportOutcome::Replaced) {
+        self.add(&place, &taken.kind, &taken.outcome);
+        if !matches!(taken.outcome, ImportOutcome::Imported | ImportOutcome::Replaced) {
             return;
         }
         *self.owners.entry(taken.whose.clone()).or_default() += 1;

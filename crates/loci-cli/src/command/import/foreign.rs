@@ -66,11 +66,11 @@ async fn keep(import: &mut Import<'_>, format: SourceFormat, batch: Vec<SourceIt
     if batch.is_empty() {
         return Ok(());
     }
-    let taken = import.engine.bring_in(&import.whose, format, batch, &mut import.how).await?;
+    let taken = import.engine.import_items(&import.whose, format, batch, &mut import.how).await?;
     for one in taken {
         import.count.add_taken(&one);
         if import.strict
-            && let ImportOutcome::Refused(error) = one.fate
+            && let ImportOutcome::Refused(error) = one.outcome
         {
             return Err(error.into());
         }
@@ -87,7 +87,7 @@ pub(super) async fn graph(import: &mut Import<'_>, input: Input) -> Result<()> {
     if read as u64 == LARGEST {
         return Err(Error::invalid("file", "the file is too large for a graph").into());
     }
-    let sifted = import.engine.graph_sift(&text);
+    let sifted = import.engine.filter_graph_lines(&text);
     for odd in &sifted.refused {
         import.refuse(&odd.place, &Error::invalid("file", odd.reason.clone()))?;
     }

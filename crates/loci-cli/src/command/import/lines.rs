@@ -50,11 +50,11 @@ pub(super) async fn read(import: &mut Import<'_>, mut input: Input) -> Result<()
 async fn keep(import: &mut Import<'_>, batch: &mut Vec<(u64, ExportLine)>) -> Result<()> {
     let (numbers, lines): (Vec<u64>, Vec<ExportLine>) = std::mem::take(batch).into_iter().unzip();
     let names: Vec<&'static str> = lines.iter().map(ExportLine::name).collect();
-    let fates = import.engine.carry_in(&Caller::operator(), lines, &mut import.how).await?;
-    for ((number, name), fate) in numbers.into_iter().zip(names).zip(fates) {
-        import.count.add(&format!("line {number}"), name, &fate);
+    let outcomes = import.engine.import_lines(&Caller::operator(), lines, &mut import.how).await?;
+    for ((number, name), outcome) in numbers.into_iter().zip(names).zip(outcomes) {
+        import.count.add(&format!("line {number}"), name, &outcome);
         if import.strict
-            && let ImportOutcome::Refused(error) = fate
+            && let ImportOutcome::Refused(error) = outcome
         {
             return Err(anyhow::Error::from(error).context(fault::Line(number)));
         }

@@ -27,7 +27,7 @@ impl Engine {
         space: &Space,
         report: &mut StepReport,
     ) -> Result<()> {
-        let whole = policy::whole(&run.caller.tenant);
+        let whole = policy::visible_tenant(&run.caller.tenant);
         let mut after = 0;
         loop {
             let page = self.store.list_for_ageing(&whole, space, after, MEMORIES_PER_PAGE).await?;
@@ -50,7 +50,7 @@ impl Engine {
                     relevance: fate.relevance,
                 })
                 .collect();
-            self.tell_moves(run, report, &mine).await?;
+            self.plan_moves(run, report, &mine).await?;
             report.aged += aged.len() as u64;
             if !run.dry {
                 self.apply_moves(run, space, &mine, aged).await?;
@@ -65,7 +65,7 @@ impl Engine {
         fate(memory, self.kinds.spec(&Kind::stored(memory.kind.clone())), &self.config.lifecycle, run.at)
     }
 
-    async fn tell_moves(
+    async fn plan_moves(
         &self,
         run: &MaintenanceRun<'_>,
         report: &mut StepReport,
@@ -77,10 +77,10 @@ impl Engine {
             .take(super::MAX_PLANNED_ACTIONS.saturating_sub(report.planned.len()))
             .map(|(id, ..)| *id)
             .collect();
-        let texts = self.beginnings(&run.caller.tenant, &listed).await?;
+        let texts = self.previews(&run.caller.tenant, &listed).await?;
         for (id, fate, cause) in moves {
             let about = texts.iter().find(|(listed, _)| listed == id).map(|(_, text)| text.clone()).unwrap_or_default();
-            report.tell(Some(*id), action(fate), about, &cause.to_string());
+            report.add_planned(Some(*id), action(fate), about, &cause.to_string());
         }
         Ok(())
     }
@@ -110,7 +110,7 @@ impl Engine {
                 },
                 (None, _) => continue,
             };
-            self.shelf.forget(*id);
+            self.feature_cache.forget(*id);
             actions.push((action, cause.to_string()));
         }
         self.apply_run(run, space, actions).await.map(drop)

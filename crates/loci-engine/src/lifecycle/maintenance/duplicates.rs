@@ -63,7 +63,7 @@ impl Engine {
                     Decision::Supersede { .. } => ("replace", &pair.older, merged(&pair.newer, &pair.older)),
                     Decision::Add { contradicts, .. } if !contradicts.is_empty() => {
                         let edge = self.edge(pair.newer.id, pair.older.id, Relation::MayContradict, 1.0, run.at);
-                        report.tell(
+                        report.add_planned(
                             Some(pair.newer.id),
                             "link",
                             pair.newer.content.chars().take(80).collect(),
@@ -75,9 +75,9 @@ impl Engine {
                     Decision::Add { .. } | Decision::AddAsHistory { .. } => continue,
                 };
                 gone.push(goes.id);
-                self.shelf.forget(pair.older.id);
-                self.shelf.forget(pair.newer.id);
-                report.tell(Some(goes.id), what, goes.content.chars().take(80).collect(), &reason);
+                self.feature_cache.forget(pair.older.id);
+                self.feature_cache.forget(pair.newer.id);
+                report.add_planned(Some(goes.id), what, goes.content.chars().take(80).collect(), &reason);
                 actions.push((action, reason));
             }
             if !run.dry {
@@ -94,13 +94,14 @@ impl Engine {
         let mut by_scope: BTreeMap<String, usize> = BTreeMap::new();
         let new = days_before(run.at, NEW_DAYS);
         loop {
-            let page = self.store.list_for_ageing(&policy::whole(tenant), space, after, MEMORIES_PER_READ).await?;
+            let page =
+                self.store.list_for_ageing(&policy::visible_tenant(tenant), space, after, MEMORIES_PER_READ).await?;
             let lately = |memory: &&AgeingRow| {
                 let lasting = self.kinds.spec(&Kind::stored(memory.kind.clone())).class != Class::Episodic;
                 lasting && memory.state.is_live() && !memory.superseded && memory.created_at >= new
             };
             let ids: Vec<MemoryId> = page.iter().filter(lately).map(|memory| memory.id).collect();
-            let mut new = self.store.fetch(&policy::whole(tenant), &ids).await?;
+            let mut new = self.store.fetch(&policy::visible_tenant(tenant), &ids).await?;
             new.retain(|memory| !memory.access_policy.writer_only() && !crate::graph::is_part(memory));
             for memory in new {
                 let scope = memory.scope()?;
@@ -121,7 +122,7 @@ impl Engine {
     }
 
     async fn pairs_of(&self, run: &MaintenanceRun<'_>, scope: &Scope, memory: Memory) -> Result<Vec<Pair>> {
-        let seen = policy::upkeep(&run.caller.tenant, scope);
+        let seen = policy::visible_for_maintenance(&run.caller.tenant, scope);
         let model = self.model().map_or("", |model| &model.name);
         let vector: Option<Vector> =
             self.store.vectors(&seen, model, &[memory.id]).await?.pop().map(|(_, vector)| vector);
@@ -149,7 +150,7 @@ impl Engine {
     }
 
     async fn is_unseen(&self, run: &MaintenanceRun<'_>, pair: &Pair) -> Result<bool> {
-        let seen = policy::upkeep(&run.caller.tenant, &pair.scope);
+        let seen = policy::visible_for_maintenance(&run.caller.tenant, &pair.scope);
         let keys = [key(pair), settled_key(pair.older.id, pair.newer.id)];
         Ok(self.store.notes(&seen, &pair.scope.space(), &keys, run.at).await?.is_empty())
     }
@@ -167,7 +168,7 @@ impl Engine {
     /// What becomes of each pair. A language model is asked only what rules left open.
     async fn judge(&self, run: &MaintenanceRun<'_>, pairs: &[Pair], report: &mut StepReport) -> Result<Vec<Decision>> {
         let mut decisions: Vec<Decision> = pairs.iter().map(|pair| self.by_rules(pair)).collect();
-        let Some(mind) = self.mind_for(&run.caller.tenant).await?.filter(|_| !run.dry) else { return Ok(decisions) };
+        let Some(llm) = self.llm_for(&run.caller.tenant).await?.filter(|_| !run.dry) else { return Ok(decisions) };
         let open = |place: &usize| matches!(decisions[*place], Decision::Add { .. });
         let open: Vec<usize> = (0..pairs.len()).filter(open).collect();
         let asked: Vec<(String, String)> = open
@@ -176,9 +177,9 @@ impl Engine {
                 (crate::reported(&pairs[*place].older).into_owned(), crate::reported(&pairs[*place].newer).into_owned())
             })
             .collect();
-        let before = mind.left().unwrap_or(0);
-        let verdicts = mind.same_fact(&asked).await;
-        self.record_spending(&run.caller.tenant, &mind, before).await?;
+        let before = llm.left().unwrap_or(0);
+        let verdicts = llm.same_fact(&asked).await;
+        self.record_spending(&run.caller.tenant, &llm, before).await?;
         let (mut vetoed, mut void) = (0, 0);
         for (place, verdict) in open.into_iter().zip(verdicts?.0) {
             let pair = &pairs[place];

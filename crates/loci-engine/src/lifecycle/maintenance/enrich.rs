@@ -17,7 +17,7 @@ const MAX_MEMORIES: usize = 20;
 impl Engine {
     pub(super) async fn enrich_step(&self, run: &MaintenanceRun<'_>) -> Result<StepReport> {
         let mut report = StepReport::new(MaintenanceStep::Enrich);
-        let whole = policy::whole(&run.caller.tenant);
+        let whole = policy::visible_tenant(&run.caller.tenant);
         let mentions_min = u64::from(self.config.learning.mentions_for_summary);
         let filter = EntityFilter { mentions_min, without_summary: true };
         for entity in self.store.entities(&whole, &EntityQuery::Known(filter.clone()), MAX_ENTITIES).await? {
@@ -31,7 +31,7 @@ impl Engine {
                     continue;
                 }
             };
-            report.tell(None, "describe", entity.canonical_name.clone(), &why);
+            report.add_planned(None, "describe", entity.canonical_name.clone(), &why);
             if run.dry {
                 continue;
             }
@@ -44,13 +44,13 @@ impl Engine {
 
     /// Describes an entity by its facts. Private memories are not used, because others see the description.
     async fn portrait(&self, run: &MaintenanceRun<'_>, entity: &Entity) -> Result<Option<String>> {
-        let whole = policy::whole(&run.caller.tenant);
+        let whole = policy::visible_tenant(&run.caller.tenant);
         let filter = Filter { kinds: self.non_episodic_kinds(), ..Filter::at(run.at) };
         let hits = self.store.memories_mentioning(&whole, &filter, &[entity.id], MAX_MEMORIES).await?;
         let ids: Vec<MemoryId> = hits.iter().map(|hit| hit.id).collect();
         let mut memories = self.store.fetch(&whole, &ids).await?;
         memories.retain(|memory| !memory.access_policy.writer_only());
-        if let Some(mind) = self.mind_for(&run.caller.tenant).await?.filter(|_| !run.dry && !memories.is_empty()) {
+        if let Some(llm) = self.llm_for(&run.caller.tenant).await?.filter(|_| !run.dry && !memories.is_empty()) {
             // Oldest first, with the day on which each was said: where notes disagree the later one counts.
             memories.sort_by_key(Memory::when_said);
             let dated = |memory: &Memory| match crate::is_quotation(memory) {
@@ -58,9 +58,9 @@ impl Engine {
                 false => format!("{}: {}", &memory.when_said().to_string()[..10], memory.content),
             };
             let facts: Vec<String> = memories.iter().map(dated).collect();
-            let before = mind.left().unwrap_or(0);
-            let summary = mind.entity_summary(&entity.canonical_name, &facts).await;
-            self.record_spending(&run.caller.tenant, &mind, before).await?;
+            let before = llm.left().unwrap_or(0);
+            let summary = llm.entity_summary(&entity.canonical_name, &facts).await;
+            self.record_spending(&run.caller.tenant, &llm, before).await?;
             return Ok(Some(summary?.0).filter(|text| !text.trim().is_empty()));
         }
         let recency = |memory: &Memory| {

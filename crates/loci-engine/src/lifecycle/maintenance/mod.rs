@@ -199,7 +199,7 @@ impl StepReport {
         Self { step, changes: 0, aged: 0, planned: Vec::new(), problem: None }
     }
 
-    fn tell(&mut self, id: Option<MemoryId>, action: &str, about: String, why: &str) {
+    fn add_planned(&mut self, id: Option<MemoryId>, action: &str, about: String, why: &str) {
         self.changes += 1;
         if self.planned.len() < MAX_PLANNED_ACTIONS {
             self.planned.push(PlannedAction { id, action: action.to_owned(), about, why: why.to_owned() });
@@ -215,7 +215,7 @@ impl Engine {
         request: MaintainRequest,
         mut progress: impl FnMut(MaintenanceStep) + Send,
     ) -> Result<MaintainReport> {
-        policy::operator(caller, "maintains it")?;
+        policy::require_operator(caller, "maintains it")?;
         let at = request.at.unwrap_or_else(|| self.now());
         let holder = self.new_id(self.now()).to_string();
         let run = MaintenanceRun { caller, at, dry: request.dry_run, holder };
@@ -320,7 +320,7 @@ impl Engine {
         for job in self.store.jobs(&run.caller.tenant, &["waiting"], usize::MAX).await? {
             if job.kind == kind && job.run_after <= run.at {
                 let session = job.payload["session"].as_str().unwrap_or_default();
-                report.tell(None, "look at", format!("session {session}"), "it is over");
+                report.add_planned(None, "look at", format!("session {session}"), "it is over");
             }
         }
         if !run.dry {
@@ -333,8 +333,8 @@ impl Engine {
     }
 
     /// The beginnings of these memories, for a plan that people read.
-    pub(crate) async fn beginnings(&self, tenant: &Tenant, ids: &[MemoryId]) -> Result<Vec<(MemoryId, String)>> {
-        let memories = self.store.fetch(&policy::whole(tenant), ids).await?;
+    pub(crate) async fn previews(&self, tenant: &Tenant, ids: &[MemoryId]) -> Result<Vec<(MemoryId, String)>> {
+        let memories = self.store.fetch(&policy::visible_tenant(tenant), ids).await?;
         let brief = |text: &str| {
             let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
             match line.char_indices().nth(80) {

@@ -21,13 +21,13 @@ impl Engine {
     /// Ends sessions that are quiet, and learns from those that are over.
     pub(super) async fn consolidate_step(&self, run: &MaintenanceRun<'_>) -> Result<StepReport> {
         let mut report = StepReport::new(MaintenanceStep::Consolidate);
-        let whole = policy::whole(&run.caller.tenant);
+        let whole = policy::visible_tenant(&run.caller.tenant);
         let idle = SignedDuration::from_hours(i64::from(self.config.sessions.idle_hours));
         let quiet = run.at.saturating_sub(idle).unwrap_or(Timestamp::MIN);
         let open = SessionFilter { ended: Some(false), quiet_since: Some(quiet), ..SessionFilter::default() };
         let over = SessionFilter { ended: Some(true), pending: true, ..SessionFilter::default() };
         for session in self.store.sessions(&whole, &open, usize::MAX).await? {
-            report.tell(
+            report.add_planned(
                 None,
                 "end and learn from",
                 format!("session {} of {}", session.session_id, session.scope),
@@ -45,7 +45,7 @@ impl Engine {
             }
         }
         for session in self.store.sessions(&whole, &over, usize::MAX).await? {
-            report.tell(
+            report.add_planned(
                 None,
                 "learn from",
                 format!("session {} of {}", session.session_id, session.scope),
@@ -86,12 +86,12 @@ impl Engine {
         let kept_until = days_before(run.at, rules.retention_days);
         let purge_at = days_after(run.at, i64::from(self.config.lifecycle.purge_days));
         let filter = SessionFilter { ended: Some(true), quiet_since: Some(kept_until), ..SessionFilter::default() };
-        for session in self.store.sessions(&policy::whole(&run.caller.tenant), &filter, usize::MAX).await? {
+        for session in self.store.sessions(&policy::visible_tenant(&run.caller.tenant), &filter, usize::MAX).await? {
             let long_over = session.ended_at.is_some_and(|ended| ended < kept_until);
             if session.scope.layer() != Layer::Session || session.pending || !long_over {
                 continue;
             }
-            let seen = policy::upkeep(&run.caller.tenant, &session.scope);
+            let seen = policy::visible_for_maintenance(&run.caller.tenant, &session.scope);
             let states = vec![State::Active, State::Decayed, State::Archived];
             let filter = Filter { states, ..Filter::everything(run.at) };
             loop {
@@ -100,7 +100,7 @@ impl Engine {
                 memories.retain(|memory| !memory.pinned);
                 let mut actions = Vec::new();
                 for memory in &memories {
-                    report.tell(
+                    report.add_planned(
                         Some(memory.id),
                         "soft-delete",
                         memory.content.chars().take(80).collect(),
@@ -124,11 +124,11 @@ impl Engine {
         let Some(most) = self.config.lifecycle.max_memories_per_user else { return Ok(report) };
         for space in self.all_spaces(&run.caller.tenant).await? {
             let weakest = self.above_cap(&run.caller.tenant, &space, most, run.at).await?;
-            let texts = self.beginnings(&run.caller.tenant, &weakest).await?;
+            let texts = self.previews(&run.caller.tenant, &weakest).await?;
             for id in &weakest {
                 let about =
                     texts.iter().find(|(listed, _)| listed == id).map(|(_, text)| text.clone()).unwrap_or_default();
-                report.tell(Some(*id), "archive", about, "its user has too many, and it is among the weakest");
+                report.add_planned(Some(*id), "archive", about, "its user has too many, and it is among the weakest");
             }
             if run.dry {
                 continue;
@@ -149,7 +149,7 @@ impl Engine {
     }
 
     async fn above_cap(&self, tenant: &Tenant, space: &Space, most: usize, at: Timestamp) -> Result<Vec<MemoryId>> {
-        let whole = policy::whole(tenant);
+        let whole = policy::visible_tenant(tenant);
         let mut by_user: BTreeMap<String, (usize, Vec<(f64, MemoryId)>)> = BTreeMap::new();
         let mut after = 0;
         loop {
@@ -184,10 +184,10 @@ impl Engine {
             return Ok(report);
         }
         let filter = SessionFilter { ended: Some(true), ..SessionFilter::default() };
-        for session in self.store.sessions(&policy::whole(&run.caller.tenant), &filter, usize::MAX).await? {
+        for session in self.store.sessions(&policy::visible_tenant(&run.caller.tenant), &filter, usize::MAX).await? {
             let Some(tokens) = self.tokens_to_summarize(&run.caller.tenant, &session).await? else { continue };
             let about = format!("session {} of {}", session.session_id, session.scope);
-            report.tell(None, "summarize", about, &format!("it has {tokens} tokens"));
+            report.add_planned(None, "summarize", about, &format!("it has {tokens} tokens"));
             if !run.dry {
                 self.take_turn(run).await?;
                 self.summarize_session(&run.caller.tenant, &session.scope, &session.session_id).await?;
@@ -199,16 +199,16 @@ impl Engine {
     /// Shortens long chains.
     pub(super) async fn collapse_step(&self, run: &MaintenanceRun<'_>) -> Result<StepReport> {
         let mut report = StepReport::new(MaintenanceStep::Collapse);
-        let (whole, most) = (policy::whole(&run.caller.tenant), self.config.lifecycle.collapse_above);
+        let (whole, most) = (policy::visible_tenant(&run.caller.tenant), self.config.lifecycle.collapse_above);
         for space in self.all_spaces(&run.caller.tenant).await? {
             for (head, length) in self.store.long_chains(&whole, &space, most, usize::MAX).await? {
                 // A collapsed chain is listed until its versions are purged.
                 if self.superfluous_of(&run.caller.tenant, head).await?.is_empty() {
                     continue;
                 }
-                let about = self.beginnings(&run.caller.tenant, &[head]).await?.pop().map(|(_, text)| text);
+                let about = self.previews(&run.caller.tenant, &[head]).await?.pop().map(|(_, text)| text);
                 let why = format!("its chain has {length} versions");
-                report.tell(Some(head), "collapse", about.unwrap_or_default(), &why);
+                report.add_planned(Some(head), "collapse", about.unwrap_or_default(), &why);
                 if !run.dry {
                     self.collapse(&run.caller.tenant, &space, head, run.at).await?;
                 }
@@ -242,7 +242,7 @@ impl Engine {
 
     /// The versions in the middle of a chain that are there and not needed.
     async fn superfluous_of(&self, tenant: &Tenant, head: MemoryId) -> Result<Vec<MemoryId>> {
-        let whole = policy::whole(tenant);
+        let whole = policy::visible_tenant(tenant);
         let Some(memory) = self.store.fetch(&whole, &[head]).await?.pop() else { return Ok(Vec::new()) };
         let mut chain = self.chain(&whole, &memory).await?;
         chain.retain(|memory| memory.state != State::SoftDeleted);
@@ -253,7 +253,12 @@ impl Engine {
     pub(super) async fn compact_step(&self, run: &MaintenanceRun<'_>) -> Result<StepReport> {
         let mut report = StepReport::new(MaintenanceStep::Compact);
         for space in self.all_spaces(&run.caller.tenant).await? {
-            report.tell(None, "sweep up", format!("space {}", space.name()), "old notes and words of what is gone");
+            report.add_planned(
+                None,
+                "sweep up",
+                format!("space {}", space.name()),
+                "old notes and words of what is gone",
+            );
             if !run.dry {
                 self.store.compact(&run.caller.tenant, &space, run.at).await?;
             }

@@ -63,14 +63,14 @@ impl Engine {
     }
 
     /// Takes lines in, in their order. One fate each.
-    pub async fn carry_in(
+    pub async fn import_lines(
         &self,
         caller: &Caller,
         lines: Vec<ExportLine>,
         how: &mut ImportOptions,
     ) -> Result<Vec<ImportOutcome>> {
-        policy::writer(caller)?;
-        let mut fates = Vec::with_capacity(lines.len());
+        policy::require_writer(caller)?;
+        let mut outcomes = Vec::with_capacity(lines.len());
         let mut lines = lines.into_iter().peekable();
         while let Some(first) = lines.next() {
             match first {
@@ -81,33 +81,33 @@ impl Engine {
                     {
                         run.push(*next);
                     }
-                    fates.extend(self.memories_in(caller, run, how).await?);
+                    outcomes.extend(self.import_memories(caller, run, how).await?);
                 }
                 ExportLine::Edge(first) => {
                     let mut run = vec![*first];
                     while let Some(ExportLine::Edge(next)) = lines.next_if(|line| matches!(line, ExportLine::Edge(_))) {
                         run.push(*next);
                     }
-                    fates.extend(self.edges_in(caller, run, how).await?);
+                    outcomes.extend(self.import_edges(caller, run, how).await?);
                 }
-                other => fates.push(self.part_in(caller, other, how).await?),
+                other => outcomes.push(self.import_line(caller, other, how).await?),
             }
         }
-        Ok(fates)
+        Ok(outcomes)
     }
 
     /// What belongs to a scope as a whole, or to the store, is the operator's to bring.
-    async fn part_in(&self, caller: &Caller, line: ExportLine, how: &ImportOptions) -> Result<ImportOutcome> {
-        if let Err(error) = policy::operator(caller, &format!("brings in lines of the type {}", line.name())) {
+    async fn import_line(&self, caller: &Caller, line: ExportLine, how: &ImportOptions) -> Result<ImportOutcome> {
+        if let Err(error) = policy::require_operator(caller, &format!("brings in lines of the type {}", line.name())) {
             return Ok(ImportOutcome::Refused(error.into()));
         }
         let taken = match line {
-            ExportLine::Agent(agent) => self.agent_in(caller, agent, how).await,
-            ExportLine::Entity(line) => self.entity_in(caller, *line, how).await,
-            ExportLine::Mentions(line) => self.mentions_in(caller, line, how).await,
-            ExportLine::Union(line) => self.union_in(caller, line, how).await,
-            ExportLine::Session(line) => self.session_in(caller, *line, how).await,
-            ExportLine::Fact(fact) => self.fact_in(caller, *fact, how).await,
+            ExportLine::Agent(agent) => self.import_agent(caller, agent, how).await,
+            ExportLine::Entity(line) => self.import_entity(caller, *line, how).await,
+            ExportLine::Mentions(line) => self.import_mentions(caller, line, how).await,
+            ExportLine::Union(line) => self.import_union(caller, line, how).await,
+            ExportLine::Session(line) => self.import_session(caller, *line, how).await,
+            ExportLine::Fact(fact) => self.import_fact(caller, *fact, how).await,
             ExportLine::Memory(_) | ExportLine::Edge(_) => Ok(ImportOutcome::Skipped),
         };
         match taken {
@@ -118,7 +118,7 @@ impl Engine {
         }
     }
 
-    async fn memories_in(
+    async fn import_memories(
         &self,
         caller: &Caller,
         run: Vec<MemoryLine>,
@@ -129,10 +129,10 @@ impl Engine {
             let vectors = line.vectors.iter().map(|vector| vector.vector()).collect::<Result<_, Error>>()?;
             incoming.push(IncomingRecord { vectors, aged_at: line.aged_at, ..IncomingRecord::new(line.memory) });
         }
-        self.take_in(caller, incoming, how).await
+        self.import_records(caller, incoming, how).await
     }
 
-    async fn edges_in(&self, caller: &Caller, run: Vec<Edge>, how: &ImportOptions) -> Result<Vec<ImportOutcome>> {
+    async fn import_edges(&self, caller: &Caller, run: Vec<Edge>, how: &ImportOptions) -> Result<Vec<ImportOutcome>> {
         let visible = self.visible(caller, None).await?;
         let ends: Vec<MemoryId> = run.iter().flat_map(|edge| [edge.source_id, edge.target_id]).collect();
         let mut spaces: HashMap<MemoryId, Space> = HashMap::new();
@@ -143,47 +143,54 @@ impl Engine {
         let known = self.store.edges(&visible, &Filter::everything(self.now()), &sources, &[]).await?;
         let known: HashMap<_, Edge> =
             known.into_iter().map(|edge| ((edge.source_id, edge.target_id, edge.relation), edge)).collect();
-        let mut fates: Vec<ImportOutcome> = run.iter().map(|_| ImportOutcome::Skipped).collect();
+        let mut outcomes: Vec<ImportOutcome> = run.iter().map(|_| ImportOutcome::Skipped).collect();
         let mut by_space: HashMap<Space, Vec<(usize, Change)>> = HashMap::new();
         for (place, edge) in run.into_iter().enumerate() {
             let (source, target) = (spaces.get(&edge.source_id), spaces.get(&edge.target_id));
             let Some(space) = source.filter(|space| target == Some(*space)) else {
                 // The memories of a dry run are not here either.
                 if how.dry_run {
-                    fates[place] = ImportOutcome::Imported;
+                    outcomes[place] = ImportOutcome::Imported;
                     continue;
                 }
                 let message = format!("edge {} links memories that are not both here", edge.id);
-                fates[place] = ImportOutcome::Refused(Error::new(ErrorKind::NotFound, message).at("edge").into());
+                outcomes[place] = ImportOutcome::Refused(Error::new(ErrorKind::NotFound, message).at("edge").into());
                 continue;
             };
             match known.get(&(edge.source_id, edge.target_id, edge.relation)) {
                 Some(known) if same_edge(known, &edge) => continue,
                 Some(known) if !how.replace => {
-                    fates[place] = ImportOutcome::Conflict(format!("edge {} is here with other values", known.id));
+                    outcomes[place] = ImportOutcome::Conflict(format!("edge {} is here with other values", known.id));
                     continue;
                 }
-                known => fates[place] = if known.is_some() { ImportOutcome::Replaced } else { ImportOutcome::Imported },
+                known => {
+                    outcomes[place] = if known.is_some() { ImportOutcome::Replaced } else { ImportOutcome::Imported }
+                }
             }
             let change = self.change(caller, "operator", "imported", Action::Link(edge));
             by_space.entry(space.clone()).or_default().push((place, change));
         }
         if how.dry_run {
-            return Ok(fates);
+            return Ok(outcomes);
         }
         for (space, changes) in by_space {
             let (places, changes): (Vec<usize>, Vec<Change>) = changes.into_iter().unzip();
             let batch = Batch { tenant: caller.tenant.clone(), space, changes };
-            for (place, fate) in places.into_iter().zip(self.apply_each(batch).await?) {
-                fates[place] = fate;
+            for (place, outcome) in places.into_iter().zip(self.apply_each(batch).await?) {
+                outcomes[place] = outcome;
             }
         }
-        Ok(fates)
+        Ok(outcomes)
     }
 
-    async fn agent_in(&self, caller: &Caller, agent: loci_store::Agent, how: &ImportOptions) -> Result<ImportOutcome> {
+    async fn import_agent(
+        &self,
+        caller: &Caller,
+        agent: loci_store::Agent,
+        how: &ImportOptions,
+    ) -> Result<ImportOutcome> {
         let known = self.store.agents(&caller.tenant, Some(&agent.agent_id)).await?.pop();
-        let fate = match &known {
+        let outcome = match &known {
             Some(known) if known.settings == agent.settings => return Ok(ImportOutcome::Skipped),
             // An agent that was only ever written to has set nothing, and nothing is lost.
             Some(known) if !how.replace && known.settings.as_object().is_some_and(|config| !config.is_empty()) => {
@@ -196,14 +203,14 @@ impl Engine {
             self.check_settings(&agent.settings)?;
             self.store.change_catalogue(&caller.tenant, CatalogueChange::PutAgent(agent)).await?;
         }
-        Ok(fate)
+        Ok(outcome)
     }
 
-    async fn entity_in(&self, caller: &Caller, line: EntityLine, how: &ImportOptions) -> Result<ImportOutcome> {
+    async fn import_entity(&self, caller: &Caller, line: EntityLine, how: &ImportOptions) -> Result<ImportOutcome> {
         let scope = line.whose.scope()?;
         let known = self.entity_here(caller, &scope, line.entity.id).await?;
         let mut entity = line.entity;
-        let fate = match known {
+        let outcome = match known {
             Some(known) if known.scope == scope && same_entity(&known, &entity) => return Ok(ImportOutcome::Skipped),
             Some(_) if !how.replace => {
                 return Ok(ImportOutcome::Conflict(format!("entity {} is here with other values", entity.id)));
@@ -217,20 +224,20 @@ impl Engine {
         };
         let space = scope.space();
         let action = Action::Name { scope, entity: Box::new(entity) };
-        self.one_in(caller, space, action, fate, how).await
+        self.one_in(caller, space, action, outcome, how).await
     }
 
     /// An entity by itself.
     async fn entity_here(&self, caller: &Caller, scope: &Scope, id: EntityId) -> Result<Option<ExportedEntity>> {
-        let (visible, everything) = (policy::whole(&caller.tenant), Filter::everything(self.now()));
+        let (visible, everything) = (policy::visible_tenant(&caller.tenant), Filter::everything(self.now()));
         let before = EntityId(Uuid::from_u128(id.0.as_u128().saturating_sub(1)));
         let after = ExportCursor::Entities(Some(before));
         let page = self.store.export_page(&visible, &everything, &scope.space(), &after, 1).await?;
         Ok(page.entities.into_iter().find(|found| found.entity.id == id))
     }
 
-    async fn mentions_in(&self, caller: &Caller, line: MentionsLine, how: &ImportOptions) -> Result<ImportOutcome> {
-        let visible = policy::whole(&caller.tenant);
+    async fn import_mentions(&self, caller: &Caller, line: MentionsLine, how: &ImportOptions) -> Result<ImportOutcome> {
+        let visible = policy::visible_tenant(&caller.tenant);
         let here = self.store.fetch(&visible, &line.memory_ids).await?;
         if how.dry_run {
             return Ok(ImportOutcome::Imported);
@@ -245,12 +252,12 @@ impl Engine {
             let change = self.change(caller, "operator", "imported", action);
             by_space.entry(memory.scope()?.space()).or_default().push(change);
         }
-        let mut fate = ImportOutcome::Skipped;
+        let mut outcome = ImportOutcome::Skipped;
         for (space, changes) in by_space {
             let batch = Batch { tenant: caller.tenant.clone(), space, changes };
             for taken in self.apply_each(batch).await? {
                 match taken {
-                    ImportOutcome::Imported | ImportOutcome::Replaced => fate = ImportOutcome::Imported,
+                    ImportOutcome::Imported | ImportOutcome::Replaced => outcome = ImportOutcome::Imported,
                     refused @ ImportOutcome::Refused(_) => return Ok(refused),
                     _ => {}
                 }
@@ -261,10 +268,10 @@ impl Engine {
             let message = format!("{missing} memories that speak of entity {} are not here", line.entity_id);
             return Ok(ImportOutcome::Refused(Error::new(ErrorKind::NotFound, message).at("memoryIds").into()));
         }
-        Ok(fate)
+        Ok(outcome)
     }
 
-    async fn union_in(&self, caller: &Caller, line: UnionLine, how: &ImportOptions) -> Result<ImportOutcome> {
+    async fn import_union(&self, caller: &Caller, line: UnionLine, how: &ImportOptions) -> Result<ImportOutcome> {
         let scope = line.whose.scope()?;
         let Some(from) = self.entity_here(caller, &scope, line.from_id).await? else {
             if how.dry_run {
@@ -289,16 +296,16 @@ impl Engine {
         let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes: vec![change] };
         Ok(match self.apply_each(batch).await?.pop() {
             Some(ImportOutcome::Replaced) => ImportOutcome::Imported,
-            fate => fate.unwrap_or(ImportOutcome::Skipped),
+            outcome => outcome.unwrap_or(ImportOutcome::Skipped),
         })
     }
 
-    async fn session_in(&self, caller: &Caller, line: SessionLine, how: &ImportOptions) -> Result<ImportOutcome> {
+    async fn import_session(&self, caller: &Caller, line: SessionLine, how: &ImportOptions) -> Result<ImportOutcome> {
         let session = line.session()?;
         let filter = SessionFilter { session_id: Some(session.session_id.clone()), ..SessionFilter::default() };
-        let seen = policy::only(caller, &session.scope, None);
+        let seen = policy::visible_scope(caller, &session.scope, None);
         let known = self.store.sessions(&seen, &filter, 1).await?.pop();
-        let fate = match known {
+        let outcome = match known {
             Some(known) if SessionLine::of(known.clone()) == line => return Ok(ImportOutcome::Skipped),
             Some(_) if !how.replace => {
                 return Ok(ImportOutcome::Conflict(format!(
@@ -310,14 +317,14 @@ impl Engine {
             None => ImportOutcome::Imported,
         };
         let space = session.scope.space();
-        self.one_in(caller, space, Action::Bookkeeping(Bookkeeping::Resume(Box::new(session))), fate, how).await
+        self.one_in(caller, space, Action::Bookkeeping(Bookkeeping::Resume(Box::new(session))), outcome, how).await
     }
 
-    async fn fact_in(&self, caller: &Caller, fact: Fact, how: &ImportOptions) -> Result<ImportOutcome> {
+    async fn import_fact(&self, caller: &Caller, fact: Fact, how: &ImportOptions) -> Result<ImportOutcome> {
         let scope = fact.scope()?;
         let filter = FactFilter { id: Some(fact.id), include_past: true, ..FactFilter::at(self.now()) };
-        let known = self.store.facts(&policy::whole(&caller.tenant), &filter, 1).await?.pop();
-        let fate = match &known {
+        let known = self.store.facts(&policy::visible_tenant(&caller.tenant), &filter, 1).await?.pop();
+        let outcome = match &known {
             Some(known) if *known == fact => return Ok(ImportOutcome::Skipped),
             Some(_) if !how.replace => {
                 return Ok(ImportOutcome::Conflict(format!("triple {} is here with other values", fact.id)));
@@ -326,7 +333,7 @@ impl Engine {
             None => ImportOutcome::Imported,
         };
         if how.dry_run {
-            return Ok(fate);
+            return Ok(outcome);
         }
         let retract = known.map(|known| Action::Retract { scope: scope.clone(), id: known.id });
         // It keeps the time of its last change.
@@ -337,7 +344,7 @@ impl Engine {
         let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes };
         Ok(match self.apply_each(batch).await?.pop() {
             Some(refused @ ImportOutcome::Refused(_)) => refused,
-            _ => fate,
+            _ => outcome,
         })
     }
 
@@ -346,17 +353,17 @@ impl Engine {
         caller: &Caller,
         space: Space,
         action: Action,
-        fate: ImportOutcome,
+        outcome: ImportOutcome,
         how: &ImportOptions,
     ) -> Result<ImportOutcome> {
         if how.dry_run {
-            return Ok(fate);
+            return Ok(outcome);
         }
         let change = self.change(caller, "operator", "imported", action);
         let batch = Batch { tenant: caller.tenant.clone(), space, changes: vec![change] };
         Ok(match self.apply_each(batch).await?.pop() {
             Some(refused @ ImportOutcome::Refused(_)) => refused,
-            _ => fate,
+            _ => outcome,
         })
     }
 }

@@ -96,31 +96,31 @@ impl Engine {
             within(allowed.as_ref(), memory.category.as_slice())?;
         }
         let incoming = memories.into_iter().map(IncomingRecord::new).collect();
-        let fates = self.take_in(caller, incoming, &mut ImportOptions::default()).await?;
-        let outcome = |fate: ImportOutcome| match fate {
+        let outcomes = self.import_records(caller, incoming, &mut ImportOptions::default()).await?;
+        let outcome = |outcome: ImportOutcome| match outcome {
             ImportOutcome::Imported => Ok(Outcome::Created),
             ImportOutcome::Refused(error) => Err(error),
             _ => Ok(Outcome::None),
         };
-        fates.into_iter().map(outcome).collect()
+        outcomes.into_iter().map(outcome).collect()
     }
 
     /// Takes records in. One fate each, in order.
-    pub(crate) async fn take_in(
+    pub(crate) async fn import_records(
         &self,
         caller: &Caller,
         incoming: Vec<IncomingRecord>,
         how: &mut ImportOptions,
     ) -> Result<Vec<ImportOutcome>> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let allowed = self.categories_of(caller).await?;
-        let mut fates: Vec<ImportOutcome> = incoming.iter().map(|_| ImportOutcome::Skipped).collect();
+        let mut outcomes: Vec<ImportOutcome> = incoming.iter().map(|_| ImportOutcome::Skipped).collect();
         let mut fitting = Vec::with_capacity(incoming.len());
         for (place, mut one) in incoming.into_iter().enumerate() {
             let fits = self.fit(caller, &mut one.memory).await;
             match fits.and_then(|()| Ok(within(allowed.as_ref(), one.memory.category.as_slice())?)) {
                 Ok(()) => fitting.push((place, one)),
-                Err(error) => fates[place] = ImportOutcome::Refused(error),
+                Err(error) => outcomes[place] = ImportOutcome::Refused(error),
             }
         }
         let here = self.already_here(caller, &fitting).await?;
@@ -134,24 +134,24 @@ impl Engine {
                 Some(_) if how.replace => wanted.push((place, one, true)),
                 Some(known) => {
                     let message = format!("memory {} is here with other values (version {})", known.id, known.version);
-                    fates[place] = ImportOutcome::Conflict(message);
+                    outcomes[place] = ImportOutcome::Conflict(message);
                 }
             }
         }
         if how.dry_run {
             for (place, one, over) in wanted {
-                fates[place] = self.foretell(caller, one, over, how).await?;
+                outcomes[place] = self.plan_import(caller, one, over, how).await?;
             }
         } else {
-            for (place, fate) in self.write_in(caller, wanted).await? {
-                fates[place] = fate;
+            for (place, outcome) in self.write_records(caller, wanted).await? {
+                outcomes[place] = outcome;
             }
         }
-        Ok(fates)
+        Ok(outcomes)
     }
 
     /// What would become of a record.
-    async fn foretell(
+    async fn plan_import(
         &self,
         caller: &Caller,
         one: IncomingRecord,
@@ -169,12 +169,16 @@ impl Engine {
             return Ok(ImportOutcome::Skipped);
         }
         let filter = Filter { twin: Some(twin), ..Filter::at(self.now()) };
-        let seen = policy::only(caller, &scope, None);
+        let seen = policy::visible_scope(caller, &scope, None);
         let known = self.store.scan(&seen, &filter, Page { after: None, limit: 1 }).await?;
         Ok(if known.memories.is_empty() { ImportOutcome::Imported } else { ImportOutcome::Skipped })
     }
 
-    async fn write_in(&self, caller: &Caller, mut wanted: Vec<PendingRecord>) -> Result<Vec<(usize, ImportOutcome)>> {
+    async fn write_records(
+        &self,
+        caller: &Caller,
+        mut wanted: Vec<PendingRecord>,
+    ) -> Result<Vec<(usize, ImportOutcome)>> {
         let mut vectors: Vec<Option<Vector>> = wanted.iter_mut().map(|(_, one, _)| self.own_vector(one)).collect();
         let without: Vec<usize> = (0..wanted.len()).filter(|place| vectors[*place].is_none()).collect();
         let memories: Vec<&Memory> = without.iter().map(|place| &wanted[*place].1.memory).collect();
@@ -196,54 +200,54 @@ impl Engine {
                 changes.push((None, self.change(caller, "operator", "imported", action)));
             }
         }
-        let mut fates = Vec::new();
+        let mut outcomes = Vec::new();
         for (space, changes) in by_space {
             let (places, changes): (Vec<Option<usize>>, Vec<Change>) = changes.into_iter().unzip();
             let batch = Batch { tenant: caller.tenant.clone(), space, changes };
-            for (place, fate) in places.into_iter().zip(self.apply_each(batch).await?) {
-                fates.extend(place.map(|place| (place, fate)));
+            for (place, outcome) in places.into_iter().zip(self.apply_each(batch).await?) {
+                outcomes.extend(place.map(|place| (place, outcome)));
             }
         }
-        Ok(fates)
+        Ok(outcomes)
     }
 
     /// Applies all at once, or if one of them cannot be, each alone: another process may bring in the same record at
     /// the same moment, and one that lost is passed over.
     pub(crate) async fn apply_each(&self, batch: Batch) -> Result<Vec<ImportOutcome>> {
         use loci_store::Error::{Conflict, NotFound, Refused, Taken};
-        let fate = |applied: &Applied| match applied.outcome {
+        let outcome = |applied: &Applied| match applied.outcome {
             Outcome::Created => ImportOutcome::Imported,
             Outcome::None => ImportOutcome::Skipped,
             _ => ImportOutcome::Replaced,
         };
         match self.store.apply(batch.clone()).await {
-            Ok(applied) => return Ok(applied.iter().map(fate).collect()),
+            Ok(applied) => return Ok(applied.iter().map(outcome).collect()),
             Err(Taken(_) | Refused(_) | NotFound(_) | Conflict { .. }) => {}
             Err(error) => return Err(error.into()),
         }
-        let mut fates: Vec<ImportOutcome> = Vec::with_capacity(batch.changes.len());
+        let mut outcomes: Vec<ImportOutcome> = Vec::with_capacity(batch.changes.len());
         for attempt in 0..2 {
             for (place, change) in batch.changes.iter().enumerate() {
                 // A record is refused as long as another stands in its place, which a later record may change: those
                 // that were refused are tried once more when all others are in.
-                if attempt > 0 && !matches!(fates[place], ImportOutcome::Refused(_)) {
+                if attempt > 0 && !matches!(outcomes[place], ImportOutcome::Refused(_)) {
                     continue;
                 }
                 let changes = vec![change.clone()];
                 let alone = Batch { tenant: batch.tenant.clone(), space: batch.space.clone(), changes };
                 let met = match self.store.apply(alone).await {
-                    Ok(applied) => applied.first().map_or(ImportOutcome::Skipped, fate),
+                    Ok(applied) => applied.first().map_or(ImportOutcome::Skipped, outcome),
                     Err(Taken(_)) => ImportOutcome::Skipped,
                     Err(error @ (Refused(_) | NotFound(_) | Conflict { .. })) => ImportOutcome::Refused(error.into()),
                     Err(error) => return Err(error.into()),
                 };
-                match fates.get_mut(place) {
+                match outcomes.get_mut(place) {
                     Some(before) => *before = met,
-                    None => fates.push(met),
+                    None => outcomes.push(met),
                 }
             }
         }
-        Ok(fates)
+        Ok(outcomes)
     }
 
     async fn already_here(

@@ -19,7 +19,7 @@ pub struct GraphFileLines {
 
 impl Engine {
     /// Sifts the file of an official memory server.
-    pub fn graph_sift(&self, jsonl: &str) -> GraphFileLines {
+    pub fn filter_graph_lines(&self, jsonl: &str) -> GraphFileLines {
         let mut sifted = GraphFileLines::default();
         for (place, line) in jsonl.trim_start_matches('\u{feff}').lines().enumerate() {
             if line.trim().is_empty() {

@@ -20,7 +20,7 @@ use crate::{Engine, NewMemory, Result};
 #[derive(Debug)]
 pub struct ImportedItem {
     /// What became of it.
-    pub fate: ImportOutcome,
+    pub outcome: ImportOutcome,
     /// Its kind.
     pub kind: String,
     /// Whose it is.
@@ -35,7 +35,7 @@ impl ImportedItem {
     /// Something that became nothing.
     fn refused(error: crate::Error) -> Self {
         let (kind, whose, text) = Default::default();
-        Self { fate: ImportOutcome::Refused(error), kind, whose, thread: None, text }
+        Self { outcome: ImportOutcome::Refused(error), kind, whose, thread: None, text }
     }
 }
 
@@ -55,7 +55,7 @@ struct ConversationSession {
 impl Engine {
     /// Takes in what another system knew; `whose` it is where the file does not say. There is one answer for each
     /// memory that it becomes.
-    pub async fn bring_in(
+    pub async fn import_items(
         &self,
         whose: &Caller,
         format: SourceFormat,
@@ -67,11 +67,11 @@ impl Engine {
         for one in brought {
             let mut refused = Vec::new();
             match one {
-                SourceItem::Memory(draft) => match self.drafted(whose, format, *draft) {
+                SourceItem::Memory(draft) => match self.memory_records(whose, format, *draft) {
                     Ok(records) => incoming.extend(records),
                     Err(error) => refused.push(error),
                 },
-                SourceItem::Conversation(talk) => match self.talked(whose, format, talk, &mut refused) {
+                SourceItem::Conversation(talk) => match self.conversation_records(whose, format, talk, &mut refused) {
                     Ok((scope, thread, turns)) => {
                         let places = incoming.len()..incoming.len() + turns.len();
                         let from = turns.first().and_then(|turn| turn.memory.event_time);
@@ -85,20 +85,31 @@ impl Engine {
             taken.extend(refused.into_iter().map(ImportedItem::refused));
         }
         let shown: Vec<_> = incoming.iter().map(|one| show(&one.memory)).collect();
-        let fates = self.take_in(&keeper, incoming, how).await?;
+        let outcomes = self.import_records(&keeper, incoming, how).await?;
         if !how.dry_run {
-            self.attend(&keeper, &talks, &fates).await?;
+            self.update_sessions(&keeper, &talks, &outcomes).await?;
         }
-        let items = fates.into_iter().zip(shown);
-        taken.extend(items.map(|(fate, (kind, whose, thread, text))| ImportedItem { fate, kind, whose, thread, text }));
+        let items = outcomes.into_iter().zip(shown);
+        taken.extend(items.map(|(outcome, (kind, whose, thread, text))| ImportedItem {
+            outcome,
+            kind,
+            whose,
+            thread,
+            text,
+        }));
         Ok(taken)
     }
 
     /// A conversation of which something came in is known as a session, from its first turn to its last. It is
     /// learned from like any that has gone quiet.
-    async fn attend(&self, caller: &Caller, talks: &[ConversationSession], fates: &[ImportOutcome]) -> Result<()> {
+    async fn update_sessions(
+        &self,
+        caller: &Caller,
+        talks: &[ConversationSession],
+        outcomes: &[ImportOutcome],
+    ) -> Result<()> {
         for talk in talks {
-            if !fates[talk.places.clone()].iter().any(|fate| matches!(fate, ImportOutcome::Imported)) {
+            if !outcomes[talk.places.clone()].iter().any(|outcome| matches!(outcome, ImportOutcome::Imported)) {
                 continue;
             }
             let times = [talk.from, talk.until].map(|at| at.unwrap_or_else(|| self.now()));
@@ -114,7 +125,7 @@ impl Engine {
     }
 
     /// The records that a draft becomes: one, or several if it is long.
-    fn drafted(&self, whose: &Caller, format: SourceFormat, draft: SourceMemory) -> Result<Vec<IncomingRecord>> {
+    fn memory_records(&self, whose: &Caller, format: SourceFormat, draft: SourceMemory) -> Result<Vec<IncomingRecord>> {
         let mut caller = whose.clone();
         let named = draft.identifiers;
         caller.identifiers.user_id = named.user_id.or(caller.identifiers.user_id);
@@ -150,7 +161,7 @@ impl Engine {
 
     /// The records of a conversation, each following the one before. An invalid turn is reported, and the next one
     /// follows the one before it.
-    fn talked(
+    fn conversation_records(
         &self,
         whose: &Caller,
         format: SourceFormat,

@@ -37,7 +37,7 @@ pub(crate) const CONTEXT: &str = "context";
 
 impl Engine {
     /// Finds the place of one new memory and keeps it.
-    pub(crate) async fn learn_one(
+    pub(crate) async fn reconcile_and_write(
         &self,
         caller: &Caller,
         scope: Scope,
@@ -53,7 +53,7 @@ impl Engine {
             addition.jobs.extend(self.embed_jobs(addition.memory.id, addition.memory.created_at));
         }
         let categories = self.settings_of(caller).await?.categories;
-        let visible = policy::only(caller, &scope, categories);
+        let visible = policy::visible_scope(caller, &scope, categories);
         let thread = addition.memory.thread_id.clone();
         let returned = self.already_returned(&visible, &scope, thread.as_deref(), &addition.memory.content).await?;
         // What was returned from a pool that the caller has left since counts no more.
@@ -63,7 +63,8 @@ impl Engine {
             return Ok(unchanged(&returned));
         }
         let statement = statement(&addition.memory);
-        let single = statement.reading.claim().is_some_and(|claim| claim.single) && circle(&addition.memory).is_none();
+        let single =
+            statement.reading.claim().is_some_and(|claim| claim.single) && visibility_group(&addition.memory).is_none();
         for attempt in 1.. {
             let known = self.neighbours(&visible, &addition, None).await?;
             // Whoever sees only some of them cannot tell what else there is.
@@ -86,7 +87,7 @@ impl Engine {
             let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes: changes.collect() };
             match self.store.apply(batch).await {
                 Ok(applied) => {
-                    self.shelf_forgets(&decision);
+                    self.forget_features(&decision);
                     return receipt(applied.first(), embedded, false);
                 }
                 // Someone else has replaced or changed what this was about.
@@ -146,7 +147,7 @@ impl Engine {
         memories.extend(self.store.fetch(visible, &missing).await?);
         // A private memory is not compared with shared ones: the result would reveal it.
         // What stands in a graph is kept as it is.
-        memories.retain(|known| circle(known) == circle(memory) && !crate::graph::is_part(known));
+        memories.retain(|known| visibility_group(known) == visibility_group(memory) && !crate::graph::is_part(known));
         let similarity = |id: MemoryId| found.iter().find(|(found, _)| *found == id).and_then(|(_, cosine)| *cosine);
         Ok(memories.iter().map(|known| neighbour(known, similarity(known.id))).collect())
     }
@@ -259,7 +260,7 @@ impl Engine {
             notes.into_iter().flat_map(|(_, ids)| serde_json::from_value::<Vec<MemoryId>>(ids).unwrap_or_default());
         let ids: Vec<MemoryId> = ids.collect();
         // They were returned to this very thread, from whatever layer; here they are only compared.
-        let mut returned = self.store.fetch(&policy::whole(visible.tenant()), &ids).await?;
+        let mut returned = self.store.fetch(&policy::visible_tenant(visible.tenant()), &ids).await?;
         // What was forgotten or replaced since may be said anew.
         returned.retain(|memory| memory.state.is_live() && memory.superseded_by_id.is_none());
         Ok(returned)
@@ -271,7 +272,7 @@ impl Engine {
         if returned.is_empty() {
             return Ok(());
         }
-        let visible = policy::only(caller, &scope, None);
+        let visible = policy::visible_scope(caller, &scope, None);
         let before = self.store.notes(&visible, &scope.space(), &[returned_key(thread)], self.now()).await?;
         let mut ids: Vec<MemoryId> = before
             .into_iter()
@@ -285,13 +286,13 @@ impl Engine {
         let note =
             Action::Bookkeeping(Bookkeeping::Note { scope: Some(scope), key: returned_key(thread), value, until });
         let change = self.change(caller, "context", "returned", note);
-        self.touch_behind(caller.tenant.clone(), space, change).await;
+        self.record_access_in_background(caller.tenant.clone(), space, change).await;
         Ok(())
     }
 
-    pub(crate) fn shelf_forgets(&self, decision: &Decision) {
+    pub(crate) fn forget_features(&self, decision: &Decision) {
         if let Decision::Supersede { old, .. } = decision {
-            self.shelf.forget(*old);
+            self.feature_cache.forget(*old);
         }
     }
 }
@@ -308,7 +309,7 @@ pub(crate) fn returned_key(thread: &str) -> String {
 }
 
 /// What a memory says, taken apart.
-pub(crate) fn reading(memory: &Memory) -> AnalysedText {
+pub(crate) fn analyse(memory: &Memory) -> AnalysedText {
     let voice = SpeakerIdentity::of(memory.actor_id.as_deref(), memory.identifiers.user_id.as_deref());
     let context = memory.metadata.get(CONTEXT).and_then(Value::as_str);
     AnalysedText::of(&memory.content, context, &voice)
@@ -318,7 +319,7 @@ pub(crate) fn reading(memory: &Memory) -> AnalysedText {
 pub(crate) fn statement(memory: &Memory) -> Statement {
     Statement {
         hash: memory.content_hash,
-        reading: reading(memory),
+        reading: analyse(memory),
         said_at: memory.when_said(),
         copied: crate::sharing::pool_sync::is_copy(memory),
         confirmed: is_confirmed(memory),
@@ -330,7 +331,7 @@ pub(crate) fn neighbour(memory: &Memory, similarity: Option<f64>) -> KnownStatem
     KnownStatement {
         id: memory.id,
         hash: memory.content_hash,
-        reading: reading(memory),
+        reading: analyse(memory),
         similarity,
         said_at: memory.when_said(),
         confirmed: is_confirmed(memory),
@@ -344,7 +345,7 @@ fn is_confirmed(memory: &Memory) -> bool {
 }
 
 /// Who may see a memory within its scope: everyone, or its writer.
-fn circle(memory: &Memory) -> Option<&str> {
+fn visibility_group(memory: &Memory) -> Option<&str> {
     let writer = || memory.actor_id.as_deref().or(memory.identifiers.user_id.as_deref()).unwrap_or_default();
     memory.access_policy.writer_only().then(writer)
 }

@@ -70,7 +70,7 @@ async fn keep(import: &mut Import, format: SourceFormat, batch: Vec<SourceItem>)
         return Ok(());
     }
     let engine = &import.app.engine;
-    let bringing = engine.bring_in(&import.caller, format, batch, &mut import.how);
+    let bringing = engine.import_items(&import.caller, format, batch, &mut import.how);
     for taken in import.app.verb(OPERATION, bringing).await? {
         import.report.add_taken(&taken);
     }
@@ -90,7 +90,7 @@ pub(super) async fn notes(import: &mut Import, incoming: Incoming) -> Result<(),
 /// Reads a graph as a whole.
 pub(super) async fn graph(import: &mut Import, incoming: Incoming) -> Result<(), Failure> {
     let text = incoming.text().await?;
-    let sifted = import.app.engine.graph_sift(&text);
+    let sifted = import.app.engine.filter_graph_lines(&text);
     for odd in &sifted.refused {
         import.report.refuse(&odd.place, &odd.reason);
     }

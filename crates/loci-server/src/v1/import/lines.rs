@@ -75,9 +75,9 @@ impl Lines {
         }
         let (numbers, lines): (Vec<u64>, Vec<ExportLine>) = std::mem::take(&mut self.batch).into_iter().unzip();
         let engine = &import.app.engine;
-        let fates = import.app.verb(OPERATION, engine.carry_in(&import.caller, lines, &mut import.how)).await?;
-        for (number, fate) in numbers.into_iter().zip(&fates) {
-            import.report.add(&format!("line {number}"), fate);
+        let outcomes = import.app.verb(OPERATION, engine.import_lines(&import.caller, lines, &mut import.how)).await?;
+        for (number, outcome) in numbers.into_iter().zip(&outcomes) {
+            import.report.add(&format!("line {number}"), outcome);
         }
         Ok(())
     }

@@ -51,8 +51,8 @@ impl ImportReport {
     }
 
     /// Counts what became of a record.
-    pub(super) fn add(&mut self, place: &str, fate: &ImportOutcome) {
-        match fate {
+    pub(super) fn add(&mut self, place: &str, outcome: &ImportOutcome) {
+        match outcome {
             ImportOutcome::Imported => self.imported += 1,
             ImportOutcome::Replaced => self.replaced += 1,
             ImportOutcome::Skipped => self.skipped += 1,
@@ -66,7 +66,7 @@ impl ImportReport {
 
     /// Counts a memory of another system.
     pub(super) fn add_taken(&mut self, taken: &ImportedItem) {
-        self.add(&taken.text, &taken.fate);
+        self.add(&taken.text, &taken.outcome);
     }
 
     /// Counts something that cannot be read or kept.
