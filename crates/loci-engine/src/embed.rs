@@ -11,7 +11,7 @@ use loci_models::{Detail, Embedder, Embedding};
 use loci_types::{Error, Memory, Vector};
 use tracing::Instrument;
 
-use crate::recall::{NotePart, in_known_script, late, pack_parts, parts_of, readable};
+use crate::recall::{NotePart, in_known_script, late_interaction, pack_parts, parts_of, readable};
 use crate::text::embedding_text;
 use crate::{Engine, Result};
 
@@ -110,7 +110,8 @@ impl Engine {
             Ok::<_, crate::Error>((made, self.embed_others(embedder.as_ref(), &others).await?))
         };
         let (made, (other_name, other)) = embedding.instrument(span(texts.len() + others.len())).await?;
-        let states = |made: &Embedding| if made.tokens.is_empty() { None } else { late::packed_states(name, made) };
+        let states =
+            |made: &Embedding| if made.tokens.is_empty() { None } else { late_interaction::packed_states(name, made) };
         let vector = |encoding: &Encoding| match encoding {
             Encoding::Whole(at) => {
                 Vector { model: name.clone(), values: made[*at].vector.clone(), token_states: states(&made[*at]) }

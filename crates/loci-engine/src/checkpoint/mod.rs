@@ -4,7 +4,7 @@
 //! deleted only on request. They are stored in the agent's layer if an agent and a user are named, otherwise in the
 //! user's. They have no category, so callers that are restricted to categories cannot access them.
 
-mod shape;
+mod json;
 
 use loci_store::{CheckpointWalk, KeptCheckpoint};
 use loci_types::{
@@ -14,7 +14,7 @@ use loci_types::{
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub use self::shape::{SavedCheckpoint, SavedWrite, payload};
+pub use self::json::{SavedCheckpoint, SavedWrite, payload};
 use crate::access::bounds;
 use crate::access::policy::{self, Caller};
 use crate::{Engine, Result};

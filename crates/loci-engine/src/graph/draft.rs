@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use loci_types::{ContentHash, Memory, MemoryId};
 
 use super::GraphRelation;
-use super::part::{GraphRecord, entity_key};
+use super::record::{GraphRecord, entity_key};
 
 /// Parts that are there, and parts that are to come.
 #[derive(Debug, Default)]

@@ -6,14 +6,14 @@
 
 mod draft;
 mod import;
-mod part;
 mod read;
+mod record;
 mod write;
 
 use serde::{Deserialize, Serialize};
 
 pub use import::GraphImportReport;
-pub(crate) use part::{is_part, key_of, subject};
+pub(crate) use record::{is_part, key_of, subject};
 
 /// A thing that is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

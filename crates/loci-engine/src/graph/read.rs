@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use loci_store::Page;
 use loci_types::{ContentHash, Filter, Memory, MemoryId, Scope, Visible};
 
-use super::part::{GRAPH, GraphRecord};
+use super::record::{GRAPH, GraphRecord};
 use super::{Graph, GraphEntity};
 use crate::access::policy::{self, Caller};
 use crate::{Engine, Result};

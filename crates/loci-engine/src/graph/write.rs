@@ -14,15 +14,15 @@ use loci_types::{
 use serde_json::json;
 
 use super::draft::{GraphDraft, keys_of};
-use super::part::{GRAPH, GraphRecord, entity_key};
 use super::read::GraphScope;
+use super::record::{GRAPH, GraphRecord, entity_key};
 use super::{AddedObservations, EntityObservations, GraphEntity, GraphRelation};
 use crate::access::bounds::between;
 use crate::access::policy::{self, Caller};
 use crate::access::redact::Pass;
 use crate::learn::entity::EntityRegister;
 use crate::learn::extract::Mention;
-use crate::lifecycle::rules::fate::days_after;
+use crate::lifecycle::rules::ageing::days_after;
 use crate::{Engine, NewMemory, Result};
 
 /// Maximum number of attempts, each with a fresh read, when another writer changes the same records.

@@ -15,8 +15,8 @@ use serde_json::{Map, Value, json};
 
 use crate::access::policy::{self, Caller};
 use crate::learn::extract::{Claim, Extraction, LearningCandidate};
-use crate::lifecycle::rules::fate::days_after;
-use crate::write::reconcile::place::{analyse, statement};
+use crate::lifecycle::rules::ageing::days_after;
+use crate::write::reconcile::write::{analyse, statement};
 use crate::write::reconcile::{Decision, claim_key, reconcile};
 use crate::write::remember::receipt;
 use crate::{Engine, Result};

@@ -21,9 +21,9 @@ use crate::learn::consent::{ConsentOutcome, PendingProposal};
 use crate::learn::entity::EntityRegister;
 use crate::learn::extract::{Extraction, ExtractionContext, LearningCandidate, Mention, Speaker, Utterance, extract};
 use crate::learn::session::unknown_session;
-use crate::lifecycle::rules::fate::days_after;
+use crate::lifecycle::rules::ageing::days_after;
 use crate::prompt::render::{DATES, SAID, as_name};
-use crate::write::reconcile::place::{CONTEXT, neighbour, repeats, statement};
+use crate::write::reconcile::write::{CONTEXT, neighbour, repeats, statement};
 use crate::write::reconcile::{Decision, KnownStatement, claim_key, reconcile};
 use crate::{Engine, NewMemory, Result};
 

@@ -12,7 +12,7 @@ use loci_types::{
 use serde_json::{Map, json};
 
 use crate::access::policy::{self, Caller};
-use crate::write::reconcile::place::statement;
+use crate::write::reconcile::write::statement;
 use crate::write::reconcile::{Decision, reconcile};
 use crate::{Engine, Result};
 

@@ -9,7 +9,7 @@ use loci_types::Memory;
 use serde_json::Value;
 
 use crate::write::contradict::NewerStatement;
-use crate::write::reconcile::place::CONTEXT;
+use crate::write::reconcile::write::CONTEXT;
 
 /// Where a quotation says on which day it was said.
 pub(crate) const SAID: &str = "said";

@@ -3,11 +3,11 @@
 //! Pure: a question and candidates go in, clues come out. Values are not normalised over the candidates; only the
 //! mean length in BM25 and, for texts that no model reads, the rarity of character n-grams are taken from them.
 
+use super::candidates::{Candidate, CandidateSet};
 use super::clue::{Clue, ClueValues};
-use super::late::TokenMatches;
-use super::pool::{Candidate, CandidateSet};
+use super::features::TurnSpeaker;
+use super::late_interaction::TokenMatches;
 use super::question::Question;
-use super::reading::TurnSpeaker;
 use super::{when, words};
 
 /// What a neighbour's token counts.

@@ -3,9 +3,9 @@
 //! Equal words match. In a language without a stemmer, words have endings and compounds, so a word matches by the
 //! share of its character trigrams and 4-grams; in scripts without spaces by single characters and bigrams.
 
-use super::lookup::SmallIntMap;
+use super::features::{MemoryFeatures, fold};
 use super::question::Question;
-use super::reading::{MemoryFeatures, fold};
+use super::small_int_map::SmallIntMap;
 
 /// The words of a question, ready to be looked for.
 pub(crate) struct Letters<'a> {

@@ -4,32 +4,32 @@
 //! filters another: every candidate is ranked by everything that is known of it. Every hit explains its rank. Access
 //! counts are written in the background.
 
+pub(crate) mod access_counts;
+mod answerability;
+mod candidates;
 mod clue;
+mod duplicates;
 mod evidence;
 mod explain;
+mod feature_cache;
+mod features;
 pub(crate) mod find;
 mod graph;
 pub(crate) mod highlight;
-mod known;
 mod lanes;
-pub(crate) mod late;
+pub(crate) mod late_interaction;
 mod letters;
-mod lookup;
 mod newest;
 mod parts;
 pub mod plan;
-mod pool;
 mod question;
 mod rank;
 mod readable;
-mod reading;
 mod related;
 mod rerank;
-mod same;
 pub mod score;
 pub(crate) mod search;
-mod shelf;
-pub(crate) mod uses;
+mod small_int_map;
 mod when;
 mod words;
 
@@ -41,13 +41,13 @@ use serde::{Deserialize, Serialize};
 use tracing::Instrument;
 
 pub use self::clue::Clue;
+pub(crate) use self::duplicates::alike;
 pub use self::explain::{ClueWeight, Explanation, LaneRank, RelatedMemory};
+pub(crate) use self::feature_cache::FeatureCache;
 pub use self::lanes::Strategy;
 pub(crate) use self::lanes::VectorLane;
 pub(crate) use self::parts::{NotePart, pack_parts, parts_of, unpack_parts};
 pub(crate) use self::readable::{in_known_script, readable};
-pub(crate) use self::same::alike;
-pub(crate) use self::shelf::FeatureCache;
 use crate::access::policy::{self, Caller};
 use crate::access::settings;
 use crate::recall::plan::Plan;
@@ -184,7 +184,7 @@ impl Engine {
         }
         let (answered, confidence) = match hits.is_empty() {
             true => (Answered::No, 0.0),
-            false => (known::answered(confidence), confidence),
+            false => (answerability::answered(confidence), confidence),
         };
         // What nothing is about has no answer, unless whatever there is was asked for.
         if answered == Answered::No && !all {

@@ -6,8 +6,8 @@
 
 use loci_types::{Edge, MemoryId, Relation};
 
+use super::features::MemoryFeatures;
 use super::rank::{RankedCandidate, ScoredCandidates};
-use super::reading::MemoryFeatures;
 use crate::learn::language::word::words;
 use crate::learn::language::{form, language_of};
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use loci_models::projection::PACKED;
 
-use super::reading::VectorCodes;
+use super::features::VectorCodes;
 use crate::prompt::pack::shorten::split;
 
 /// Shorter notes are read whole.

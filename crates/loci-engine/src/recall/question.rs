@@ -11,9 +11,9 @@ use loci_store::Frequencies;
 use loci_store::text::Analyser;
 use loci_types::TimeSpan;
 
-use super::late;
+use super::features::{MemoryFeatures, key};
+use super::late_interaction;
 use super::readable::readable;
-use super::reading::{MemoryFeatures, key};
 use super::when;
 use crate::recall::plan::Plan;
 
@@ -118,8 +118,8 @@ impl Question {
     pub(crate) fn set_embedding(&mut self, analyser: &Analyser, model: &str, embedding: Embedding) {
         self.vector = Some(embedding.vector);
         let Some(projection) = Projection::of(model).filter(|_| self.readable) else { return };
-        let telling = late::content_tokens(&embedding.tokens);
-        let all = if telling.is_empty() { late::all(&embedding.tokens) } else { telling };
+        let telling = late_interaction::content_tokens(&embedding.tokens);
+        let all = if telling.is_empty() { late_interaction::all(&embedding.tokens) } else { telling };
         let token = |(word, token): (String, &loci_models::Token)| {
             let (state, term) =
                 (projection::quantise_query(&projection.apply(&token.state)?), key(&analyser.stem(&word)));

@@ -10,14 +10,14 @@ use jiff::Timestamp;
 use loci_models::{Detail, Embedder as _};
 use loci_types::{Edge, Filter, Memory, MemoryId, Relation, State, Visible};
 
+use super::candidates::{Candidate, CandidateSet};
 use super::clue::{Clue, ClueValues, WeightTable};
 use super::explain::{ClueWeight, Explanation};
+use super::features::VectorCodes;
 use super::lanes::{LaneResults, Rank, Strategy};
-use super::late::TokenMatches;
-use super::pool::{Candidate, CandidateSet};
+use super::late_interaction::TokenMatches;
 use super::question::Question;
-use super::reading::VectorCodes;
-use super::{RecallHit, evidence, known, newest, same};
+use super::{RecallHit, answerability, duplicates, evidence, newest};
 use crate::config::Weights;
 use crate::recall::plan::Plan;
 use crate::recall::score::{self, ScoreTerms};
@@ -114,9 +114,9 @@ impl Engine {
         if judged != Some(true) {
             newest::prefer_newer(&scored, &edges, &mut candidates);
         }
-        same::merge_duplicates(&scored, self.config.retrieval.duplicate_similarity, &edges, &mut candidates);
+        duplicates::merge_duplicates(&scored, self.config.retrieval.duplicate_similarity, &edges, &mut candidates);
         let best = candidates.iter().map(|one| one.explain.evidence).fold(f64::NEG_INFINITY, f64::max);
-        let confidence = known::confidence(&scored, &self.analyser, &candidates);
+        let confidence = answerability::confidence(&scored, &self.analyser, &candidates);
         for candidate in &mut candidates {
             (candidate.explain.best, candidate.explain.confidence) = (best, confidence);
             candidate.explain.terms.relevance = candidate.explain.judged_relevance();

@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 use loci_types::{Grain, TimeSpan};
 
-use super::reading::MemoryFeatures;
+use super::features::MemoryFeatures;
 use crate::recall::plan::Plan;
 use crate::recall::plan::time::words::month;
 use crate::recall::plan::time::{OPEN_FUTURE, OPEN_PAST, TimePhrase};

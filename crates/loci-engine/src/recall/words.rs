@@ -2,11 +2,11 @@
 //!
 //! BM25 over the memory's own terms, as a share of the maximum, plus the words of the question that a turn answers.
 
+use super::candidates::{Candidate, CandidateSet};
 use super::clue::{Clue, ClueValues};
-use super::lookup::SmallIntMap;
-use super::pool::{Candidate, CandidateSet};
+use super::features::TurnSpeaker;
 use super::question::{QueryTerm, Question};
-use super::reading::TurnSpeaker;
+use super::small_int_map::SmallIntMap;
 
 /// Of a question that is answered, the last words among the first ones say what it asks.
 const ASKED_FIRST: usize = 120;

@@ -15,10 +15,10 @@ use crate::access::bounds;
 use crate::access::policy::{self, Caller};
 use crate::access::redact::Pass;
 use crate::access::settings::within;
-use crate::lifecycle::rules::fate::rate_of;
+use crate::lifecycle::rules::ageing::rate_of;
 use crate::text::{content_hash, estimate_tokens, event_key};
 use crate::write::reconcile::claim_key;
-use crate::write::reconcile::place::{AS_IS, analyse};
+use crate::write::reconcile::write::{AS_IS, analyse};
 use crate::{Engine, Result, choose_kind, importance, optional_instant};
 
 /// A new memory. Only `content` is required.

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::access::policy::{self, Caller};
-use crate::lifecycle::rules::fate::days_after;
+use crate::lifecycle::rules::ageing::days_after;
 use crate::text::{content_hash, estimate_tokens};
 use crate::{Engine, Result};
 

@@ -9,7 +9,7 @@ use serde_json::json;
 use wiremock::{MockServer, ResponseTemplate};
 
 use crate::house::{House, ask, in_session, new, user};
-use crate::mind::{answering, scripted};
+use crate::llm::{answering, scripted};
 
 fn operator() -> Caller {
     Caller::operator()
@@ -220,7 +220,7 @@ async fn causes_and_insights_come_from_a_language_model() {
     server.reset().await;
     let insight =
         json!({ "insights": [{ "summary": "Ana worries about the gateway.", "tags": ["worry"], "importance": 2 }] });
-    crate::mind::mount(&server, answering(&insight.to_string())).await;
+    crate::llm::mount(&server, answering(&insight.to_string())).await;
     assert_eq!(house.engine.find_insights(&operator(), &scope, "s1").await.unwrap(), 1);
     let known = house.known(&user("ana")).await;
     let found = known.iter().find(|memory| memory.kind.name() == "insight").expect("an insight");
@@ -426,7 +426,7 @@ async fn a_language_model_that_fails_fails_loudly_and_the_job_stays() {
         // When the model is itself again, the job is done.
         server.reset().await;
         let good = json!({ "facts": ["Ana is allergic to peanuts."] });
-        crate::mind::mount(&server, answering(&good.to_string())).await;
+        crate::llm::mount(&server, answering(&good.to_string())).await;
         house.later(1);
         let worked = house.engine.work(&operator(), &[JobKind::Consolidate], 10).await.unwrap();
         assert_eq!(worked.done, 1, "{name}: {:?}", house.engine.jobs(&operator(), &[]).await.unwrap());

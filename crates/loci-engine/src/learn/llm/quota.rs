@@ -7,7 +7,7 @@ use loci_types::{Action, Batch, Bookkeeping, NoteValue, Space, Tenant};
 
 use crate::access::policy::{self, Caller};
 use crate::learn::llm::LlmClient;
-use crate::lifecycle::rules::fate::days_after;
+use crate::lifecycle::rules::ageing::days_after;
 use crate::{Engine, Result};
 
 impl Engine {

@@ -5,7 +5,7 @@ use loci_types::{Action, AgedScore, Kind, MemoryId, Space, State};
 
 use super::{MaintenanceRun, MaintenanceStep, StepReport};
 use crate::access::policy;
-use crate::lifecycle::rules::fate::{AgeingOutcome, Cause, days_after, fate};
+use crate::lifecycle::rules::ageing::{AgeingOutcome, Cause, ageing_outcome, days_after};
 use crate::{Engine, Result};
 
 /// Number of memories that are read and written at once. A page is one transaction; others may write between two pages.
@@ -33,21 +33,21 @@ impl Engine {
             let page = self.store.list_for_ageing(&whole, space, after, MEMORIES_PER_PAGE).await?;
             let Some(last) = page.last() else { return Ok(()) };
             after = last.place;
-            let fates: Vec<(&AgeingRow, AgeingOutcome)> =
-                page.iter().map(|memory| (memory, self.fate(memory, run))).collect();
-            let mine: Vec<(MemoryId, AgeingOutcome, Cause)> = fates
+            let outcomes: Vec<(&AgeingRow, AgeingOutcome)> =
+                page.iter().map(|memory| (memory, self.ageing_outcome(memory, run))).collect();
+            let mine: Vec<(MemoryId, AgeingOutcome, Cause)> = outcomes
                 .iter()
-                .filter_map(|(memory, fate)| fate.step.map(|(_, cause)| (memory.id, *fate, cause)))
+                .filter_map(|(memory, outcome)| outcome.step.map(|(_, cause)| (memory.id, *outcome, cause)))
                 .filter(|(_, _, cause)| belongs(*cause, step))
                 .collect();
             let moved = |id: MemoryId| mine.iter().any(|(moved, ..)| *moved == id);
-            let aged: Vec<AgedScore> = fates
+            let aged: Vec<AgedScore> = outcomes
                 .iter()
-                .filter(|(memory, fate)| step == MaintenanceStep::Decay && fate.aged && !moved(memory.id))
-                .map(|(memory, fate)| AgedScore {
+                .filter(|(memory, outcome)| step == MaintenanceStep::Decay && outcome.aged && !moved(memory.id))
+                .map(|(memory, outcome)| AgedScore {
                     id: memory.id,
-                    confidence: fate.confidence,
-                    relevance: fate.relevance,
+                    confidence: outcome.confidence,
+                    relevance: outcome.relevance,
                 })
                 .collect();
             self.plan_moves(run, report, &mine).await?;
@@ -61,8 +61,8 @@ impl Engine {
         }
     }
 
-    fn fate(&self, memory: &AgeingRow, run: &MaintenanceRun<'_>) -> AgeingOutcome {
-        fate(memory, self.kinds.spec(&Kind::stored(memory.kind.clone())), &self.config.lifecycle, run.at)
+    fn ageing_outcome(&self, memory: &AgeingRow, run: &MaintenanceRun<'_>) -> AgeingOutcome {
+        ageing_outcome(memory, self.kinds.spec(&Kind::stored(memory.kind.clone())), &self.config.lifecycle, run.at)
     }
 
     async fn plan_moves(
@@ -78,9 +78,9 @@ impl Engine {
             .map(|(id, ..)| *id)
             .collect();
         let texts = self.previews(&run.caller.tenant, &listed).await?;
-        for (id, fate, cause) in moves {
+        for (id, outcome, cause) in moves {
             let about = texts.iter().find(|(listed, _)| listed == id).map(|(_, text)| text.clone()).unwrap_or_default();
-            report.add_planned(Some(*id), action(fate), about, &cause.to_string());
+            report.add_planned(Some(*id), action(outcome), about, &cause.to_string());
         }
         Ok(())
     }
@@ -97,15 +97,15 @@ impl Engine {
         if !aged.is_empty() {
             actions.push((Action::Age { aged }, "time passes".to_owned()));
         }
-        for (id, fate, cause) in moves {
-            let action = match (fate.step, cause) {
+        for (id, outcome, cause) in moves {
+            let action = match (outcome.step, cause) {
                 (Some((None, _)), _) => Action::Purge { id: *id },
                 (_, Cause::Lapsed) => Action::Decide { id: *id, accept: false, over: None, purge_at },
                 (Some((Some(state), _)), _) => Action::Fade {
                     id: *id,
                     state,
-                    confidence: Some(fate.confidence),
-                    relevance: Some(fate.relevance),
+                    confidence: Some(outcome.confidence),
+                    relevance: Some(outcome.relevance),
                     purge_at: (state == State::SoftDeleted).then_some(purge_at),
                 },
                 (None, _) => continue,
@@ -129,8 +129,8 @@ fn belongs(cause: Cause, step: MaintenanceStep) -> bool {
     of == step
 }
 
-fn action(fate: &AgeingOutcome) -> &'static str {
-    match fate.step {
+fn action(outcome: &AgeingOutcome) -> &'static str {
+    match outcome.step {
         Some((Some(State::Active), _)) => "make active again",
         Some((Some(State::Decayed), _)) => "mark as decayed",
         Some((Some(State::Archived), _)) => "archive",

@@ -17,9 +17,9 @@ use serde_json::json;
 use super::{MaintenanceRun, MaintenanceStep, StepReport};
 use crate::access::policy;
 use crate::learn::llm::Verdict;
-use crate::lifecycle::rules::fate::{days_after, days_before};
+use crate::lifecycle::rules::ageing::{days_after, days_before};
 use crate::write::contradict::settled_key;
-use crate::write::reconcile::place::{neighbour, statement};
+use crate::write::reconcile::write::{neighbour, statement};
 use crate::write::reconcile::{Decision, may_replace, reconcile};
 use crate::{Engine, Result};
 

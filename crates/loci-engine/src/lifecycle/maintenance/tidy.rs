@@ -9,8 +9,8 @@ use loci_types::{Action, Bookkeeping, Filter, Kind, Layer, MemoryId, Session, Se
 use super::{MaintenanceRun, MaintenanceStep, StepReport};
 use crate::access::policy;
 use crate::lifecycle::curve::{Curve, age_days};
+use crate::lifecycle::rules::ageing::{days_after, days_before};
 use crate::lifecycle::rules::chain::superfluous;
-use crate::lifecycle::rules::fate::{days_after, days_before};
 use crate::recall::score::utility;
 use crate::{Engine, Result};
 

@@ -1,5 +1,5 @@
 //! Pure rules of maintenance.
 
+pub mod ageing;
 pub(crate) mod chain;
-pub mod fate;
 pub mod profile;

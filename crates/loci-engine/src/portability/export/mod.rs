@@ -5,8 +5,8 @@
 //! keys are not exported: a backup contains them.
 
 mod export;
+mod import;
 mod line;
-mod parts;
 mod records;
 
 pub use export::{Export, ExportRequest};

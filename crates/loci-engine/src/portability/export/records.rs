@@ -105,7 +105,7 @@ impl Engine {
         outcomes.into_iter().map(outcome).collect()
     }
 
-    /// Takes records in. One fate each, in order.
+    /// Takes records in. One outcome each, in order.
     pub(crate) async fn import_records(
         &self,
         caller: &Caller,

@@ -12,8 +12,8 @@ mod json;
 mod langgraph;
 pub mod markdown;
 mod mem0;
-mod take;
 mod time;
+mod write;
 
 use std::io::BufRead;
 
@@ -24,7 +24,7 @@ use crate::NewMemory;
 
 pub use graph::GraphFileLines;
 pub use guess::guess;
-pub use take::ImportedItem;
+pub use write::ImportedItem;
 
 /// Where a file comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

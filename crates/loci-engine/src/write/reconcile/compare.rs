@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use super::reading::{AnalysedText, ItemKind, SentenceForm, TextItem};
+use super::analysis::{AnalysedText, ItemKind, SentenceForm, TextItem};
 use crate::learn::extract::Claim;
 use crate::learn::extract::claim::ValueType;
 use crate::learn::extract::select::is_day;

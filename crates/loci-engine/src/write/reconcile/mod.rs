@@ -12,20 +12,20 @@
 //!
 //! A similarity never decides. Nothing is ever deleted here.
 
+mod analysis;
 mod compare;
-pub(crate) mod place;
-mod reading;
+pub(crate) mod write;
 
 use jiff::Timestamp;
 use loci_types::{ContentHash, MemoryId};
 
 use crate::config::Bands;
 use crate::learn::extract::{self, Claim};
+pub use analysis::AnalysedText;
 use compare::{
     ValueDifference, changed_in_one_value, ends, one_value_apart, says_more_than, says_nothing_new, share_a_subject,
     takes_up,
 };
-pub use reading::AnalysedText;
 
 /// Something new.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::reading::{MemoryFeatures, TurnSpeaker};
+use super::features::{MemoryFeatures, TurnSpeaker};
 
 /// The memories that are weighed, with who stands beside whom.
 #[derive(Debug, Default)]

@@ -65,8 +65,8 @@ pub struct AgeingOutcome {
     pub aged: bool,
 }
 
-/// The fate of a memory at an instant.
-pub fn fate(memory: &AgeingRow, spec: &KindSpec, rules: &Lifecycle, now: Timestamp) -> AgeingOutcome {
+/// The outcome of ageing for a memory at an instant.
+pub fn ageing_outcome(memory: &AgeingRow, spec: &KindSpec, rules: &Lifecycle, now: Timestamp) -> AgeingOutcome {
     let confidence = confidence(memory, spec, now);
     let relevance = relevance(memory, rules, now);
     let live = memory.state.is_live() && !memory.superseded;
@@ -230,7 +230,7 @@ mod tests {
         let rules = Lifecycle { relevance_rate: 0.01, exempt_layers: vec![Layer::Company], ..Lifecycle::default() };
         let gone = Some(State::SoftDeleted);
         let check = |name: &str, days: i64, memory: AgeingRow, expect: Option<(Option<State>, Cause)>| {
-            let found = fate(&memory, &spec(&memory.kind), &rules, days_after(start(), days)).step;
+            let found = ageing_outcome(&memory, &spec(&memory.kind), &rules, days_after(start(), days)).step;
             assert_eq!(found, expect, "{name} after {days} days");
         };
         check("young", 1, fact(), None);
@@ -310,13 +310,13 @@ mod tests {
             let used = used.filter(|used| *used <= days[0]).map(|used| days_after(start(), used));
             let memory = AgeingRow { decay_rate: rate, last_accessed_at: used, ..fact() };
             let last = days_after(start(), *days.last().unwrap());
-            let once = fate(&memory, &spec("fact"), &rules, last);
+            let once = ageing_outcome(&memory, &spec("fact"), &rules, last);
             let mut stepwise = memory;
             for day in days {
                 let now = days_after(start(), day);
-                let fate = fate(&stepwise, &spec("fact"), &rules, now);
-                prop_assert!(fate.confidence <= stepwise.confidence + 1e-12);
-                (stepwise.confidence, stepwise.relevance, stepwise.aged_at) = (fate.confidence, fate.relevance, Some(now));
+                let outcome = ageing_outcome(&stepwise, &spec("fact"), &rules, now);
+                prop_assert!(outcome.confidence <= stepwise.confidence + 1e-12);
+                (stepwise.confidence, stepwise.relevance, stepwise.aged_at) = (outcome.confidence, outcome.relevance, Some(now));
             }
             prop_assert!((stepwise.confidence - once.confidence).abs() < 1e-9);
             prop_assert!((stepwise.relevance - once.relevance).abs() < 1e-9);
@@ -327,7 +327,7 @@ mod tests {
             let rules = Lifecycle { relevance_rate: 0.01, ..Lifecycle::default() };
             let now = days_after(start(), 10);
             let memory = AgeingRow { aged_at: Some(now), confidence: 0.4, relevance: 0.9, ..fact() };
-            let found = fate(&memory, &spec("fact"), &rules, days_after(now, -back));
+            let found = ageing_outcome(&memory, &spec("fact"), &rules, days_after(now, -back));
             prop_assert_eq!((found.confidence, found.relevance), (0.4, 0.9));
         }
     }

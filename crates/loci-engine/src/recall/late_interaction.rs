@@ -8,8 +8,8 @@ use loci_models::projection::{self, Projection, State};
 use loci_models::{Embedding, Token};
 use loci_store::text::says_nothing;
 
+use super::candidates::{Candidate, CandidateSet};
 use super::letters::{LetterMatches, Letters};
-use super::pool::{Candidate, CandidateSet};
 use super::question::Question;
 
 /// What a token is expected to be met by where there are no states: so much, and so much more if its word stands there.

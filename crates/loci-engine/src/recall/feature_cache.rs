@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use loci_store::{TurnRef, TurnRun};
 use loci_types::{Class, Memory, MemoryId, Visible};
 
-use super::pool::CandidateSet;
-use super::reading::MemoryFeatures;
+use super::candidates::CandidateSet;
+use super::features::MemoryFeatures;
 use crate::{Engine, Result};
 
 /// When the shelf is full, one reading in so many goes.

@@ -62,7 +62,7 @@ impl Engine {
         Ok(Some(line))
     }
 
-    /// Takes lines in, in their order. One fate each.
+    /// Takes lines in, in their order. One outcome each.
     pub async fn import_lines(
         &self,
         caller: &Caller,

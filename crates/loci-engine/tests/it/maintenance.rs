@@ -214,8 +214,8 @@ async fn a_model_that_always_says_the_same_merges_nothing() {
     let all: Vec<_> =
         (1..=10).map(|pair| serde_json::json!({ "pair": pair, "verdict": "same", "newer": "neither" })).collect();
     let server = wiremock::MockServer::start().await;
-    let answer = crate::mind::answering(&serde_json::json!({ "verdicts": all }).to_string());
-    let mind = crate::mind::scripted(&server, answer, std::time::Duration::from_secs(5)).await;
+    let answer = crate::llm::answering(&serde_json::json!({ "verdicts": all }).to_string());
+    let mind = crate::llm::scripted(&server, answer, std::time::Duration::from_secs(5)).await;
     let house = House::new().with_llm(mind);
     for text in [
         "Jolene's mother passed away in 2022",

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::access::policy::{self, Caller};
 use crate::learn::extract::SpeakerIdentity;
-use crate::lifecycle::rules::fate::days_after;
+use crate::lifecycle::rules::ageing::days_after;
 use crate::text::normalise;
 use crate::write::reconcile::{AnalysedText, Decision, KnownStatement, Statement, reconcile};
 use crate::write::remember::{Embed, receipt};
