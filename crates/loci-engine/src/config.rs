@@ -242,17 +242,17 @@ impl Default for Lifecycle {
 pub struct Bands {
     /// Whether a new memory is compared with what is known at all.
     pub reconcile: bool,
-    /// Cosine at which two say the same, unless something in them differs.
+    /// Cosine at which two memories count as the same, unless their texts differ in substance.
     pub merge: f64,
-    /// Cosine at which it is looked at whether they do.
+    /// Cosine at which two memories are compared when one is written.
     pub check: f64,
-    /// Cosine at which the nightly work looks.
+    /// Cosine at which maintenance compares two memories.
     pub later: f64,
-    /// Cosine at which two are linked as related.
+    /// Cosine at which two memories are linked as related.
     pub link: f64,
     /// Maximum number of links of a new memory.
     pub links: usize,
-    /// Days for which a pair that was looked at is not looked at again.
+    /// Days for which a compared pair is not compared again.
     pub fingerprint_days: u32,
 }
 
@@ -262,19 +262,19 @@ impl Default for Bands {
     }
 }
 
-/// What needs consent before it is known.
+/// Which statements need consent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Consent {
-    /// Whether anyone is asked.
+    /// Whether consent is required at all.
     pub enabled: bool,
     /// Fields that are proposed and wait for a decision.
     pub sensitive: Vec<String>,
-    /// Fields that are known once they were signalled often enough.
+    /// Fields that hold once they were observed often enough.
     pub benign: Vec<String>,
-    /// So often.
+    /// Number of observations after which a benign field holds.
     pub signals: u32,
-    /// Days after which a proposal lapses.
+    /// Days after which a proposal expires.
     pub days: u32,
 }
 
@@ -353,13 +353,13 @@ impl Default for Working {
     }
 }
 
-/// When what may wait is written.
+/// When batched writes are written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Batching {
-    /// As soon as so many wait.
+    /// Number of queued writes at which they are written.
     pub size: usize,
-    /// Milliseconds after the first began to wait.
+    /// Milliseconds after the first queued write at which they are written.
     pub milliseconds: u64,
     /// Maximum number of queued writes. Further writes wait.
     pub waiting: usize,

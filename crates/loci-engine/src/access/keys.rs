@@ -170,7 +170,7 @@ impl Engine {
         Ok(known.filter(|key| proved && key.holds(self.now())))
     }
 
-    /// The tenants that there are, for the work of the house.
+    /// The tenants of the store, for background work.
     pub async fn tenants(&self, caller: &Caller) -> Result<Vec<Tenant>> {
         policy::require_operator(caller, "knows the tenants")?;
         Ok(self.store.tenants().await?)

@@ -18,19 +18,19 @@ pub struct Caller {
     pub tenant: Tenant,
     /// The identifiers they come with.
     pub identifiers: Identifiers,
-    /// Who they are, for the ledger and for entries that only their writer may see.
+    /// The actor, for the ledger and for memories that only their writer may see.
     pub actor: Option<String>,
-    /// Whether they run the store itself, and see the whole tenant.
+    /// Whether the caller operates the store, and sees the whole tenant.
     pub operator: bool,
-    /// What they may do.
+    /// What the caller may do.
     pub role: Role,
     /// The categories that the credential allows. `None` if it allows all.
     pub categories: Option<BTreeSet<String>>,
-    /// The agents that their credential is bound to. Whoever leaves the agent out is still one of them,
-    /// and sees no more than they all may.
+    /// The agents that the credential is bound to. A caller who names no agent sees only what all of these agents may
+    /// see.
     pub agents: BTreeSet<String>,
-    /// Whether the pool among the identifiers was filled in from the credential and not named by anyone.
-    /// Whoever is not in it, or no longer, then sees everything of theirs but the pool.
+    /// Whether `poolId` was filled in from the credential and not named in the request. A caller who is not a member
+    /// then sees everything except the pool.
     pub pool_implied: bool,
     /// The credential, for the ledger. `None` if the request had none.
     pub credential: Option<String>,
@@ -98,22 +98,23 @@ impl Caller {
     }
 }
 
-/// The pool that a caller was found to be in, if they name one. Made by asking the store and by nothing
-/// else, so that nobody who wants to see or write can forget to ask.
+/// The pool of which the caller is a member, if they name one. Only a read of the store makes it, so no operation can
+/// forget the check.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Membership(Option<String>);
 
 impl Membership {
-    /// In no pool.
+    /// A membership of no pool.
     pub const NONE: Membership = Membership(None);
 
-    /// In this one. Only the engine may call this, once the store has said so; a lint says so.
+    /// A membership of this pool. Only `Engine::membership` may call this, after reading the store; a lint enforces
+    /// it.
     pub(crate) fn of(pool: &str) -> Self {
         Self(Some(pool.to_owned()))
     }
 
-    /// The identifiers that count: all, if the caller is in the pool they name. Whoever names another is
-    /// refused; one that nobody named is left out.
+    /// The effective identifiers: all of them if the caller is a member of the named pool. Another pool is refused;
+    /// one that only the credential names is removed.
     fn admits<'c>(&self, caller: &'c Caller) -> Result<Cow<'c, Identifiers>, Error> {
         let given = &caller.identifiers;
         given.validate()?;
@@ -145,7 +146,7 @@ pub(crate) fn intersect_categories(
     }
 }
 
-/// Refuses whoever may only look.
+/// Refuses a caller who may only read.
 pub(crate) fn require_writer(caller: &Caller) -> Result<(), Error> {
     if caller.role >= Role::Writer {
         return Ok(());
@@ -213,7 +214,7 @@ fn missing_identifier(given: &Identifiers) -> Error {
     }
 }
 
-/// Sees exactly one scope, and of these categories only.
+/// Visibility of exactly one scope, in these categories only.
 #[expect(clippy::disallowed_methods, reason = "the policy is what decides")]
 pub(crate) fn visible_scope(caller: &Caller, scope: &Scope, categories: Option<BTreeSet<String>>) -> Visible {
     let viewer = caller.actor.clone().or_else(|| caller.identifiers.user_id.clone());
@@ -221,20 +222,20 @@ pub(crate) fn visible_scope(caller: &Caller, scope: &Scope, categories: Option<B
     Visible::grant(caller.tenant.clone(), Reach::Scopes(vec![scope.clone()]), categories, viewer)
 }
 
-/// Sees exactly one scope, for the work of the house: what only its writer may see is not read.
+/// Visibility of exactly one scope, for background work: private memories are not read.
 #[expect(clippy::disallowed_methods, reason = "the policy is what decides")]
 pub(crate) fn visible_for_maintenance(tenant: &Tenant, scope: &Scope) -> Visible {
     Visible::grant(tenant.clone(), Reach::Scopes(vec![scope.clone()]), None, None)
 }
 
-/// Sees the whole tenant, for the work of the night and the notes of the house.
+/// Visibility of the whole tenant, for maintenance and internal notes.
 #[expect(clippy::disallowed_methods, reason = "the policy is what decides")]
 pub(crate) fn visible_tenant(tenant: &Tenant) -> Visible {
     Visible::grant(tenant.clone(), Reach::Whole, None, None)
 }
 
-/// Whose working memory this caller has before it. It belongs to a user, with an agent or none, and in a
-/// session where one is named; nobody who names another reaches it.
+/// The key of this caller's working memory. It belongs to a user, optionally an agent and a session; callers with
+/// other identifiers cannot access it.
 pub(crate) fn working_key(caller: &Caller) -> Result<WorkingKey, Error> {
     let user = own_user(caller)?;
     let agent = caller.identifiers.agent_id.clone().unwrap_or_default();
@@ -242,7 +243,7 @@ pub(crate) fn working_key(caller: &Caller) -> Result<WorkingKey, Error> {
     Ok(WorkingKey { tenant: caller.tenant.name().to_owned(), agent, user, session })
 }
 
-/// The session of this name that this caller speaks in.
+/// The key of the session of this name.
 pub(crate) fn session_key(caller: &Caller, session: &str) -> Result<SessionKey, Error> {
     let user = own_user(caller)?;
     let named = Identifiers { session_id: Some(session.to_owned()), ..Identifiers::default() };
@@ -251,8 +252,8 @@ pub(crate) fn session_key(caller: &Caller, session: &str) -> Result<SessionKey, 
     Ok(SessionKey { tenant: caller.tenant.name().to_owned(), agent, user, session: session.to_owned() })
 }
 
-/// The user whose tiers the caller may reach. What lies there has no category, so a credential that sees only
-/// some sees none of it.
+/// The user whose tiers the caller may access. Their content has no category, so a credential with categories is
+/// refused.
 fn own_user(caller: &Caller) -> Result<String, Error> {
     caller.identifiers.validate()?;
     if caller.identifiers.pool_id.is_some() && !caller.pool_implied {
@@ -269,7 +270,7 @@ fn own_user(caller: &Caller) -> Result<String, Error> {
     })
 }
 
-/// Refuses whoever is neither this user nor runs the store.
+/// Refuses a caller who is neither this user nor the operator.
 pub(crate) fn require_user(caller: &Caller, user: &str) -> Result<(), Error> {
     require_writer(caller)?;
     let own = caller.identifiers.user_id.as_deref() == Some(user) && caller.categories.is_none();
@@ -279,7 +280,7 @@ pub(crate) fn require_user(caller: &Caller, user: &str) -> Result<(), Error> {
     Err(Error::new(ErrorKind::Unauthorized, format!("this credential does not reach userId `{user}`")).at("userId"))
 }
 
-/// Refuses whoever does not run the store.
+/// Refuses a caller who is not an operator.
 pub(crate) fn require_operator(caller: &Caller, what: &str) -> Result<(), Error> {
     if caller.operator {
         return Ok(());
@@ -287,7 +288,7 @@ pub(crate) fn require_operator(caller: &Caller, what: &str) -> Result<(), Error>
     Err(Error::new(ErrorKind::Unauthorized, format!("only the operator of the store {what}")))
 }
 
-/// Refuses whoever does not run the whole store: its operator belongs to the tenant `default`.
+/// Refuses a caller who does not operate the whole store: its operators belong to the tenant `default`.
 pub(crate) fn require_store_operator(caller: &Caller, what: &str) -> Result<(), Error> {
     require_operator(caller, what)?;
     if is_store_operator(caller) {

@@ -48,7 +48,7 @@ impl AgentSettings {
 }
 
 impl Engine {
-    /// What this caller sees, as far as its agent's settings let it.
+    /// What this caller sees, restricted by the settings of its agent.
     pub(crate) async fn visible(&self, caller: &Caller, layers: Option<&[Layer]>) -> Result<Visible> {
         let settings = self.settings_of(caller).await?;
         let membership = self.membership(caller).await?;
@@ -72,8 +72,8 @@ impl Engine {
         Ok(self.target(caller, None).await?.space())
     }
 
-    /// The pool that this caller names, if its agent is in it; whoever runs the store and names no agent is
-    /// in every pool there is.
+    /// The pool that this caller names, if its agent is a member. An operator who names no agent is a member of every
+    /// pool.
     #[expect(clippy::disallowed_methods, reason = "the store is asked here")]
     pub(crate) async fn membership(&self, caller: &Caller) -> Result<Membership> {
         caller.identifiers.validate()?;

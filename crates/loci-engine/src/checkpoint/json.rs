@@ -97,12 +97,12 @@ impl From<PendingWrite> for SavedWrite {
 }
 
 fn to_json(format: &str, data: &[u8]) -> Value {
-    // What is called JSON was looked at when it was put.
+    // Data in JSON format was validated when it was stored.
     let json = (format == JSON).then(|| serde_json::from_slice(data).ok()).flatten();
     json.unwrap_or_else(|| BASE64.encode(data).into())
 }
 
-/// The bytes that such data stand for.
+/// The bytes of data in its JSON form.
 pub fn payload(format: &str, data: &Value) -> Result<Vec<u8>, Error> {
     if format == JSON || format.is_empty() {
         return serde_json::to_vec(data).map_err(|error| Error::invalid("data", error.to_string()));

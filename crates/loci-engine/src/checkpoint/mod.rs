@@ -90,7 +90,7 @@ pub enum CheckpointRemoval {
         /// Its id.
         id: String,
     },
-    /// All but so many of the newest of each namespace.
+    /// All except this number of the newest in each namespace.
     AllBut(usize),
 }
 

@@ -55,7 +55,7 @@ pub struct ConsolidationReport {
     pub added: usize,
     /// Memories that were replaced.
     pub superseded: usize,
-    /// Sentences that say no more than what is known.
+    /// Number of sentences that add nothing to known memories.
     pub skipped: usize,
     /// Sentences that wait for consent.
     pub proposed: usize,
@@ -113,7 +113,7 @@ impl Engine {
                         return Ok(report);
                     }
                 }
-                // Someone else was quicker: what is left is looked at again.
+                // Another process was faster: the remaining turns are read again.
                 Err(crate::Error::Store(loci_store::Error::Overtaken(_))) => {}
                 Err(error) => return Err(error),
             }
@@ -453,7 +453,7 @@ impl Engine {
         });
         let learned = Bookkeeping::Consolidate { scope, session, expect, through: last.id, report };
         lesson.push(learned, "learned from");
-        // The mark comes first: whoever finds it moved has nothing more to find out.
+        // The mark comes first: if it has moved, the batch fails at once.
         lesson.changes.rotate_right(1);
     }
 }
@@ -573,7 +573,7 @@ fn follow_up(kind: JobKind, scope: &Scope, session: &str, at: Timestamp) -> JobS
     }
 }
 
-/// A turn as it is read for what it teaches. Whoever gives no role and no name is the user.
+/// A turn as the extractor reads it. A turn without role and name is by the user.
 fn utterance<'a>(turn: &'a Memory, name: Option<&'a str>) -> Utterance<'a> {
     let speaker = match turn.role.as_deref() {
         Some("user" | "human") => Speaker::User(name),

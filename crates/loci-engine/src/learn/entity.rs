@@ -136,7 +136,7 @@ fn new_entity(mention: &Mention, at: Timestamp, id: EntityId) -> Entity {
     }
 }
 
-/// Adds what a mention tells of a known entity; true if that is anything.
+/// Adds the names of a mention to a known entity. Returns true if any was new.
 fn take_names(entity: &mut Entity, mention: &Mention, at: Timestamp) -> bool {
     let mut changed = false;
     for name in std::iter::once(&mention.name).chain(&mention.aliases) {

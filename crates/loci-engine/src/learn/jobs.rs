@@ -42,7 +42,7 @@ const RENEWAL: Duration = Duration::from_secs(40);
 pub struct JobRun {
     /// Jobs that are done.
     pub done: usize,
-    /// Jobs that failed and wait, or were laid aside.
+    /// Jobs that failed and wait for a retry, or were set aside.
     pub failed: usize,
     /// Jobs that wait for another day, because a cap is reached.
     pub waiting: usize,

@@ -45,7 +45,7 @@ pub enum Breach {
         /// The word that does.
         word: String,
     },
-    /// It tells of an event, but not in the past tense.
+    /// It describes an event, but not in the past tense.
     NotPastTense,
 }
 
@@ -148,7 +148,7 @@ pub fn trim(content: &str, class: Class) -> Option<String> {
     Some(kept).filter(|kept| kept.contains(char::is_alphanumeric))
 }
 
-/// What people said in so many words may have their pronouns.
+/// Quoted speech may contain pronouns.
 fn without_quotations(text: &str) -> String {
     let mut open = false;
     let outside = |c: &char| match c {

@@ -17,7 +17,7 @@ use crate::{Engine, Result};
 /// Maximum number of passes, because others may write for the user meanwhile.
 const MAX_ERASE_ROUNDS: usize = 3;
 
-/// What an erasure cannot reach, for whoever asked for it.
+/// What an erasure cannot reach; it is part of the report.
 const ERASURE_LIMITS: [&str; 3] = [
     "backups and exports that were made before still hold it",
     "other servers that run may still hold messages and batched writes of this user in their memory: stop them first, or erase again",
@@ -96,7 +96,7 @@ impl Engine {
     async fn erase_in(&self, caller: &Caller, user: &str, space: &Space) -> Result<()> {
         let mut change =
             self.change(caller, "operator", "erased on request", Action::EraseUser { user: user.to_owned() });
-        // The line that tells of it must not name whom it was about.
+        // The ledger entry must not name the erased user.
         change.provenance.actor = change.provenance.actor.filter(|actor| actor != user);
         self.store.apply(Batch { tenant: caller.tenant.clone(), space: space.clone(), changes: vec![change] }).await?;
         Ok(())

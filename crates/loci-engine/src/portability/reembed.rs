@@ -42,23 +42,23 @@ pub struct Estimate {
     pub tokens: u64,
 }
 
-/// What a pass did.
+/// The result of a pass.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Reembedded {
-    /// Memories looked at.
+    /// Number of memories that were processed.
     pub seen: u64,
-    /// Vectors made.
+    /// Number of vectors that were computed.
     pub embedded: u64,
 }
 
-/// What a pass over everything did.
+/// The result of a pass over all memories.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Reembedding {
     /// The present model.
     pub model: String,
-    /// Number of memories that were looked at.
+    /// Number of memories that were processed.
     pub seen: u64,
     /// Number of vectors that were computed.
     pub embedded: u64,
@@ -138,9 +138,8 @@ impl Engine {
         Ok(jobs.len())
     }
 
-    /// Gives every memory that has no vector of the present model one, and token states where they
-    /// are kept. `progress` hears how many
-    /// were looked at, and how many there are.
+    /// Computes the vector of every memory that has none of the present model, and its token states where they are
+    /// stored. `progress` receives the number of memories that were processed, and the total.
     pub async fn reembed(&self, caller: &Caller, mut progress: impl FnMut(u64, u64) + Send) -> Result<Reembedded> {
         if self.embedder.is_none() {
             return Ok(Reembedded::default());

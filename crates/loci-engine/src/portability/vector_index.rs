@@ -11,7 +11,7 @@ use loci_types::{Error, ErrorKind};
 use crate::access::policy::{self, Caller};
 use crate::{Clock, Engine, Result};
 
-/// What an outside index needs from the house to be filled.
+/// What an external index needs from the engine to be filled.
 pub fn oversight(clock: Arc<dyn Clock>) -> SystemContext {
     SystemContext { whole: Arc::new(policy::visible_tenant), now: Arc::new(move || clock.now()) }
 }

@@ -27,12 +27,12 @@ const MAX_EMPTY_READS: usize = 16;
 /// Minimum number of entries that are read from a space at once.
 const MIN_READ_ENTRIES: usize = 16;
 
-/// Which part of what happens is wanted. An empty list or an absent value leaves that side open.
+/// Which ledger entries are wanted. An empty list or an absent value does not restrict.
 ///
-/// A cursor belongs to the wishes it was made with: what they left out is passed over for good.
+/// A cursor belongs to the request it was made with: entries that it excluded are skipped for good.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FeedRequest {
-    /// From where; by default from the first line.
+    /// The position after which entries are returned. Default: the beginning.
     pub cursor: FeedCursor,
     /// The layers of the memories. Default: all that the identifiers allow.
     pub layers: Option<Vec<Layer>>,
@@ -48,25 +48,25 @@ pub struct FeedRequest {
     pub limit: Option<usize>,
 }
 
-/// A stretch of what happened.
+/// A page of the feed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FeedPage {
     /// The entries, oldest first.
     pub entries: Vec<FeedEntry>,
-    /// Where it began, with a place in every space. [`FeedCursor::pass`] leads from here over the
-    /// entries one by one, for those who may be cut off between two of them.
+    /// The cursor before the first entry, with a position in every space. [`FeedCursor::pass`] advances it entry by
+    /// entry, for clients that may be interrupted within a page.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub began: FeedCursor,
-    /// Where to go on.
+    /// The cursor of the next page.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub cursor: FeedCursor,
-    /// Whether there is more to look at already.
+    /// Whether more entries are available already.
     pub more: bool,
 }
 
-/// One thing that happened. What the memory said before is left to its history.
+/// A ledger entry with the current content of its memory. Earlier content is in the history.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
@@ -186,7 +186,7 @@ impl Engine {
         Ok(FeedPage { entries, began, cursor, more })
     }
 
-    /// What is looked at. Whoever sees the whole tenant keeps it: layers only choose from it.
+    /// What is read. A caller who sees the whole tenant keeps doing so: layers only filter.
     async fn followed(&self, caller: &Caller, layers: Option<&[Layer]>) -> Result<Visible> {
         let whole = caller.operator && caller.identifiers.is_empty();
         self.visible(caller, layers.filter(|_| !whole)).await

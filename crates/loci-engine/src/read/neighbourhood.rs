@@ -42,7 +42,7 @@ pub struct Neighbour {
 }
 
 impl Engine {
-    /// The memories within so many steps of a memory, along these relations or along all.
+    /// The memories within this number of steps of a memory, along these relations or along all.
     pub async fn neighbourhood(
         &self,
         caller: &Caller,

@@ -176,7 +176,7 @@ impl Engine {
             Ok(())
         })
         .await?;
-        // A note without a value is swept.
+        // A note without a value is removed later.
         self.put_webhook_note(&caller.tenant, state_key(id), serde_json::Value::Null, Some(self.now())).await
     }
 
@@ -194,7 +194,7 @@ impl Engine {
         Ok(webhook)
     }
 
-    /// All webhooks of a tenant, for whoever delivers.
+    /// All webhooks of a tenant, for the delivery loop.
     pub async fn tenant_webhooks(&self, tenant: &Tenant) -> Result<Vec<Webhook>> {
         Ok(self.webhook_note(tenant, LIST.to_owned()).await?.unwrap_or_default())
     }

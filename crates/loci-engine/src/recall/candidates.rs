@@ -42,7 +42,7 @@ impl CandidateSet {
     pub(crate) fn push(&mut self, session: usize, run: Vec<(Arc<MemoryFeatures>, u64)>) {
         self.sessions = self.sessions.max(session + 1);
         for (reading, access_count) in &run {
-            // The parts of a long note stand for it, each by itself.
+            // A long note is represented by its parts, each of them a candidate.
             for part in &reading.parts {
                 let (reading, access_count) = (part.clone(), *access_count);
                 self.members.push(Candidate {

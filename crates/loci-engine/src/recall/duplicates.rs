@@ -36,7 +36,7 @@ pub(crate) fn merge_duplicates(
     *candidates = kept;
 }
 
-/// Leaves out the turns that other candidates were learned from; each stands for its own.
+/// Removes the turns that other candidates were learned from; each becomes a source of its memory.
 fn merge_sources(edges: &[Edge], candidates: &mut Vec<RankedCandidate>) {
     for edge in edges.iter().filter(|edge| edge.relation == Relation::DerivedFrom) {
         let place =

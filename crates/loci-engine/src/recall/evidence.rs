@@ -23,7 +23,7 @@ const AROUND: [f64; 4] = [0.95, 0.85, 0.75, 0.25];
 /// Expected cosine of a memory without a vector: the base, and the addition if all words match.
 const EXPECTED: (f64, f64) = (0.2, 0.4);
 
-/// Of the role's weight, so much is left where a question is about what the assistant said.
+/// Share of the role's weight that is left if the question is about what the assistant said.
 const ADDRESSED: f64 = 0.5;
 
 /// What a number counts beside a time.

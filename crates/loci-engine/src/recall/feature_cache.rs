@@ -14,10 +14,10 @@ use super::candidates::CandidateSet;
 use super::features::MemoryFeatures;
 use crate::{Engine, Result};
 
-/// When the shelf is full, one reading in so many goes.
+/// The inverse of the share of entries that is evicted when the cache is full.
 const SHARE: usize = 8;
 
-/// Readings that are kept in memory.
+/// A bounded cache of memory features.
 #[derive(Debug)]
 pub(crate) struct FeatureCache {
     held: Mutex<CacheState>,
@@ -28,30 +28,30 @@ pub(crate) struct FeatureCache {
 struct CacheState {
     readings: HashMap<MemoryId, CacheEntry>,
     bytes: u64,
-    /// How many questions have been asked.
+    /// Number of queries so far.
     clock: u64,
 }
 
 #[derive(Debug)]
 struct CacheEntry {
     stamp: u64,
-    /// The last question that took it.
+    /// The last query that used it.
     used: u64,
     reading: Arc<MemoryFeatures>,
 }
 
 impl FeatureCache {
-    /// A shelf for so many bytes.
+    /// A cache of this number of bytes.
     pub(crate) fn new(bytes: u64) -> Self {
         Self { held: Mutex::default(), most: bytes }
     }
 
-    /// Lets go of everything.
+    /// Removes all entries.
     pub(crate) fn clear(&self) {
         *self.held() = CacheState::default();
     }
 
-    /// Lets go of what was read of a memory.
+    /// Removes the entry of a memory.
     pub(crate) fn forget(&self, id: MemoryId) {
         let mut held = self.held();
         if let Some(gone) = held.readings.remove(&id) {
@@ -59,7 +59,7 @@ impl FeatureCache {
         }
     }
 
-    /// The readings of these places, where they are at hand.
+    /// The cached features of these turns, in their order.
     fn take(&self, places: &[TurnRef]) -> Vec<Option<Arc<MemoryFeatures>>> {
         let mut held = self.held();
         held.clock += 1;
@@ -104,7 +104,7 @@ impl CacheState {
 }
 
 impl Engine {
-    /// The pool of these turn runs, read from the shelf or from the store.
+    /// Loads the candidates of these turn runs, from the cache or from the store.
     pub(crate) async fn load_candidates(&self, visible: &Visible, turn_runs: &[TurnRun]) -> Result<CandidateSet> {
         let places: Vec<TurnRef> = turn_runs.iter().flat_map(|strip| strip.places.iter().copied()).collect();
         let mut readings = self.feature_cache.take(&places);

@@ -17,7 +17,7 @@ use super::parts::{NotePart, unpack_parts};
 use super::readable::readable;
 use crate::recall::plan::intent::{tells_number, tells_time};
 
-/// Letters beyond this many are not looked at for parts of words.
+/// Maximum number of characters that are searched for parts of words.
 const FOLDED: usize = 1_500;
 
 /// A memory as it is weighed.

@@ -22,10 +22,10 @@ fn step(relation: Relation) -> f64 {
     }
 }
 
-/// The walk starts at so many of the best hits.
+/// Number of best hits at which the walk starts.
 const SEEDS: usize = 8;
 
-/// Names in a question have at most so many words.
+/// Maximum number of words of a name in a query.
 const NAME_WORDS: usize = 4;
 
 impl Engine {

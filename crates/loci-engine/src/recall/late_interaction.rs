@@ -12,7 +12,7 @@ use super::candidates::{Candidate, CandidateSet};
 use super::letters::{LetterMatches, Letters};
 use super::question::Question;
 
-/// What a token is expected to be met by where there are no states: so much, and so much more if its word stands there.
+/// Expected match of a token in a memory without states: the base, and the addition if its word occurs there.
 const EXPECTED: (f32, f32) = (0.3, 0.6);
 
 /// The same where another model has read both: a share of its cosine comes on top.

@@ -108,7 +108,7 @@ fn runs_of(folded: &str, mut take: impl FnMut(u64)) {
     }
 }
 
-/// Whether a character stands for a word or a syllable.
+/// Whether a character represents a word or a syllable.
 fn is_wide(c: char) -> bool {
     matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}')
 }

@@ -59,10 +59,10 @@ const MIN_USED_RELEVANCE: f64 = 0.5;
 /// Maximum number of memories that all pages of a question return together.
 const MAX_RETURNED: usize = 1_000;
 
-/// A question to the memory.
+/// A recall request.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RecallRequest {
-    /// The question.
+    /// The query.
     pub query: String,
     /// The layers. Default: all that the identifiers allow.
     pub layers: Option<Vec<Layer>>,
@@ -72,52 +72,52 @@ pub struct RecallRequest {
     pub threshold: Option<f64>,
     /// The filter. Default: valid memories.
     pub filter: Option<Filter>,
-    /// As if it were then.
+    /// The instant at which the query is evaluated. Default: now.
     pub at: Option<Timestamp>,
-    /// Which lanes are asked, and what they are ordered by.
+    /// The lanes that are searched, and what the order depends on.
     pub strategy: Strategy,
-    /// Whether this is not use but a look: nothing is counted.
+    /// Whether the results are not counted as accesses.
     pub uncounted: bool,
     /// The thread that receives the results; what it only repeats is not learned from it again.
     pub for_thread: Option<String>,
-    /// The memories that earlier pages of the question returned. They are ranked like the others, so that what they
+    /// The memories that earlier pages of the query returned. They are ranked like the others, so that what they
     /// override stays out and the scores are those of the whole list, but they are not returned or counted again.
     pub returned: Vec<MemoryId>,
 }
 
-/// What recall found.
+/// The result of a recall.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Recall {
-    /// The hits, best first.
+    /// The results, best first.
     pub hits: Vec<RecallHit>,
-    /// Parts that could not be asked.
+    /// Parts of the search that failed.
     pub degraded: Vec<String>,
-    /// What the question was taken to be after: `why, when, who, what, general`.
+    /// The intent of the query: `why`, `when`, `who`, `what` or `general`.
     pub intent: String,
-    /// Whether what is known answers it.
+    /// Whether the results answer the query.
     pub answered: Answered,
-    /// How likely the first hits answer it, 0..1.
+    /// The probability that the first results answer the query, 0 to 1.
     pub confidence: f64,
-    /// Whether there are further hits behind the limit.
+    /// Whether there are further results beyond the limit.
     #[serde(default)]
     pub more: bool,
 }
 
-/// Whether what is known answers a question.
+/// Whether the results answer a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Answered {
-    /// Most likely.
+    /// Most likely they do.
     Yes,
-    /// What was found is about it, and may not answer it.
+    /// They are about the query, and may not answer it.
     Unsure,
-    /// Nothing that is known is about it.
+    /// No memory is about the query.
     No,
 }
 
-/// One memory that recall found.
+/// One result of a recall.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
@@ -126,20 +126,20 @@ pub struct RecallHit {
     pub memory: Memory,
     /// Its score.
     pub score: f64,
-    /// What was said later and may contradict it.
+    /// The later statement that may contradict it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub newer: Option<NewerStatement>,
-    /// Why it is here.
+    /// Why it was returned, and why at this rank.
     pub explain: Explanation,
 }
 
 impl RecallHit {
-    /// The memory as it is shown, with what was said later and may contradict it.
+    /// The rendered memory, with the later statement that may contradict it.
     pub fn text(&self) -> String {
         crate::prompt::render::shown(&self.memory, self.newer.as_ref())
     }
 
-    /// The hit on one line, under the label that people know it by: `[tasks] Ship by September`.
+    /// The result on one line, after its category or kind: `[tasks] Ship by September`.
     pub fn bullet(&self) -> String {
         let label = self.memory.category.as_deref().unwrap_or_else(|| self.memory.kind.name());
         let said = self.text();

@@ -14,7 +14,7 @@ use crate::prompt::pack::shorten::split;
 /// Shorter notes are read whole.
 const LONG: usize = 600;
 
-/// A part has at most so many characters, unless a sentence is longer.
+/// Maximum number of characters of a part, unless a sentence is longer.
 const PART: usize = 400;
 
 /// The first byte of parts, in case they are ever kept otherwise.

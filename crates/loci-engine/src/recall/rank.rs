@@ -55,7 +55,7 @@ pub(crate) struct Ranking {
     pub(crate) hits: Vec<RecallHit>,
     /// How likely the first of them answer the question, 0..1.
     pub(crate) confidence: f64,
-    /// What the hits hang together with.
+    /// The links of the hits.
     pub(crate) edges: Vec<Edge>,
     pub(crate) degraded: bool,
 }
@@ -101,7 +101,7 @@ impl Engine {
         let evidence: Vec<f64> = scored.clues.iter().map(|clues| scored.voices.sum(clues)).collect();
         let mut order: Vec<usize> = (0..evidence.len()).collect();
         order.sort_by(|a, b| evidence[*b].total_cmp(&evidence[*a]).then_with(|| scored.id(*a).cmp(&scored.id(*b))));
-        // Of the parts of a note only the best stands for it.
+        // Only the best part represents a note.
         let mut known = HashSet::new();
         order.retain(|at| known.insert(scored.id(*at)));
         // Some to spare for those that turn out to say the same or to be replaced.
@@ -287,7 +287,7 @@ impl ScoredCandidates {
         self.pool.members[at].reading.id
     }
 
-    /// Whether a member hangs together with what was found, or speaks of someone that the question names.
+    /// Whether a candidate is linked to the hits, or mentions an entity that the query names.
     pub(crate) fn mentions(&self, at: usize) -> bool {
         self.clues[at].get(Clue::Graph) >= MIN_GRAPH_SCORE
     }

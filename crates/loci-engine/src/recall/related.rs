@@ -11,7 +11,7 @@ use crate::{Engine, Result};
 const MAX_RELATED: usize = 2;
 
 impl Engine {
-    /// Tells of each hit what was said later and may contradict it.
+    /// Adds to each hit the later statement that may contradict it.
     pub(crate) async fn attach_newer(&self, visible: &Visible, hits: &mut [RecallHit]) -> Result<()> {
         let ids: Vec<MemoryId> = hits.iter().map(|hit| hit.memory.id).collect();
         let mut newer = self.newer_visible(visible, &ids).await?;
@@ -21,7 +21,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Names one or two memories that each hit hangs together with and that are no hits themselves.
+    /// Adds to each hit one or two linked memories that are not hits themselves.
     pub(crate) async fn attach_related(
         &self,
         visible: &Visible,

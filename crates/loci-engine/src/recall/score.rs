@@ -44,13 +44,13 @@ pub struct ScoreTerms {
     pub relation: f64,
 }
 
-/// Evidence is lost at this rate: so many nats less make a memory a third as relevant.
+/// Scale of the loss of relevance: with this many nats less evidence a memory is a third as relevant.
 const RELEVANCE: f64 = 3.0;
 
 /// The width of closeness in nats where recency and utility weigh as much as relevance.
 const CLOSENESS: f64 = 0.4;
 
-/// How relevant a memory is that has so much less evidence than the best.
+/// The relevance of a memory, by how much less evidence it has than the best.
 pub fn relevance(behind: f64) -> f64 {
     (-behind / RELEVANCE).exp()
 }

@@ -10,7 +10,7 @@ pub(crate) struct SmallIntMap {
 }
 
 impl SmallIntMap {
-    /// Room for so many numbers.
+    /// A map with room for this number of keys.
     pub(crate) fn for_most(numbers: usize) -> Self {
         Self { slots: vec![None; (numbers * 4).next_power_of_two().max(16)], count: 0 }
     }

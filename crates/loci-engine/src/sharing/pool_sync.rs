@@ -73,8 +73,8 @@ struct SyncRun {
 }
 
 impl Engine {
-    /// Brings what the agent does not have yet of the pool that it names into its own space. `progress` hears
-    /// how many were looked at, and how many there are.
+    /// Copies the memories of the named pool that the agent does not have yet to its own space. `progress` receives
+    /// the number of memories that were processed, and the total.
     pub async fn sync_pool(&self, caller: &Caller, mut progress: impl FnMut(u64, u64) + Send) -> Result<PoolSync> {
         policy::require_writer(caller)?;
         let pool = self.pool_named(caller).await?;
@@ -152,7 +152,7 @@ impl Engine {
             }),
             // What the agent knows itself is not replaced by what others say.
             as_is: true,
-            // Whoever said it is named, so that it goes when they are erased.
+            // The speaker is recorded, so that the copy is erased with them.
             actor_id: memory.actor_id.clone().or_else(|| memory.identifiers.user_id.clone()),
             ..copy_of(memory)
         };

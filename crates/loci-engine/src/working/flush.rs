@@ -103,7 +103,7 @@ impl Engine {
         if messages.is_empty() {
             return Ok(0);
         }
-        // Whoever put them in could write; who only read them back may not.
+        // The caller who appended could write; one who only loaded them may not.
         let owner = Caller { role: owner.role.max(Role::Writer), ..owner };
         let erased = self.erased_at(&slot.place).await;
         let (mut done, mut kept, mut failure) = (0, 0, None);

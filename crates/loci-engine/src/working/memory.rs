@@ -151,7 +151,7 @@ pub(super) struct WorkingBuffer {
     used_at: AtomicI64,
     /// Done when the tier was asked what it knows.
     pub(super) loaded: tokio::sync::OnceCell<()>,
-    /// Held while messages go to the store, and by whoever else takes some away.
+    /// Locked while messages are flushed or removed.
     pub(super) flushing: tokio::sync::Mutex<()>,
     state: Mutex<BufferState>,
 }
@@ -163,7 +163,7 @@ pub(super) struct BufferState {
     pub(super) vectors: Option<Arrays>,
     /// Who wrote last: in whose name messages are kept as turns.
     pub(super) owner: Caller,
-    /// Whether it was dropped: whoever still holds it looks for the one that took its place.
+    /// Whether it was dropped: a holder must look up its successor.
     pub(super) gone: bool,
     bytes: usize,
     tokens_at_most: u64,

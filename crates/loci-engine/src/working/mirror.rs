@@ -71,21 +71,21 @@ impl Mirror {
         })
     }
 
-    /// Tells of something new, without waiting.
+    /// Queues an addition, without waiting.
     pub(super) fn add(&self, key: &WorkingKey, note: MirrorEntry) {
         if self.queue().try_send(MirrorCommand::Add(key.clone(), note)).is_err() {
             self.failed(format!("{} lags behind, and some of working memory is not in it", self.tier.name()));
         }
     }
 
-    /// Tells of something that has another in its place, without waiting.
+    /// Queues the removal of a replaced entry, without waiting.
     pub(super) fn strike(&self, key: &WorkingKey, note: MirrorEntry) {
         if self.queue().try_send(MirrorCommand::Remove(key.clone(), vec![note])).is_err() {
             self.failed(format!("{} lags behind, and holds something that was replaced", self.tier.name()));
         }
     }
 
-    /// Tells of something that has gone.
+    /// Queues removals.
     pub(super) async fn remove(&self, key: &WorkingKey, notes: Vec<MirrorEntry>) {
         // The task ends only with this mirror.
         let _ = self.queue().send(MirrorCommand::Remove(key.clone(), notes)).await;

@@ -136,7 +136,7 @@ pub struct WorkingView {
 pub struct ErasedTiers {
     /// Working memories in this process.
     pub working: usize,
-    /// Working memories and sessions in the tier, whoever made them.
+    /// Number of working memories and sessions in the tier, of all processes.
     pub tier: usize,
 }
 

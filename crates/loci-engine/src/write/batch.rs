@@ -18,7 +18,7 @@ use crate::{Batching, Engine, Error, NewMemory, Result};
 
 /// Maximum number of failures that are held until a caller asks for them.
 const MAX_FAILURES: usize = 1_000;
-/// So often one is tried again that was overtaken.
+/// Maximum number of retries after conflicts with other writers.
 const OVERTAKEN: u32 = 3;
 
 /// What could not be written.

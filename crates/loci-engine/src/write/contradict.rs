@@ -105,7 +105,7 @@ impl Engine {
             Keep::Newer => (Some(merge(&newer, older.id)), "settled: the newer one holds"),
             Keep::Older => (Some(merge(&older, newer.id)), "settled: the older one holds"),
         };
-        // The night must not link again what someone has settled.
+        // Maintenance must not link a pair again that was resolved.
         let note = Action::Bookkeeping(Bookkeeping::Note {
             scope: Some(older.scope()?),
             key: settled_key(older.id, newer.id),
@@ -123,7 +123,7 @@ impl Engine {
     }
 }
 
-/// The note that two memories were looked at by someone who says that both hold.
+/// The note that a pair was resolved and both statements hold.
 pub(crate) fn settled_key(older: MemoryId, newer: MemoryId) -> String {
     format!("settled {older} {newer}")
 }

@@ -93,7 +93,7 @@ pub struct NewMemory {
 /// When the vector of a new memory is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Embed {
-    /// Before it is applied, if a model is at hand.
+    /// Before it is applied, if a model is available.
     Now,
     /// By a job.
     Later,
@@ -115,10 +115,8 @@ pub(crate) struct AdmittedMemory {
 }
 
 impl Engine {
-    /// Remembers one thing. When it returns, it is durable.
-    ///
-    /// It meets what its scope knows already: what is said again is not added, what has changed
-    /// takes the place of the old, unless it is to be kept as it is.
+    /// Writes one memory; it is durable when the call returns. It is reconciled with known memories: a repetition is
+    /// not added, a changed statement replaces the old one, unless `as_is` is set.
     pub async fn remember(&self, caller: &Caller, new: NewMemory) -> Result<Receipt> {
         let admitted = self.admitted(caller, new).await?;
         self.write_admitted(caller, admitted).await
@@ -145,7 +143,7 @@ impl Engine {
         let scope = self.target(caller, new.layer).await?;
         let mut addition = self.admit(caller, &scope, new, None)?;
         if allowed.is_some() {
-            // Whoever sees only some categories must not learn from an answer what the others hold.
+            // A caller with categories must not learn from the answer what other categories contain.
             let category = addition.memory.category.as_deref();
             addition.unless = Some(event_key(&addition.memory.content, &[Some("category"), category]));
         }
@@ -173,7 +171,7 @@ impl Engine {
         mut new: NewMemory,
         follows: Option<MemoryId>,
     ) -> Result<Addition> {
-        // Whoever forgot to look through it, nothing goes in unmasked.
+        // A last check, so that nothing is stored unmasked.
         Pass::quiet(&self.redactor).new_memory(&mut new)?;
         self.check(&new)?;
         let vector = self.given_vector(new.embedding.take(), new.embedding_model.as_deref())?;

@@ -20,13 +20,13 @@ pub(crate) struct Pass<'a> {
 }
 
 impl<'a> Pass<'a> {
-    /// For what comes from outside.
+    /// A pass over text from outside, which refuses what must be refused.
     pub(crate) fn strict(redactor: &'a Redactor) -> Self {
         Self { redactor, refuses: true, found: BTreeSet::new() }
     }
 
-    /// For what the house writes itself: it may draw on something older than its rules, and nobody
-    /// is there to be refused.
+    /// A pass over text that the engine writes itself, which masks but never refuses: the text may be older than the
+    /// rules.
     pub(crate) fn quiet(redactor: &'a Redactor) -> Self {
         Self { refuses: false, ..Self::strict(redactor) }
     }

@@ -185,7 +185,7 @@ impl Redactor {
 
     /// The text with every match replaced by its name, and these names. `None` if there was no match.
     ///
-    /// What is masked may bring out another match beside it, so it is looked at until there is none.
+    /// Masking may reveal another match beside it, so the text is searched until there is none.
     /// Terminates because every round leaves less text outside of masks.
     fn masked(&self, text: &str, which: DetectorFilter) -> Option<(String, BTreeSet<String>)> {
         let mut now: Option<String> = None;

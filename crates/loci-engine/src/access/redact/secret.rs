@@ -155,7 +155,7 @@ fn assigned(found: &Captures<'_>) -> Option<Range<usize>> {
     (explicit || looks_random(value)).then_some(range)
 }
 
-/// Whether this stands for a value instead of being one: a variable, a type, a call, an empty form.
+/// Whether this is a placeholder instead of a value: a variable, a type, a call, an empty form.
 fn harmless(value: &str) -> bool {
     let called = value.find(['(', '[']).is_some_and(|at| at > 0 && value[..at].chars().all(identifier));
     let filled = value.chars().all(|c| matches!(c, '*' | 'x' | 'X' | '.' | '•' | '_' | '-'));

@@ -61,7 +61,7 @@ impl<'a> Speaker<'a> {
 /// Who "I" is, where texts are compared: the owner of the memories is always `user`, by whatever name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpeakerIdentity {
-    /// The word that stands for the speaker.
+    /// The word that represents the speaker.
     pub key: String,
     owner: Option<String>,
 }

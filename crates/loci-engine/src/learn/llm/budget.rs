@@ -29,7 +29,7 @@ pub struct LearningLimits {
     pub insight_hours: u32,
     /// Mentions of an entity before it is worth a portrait.
     pub mentions_for_summary: u32,
-    /// The category of what is learned, by its kind. Whoever sees only some categories sees what is learned in those.
+    /// The category of learned memories, by their kind. Callers with categories see what is learned in those.
     pub categories: BTreeMap<String, String>,
 }
 
@@ -112,7 +112,7 @@ impl Allowance {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Sets tokens aside, if there are so many.
+    /// Reserves tokens, if enough are left.
     pub(super) fn reserve(&self, tokens: u64) -> bool {
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(tokens)).is_ok()
     }

@@ -28,7 +28,7 @@ impl LlmClient {
     }
 }
 
-/// As many of the last texts as have so many tokens together, and one in any case.
+/// As many of the last texts as fit into this number of tokens, and at least one.
 fn newest(texts: &[String], tokens: usize) -> &[String] {
     let mut total = 0;
     let fitting = texts.iter().rev().take_while(|text| {

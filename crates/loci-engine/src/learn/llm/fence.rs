@@ -31,7 +31,7 @@ pub(super) fn numbered_pairs(pairs: &[(String, String)], names: [&str; 2]) -> Ve
     pairs.iter().zip(1..).map(|(pair, number)| line(pair, number)).collect()
 }
 
-/// The place that a number from an answer stands for, among `count` things numbered from 1.
+/// The index that a number of an answer refers to, among `count` items numbered from 1.
 pub(super) fn place(number: &Value, count: usize) -> Option<usize> {
     let number = number.as_f64().filter(|number| number.fract() == 0.0)?;
     (1..=count).contains(&(number as usize)).then(|| number as usize - 1)

@@ -10,7 +10,7 @@ use super::{LlmClient, TokenUsage, importance, items, list, object, plain, quest
 use crate::Result;
 use crate::learn::writing_rules::validate;
 
-/// The most that is looked at and written.
+/// Limits of the input and the output.
 const ACTIVITY: usize = 5;
 const FACTS: usize = 3;
 const SNIPPET_CHARACTERS: usize = 1_000;
@@ -48,7 +48,7 @@ impl LlmClient {
     }
 }
 
-/// What is looked at, a line each; no more than the newest of everything.
+/// The input, one line each: the newest of each kind.
 fn lines(activity: &[String], facts: &[String], snippet: &str) -> Vec<String> {
     let last = |texts: &[String], most: usize| texts[texts.len().saturating_sub(most)..].to_vec();
     let skipped = snippet.chars().count().saturating_sub(SNIPPET_CHARACTERS);

@@ -64,7 +64,7 @@ impl LlmClient {
         Self { limits, ..self }
     }
 
-    /// The same mind, which may spend so many tokens and then refuses with [`ErrorKind::RateLimited`].
+    /// The same client with a token limit, after which it refuses with [`ErrorKind::RateLimited`].
     /// Clones of what is returned share them.
     #[must_use]
     pub fn within(&self, tokens: u64) -> Self {

@@ -44,7 +44,8 @@ impl LlmClient {
         let mut spent = TokenUsage::default();
         let mut verdicts = Vec::with_capacity(pairs.len());
         for chunk in pairs.chunks(PAIRS - CANARIES.len()) {
-            // Two pairs whose verdict is beyond doubt stand among the others. Whoever fails them is not believed at all.
+            // Two control pairs with known verdicts are among the others. If the model fails them, all its verdicts
+            // are discarded.
             let canary = |(a, b): (&str, &str)| (a.to_owned(), b.to_owned());
             let mut shown: Vec<(String, String)> = chunk.to_vec();
             let middle = chunk.len().div_ceil(2);

@@ -208,7 +208,7 @@ impl StepReport {
 }
 
 impl Engine {
-    /// Does what is done in the night, or tells what would be. `progress` hears each step as it begins.
+    /// Runs maintenance, or returns its plan. `progress` receives each step as it begins.
     pub async fn maintain(
         &self,
         caller: &Caller,

@@ -13,7 +13,7 @@ use crate::prompt::pack::tokens::{MAX_TOKEN_BYTES, count_tokens};
 
 /// What telling much is worth; the rest of 1 is taken off for being like what is already taken.
 const LAMBDA: f32 = 0.7;
-/// Each sentence is tied to so many of its likes. More would cost time and blur the ranks.
+/// Number of neighbours of each sentence in the graph. More would cost time and blur the ranks.
 const NEIGHBOURS: usize = 24;
 /// How much of a sentence's rank comes from its likes.
 const DAMPING: f64 = 0.85;

@@ -232,7 +232,7 @@ async fn write(
     Ok(Piece { text, written: false })
 }
 
-/// The text, or what can be said of it in so many tokens.
+/// The text, or a summary of it with at most this number of tokens.
 fn within(text: &str, most: usize) -> String {
     if count_tokens(text) <= most { text.to_owned() } else { shorten(text, most).unwrap_or_default() }
 }

@@ -27,7 +27,7 @@ pub struct ImportOptions {
     pub replace: bool,
     /// Whether nothing is written and only the outcome is returned.
     pub dry_run: bool,
-    /// What a dry run has let in so far, as far as telling it apart goes.
+    /// The records that a dry run has accepted so far, to detect repetitions.
     seen: HashSet<u64>,
 }
 

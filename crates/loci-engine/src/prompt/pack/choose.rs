@@ -129,7 +129,7 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// The entry with so much of its text that it fits into `room`.
+    /// The entry, shortened so that it fits into `room`.
     fn shorter(&self, entry: &PackEntry<'a>, room: usize) -> Option<(PackEntry<'a>, EntryCost)> {
         let with = |text: String| PackEntry { text: Cow::Owned(text), ..entry.clone() };
         let mut tokens = room - self.cost(&with(String::new()), room)?.sum();

@@ -62,7 +62,7 @@ impl Default for Window {
 }
 
 impl Window {
-    /// A window of so many tokens, divided as usual.
+    /// A window of this number of tokens, with the default shares.
     pub fn of(tokens: usize) -> Self {
         Self { tokens, ..Self::default() }
     }
@@ -87,7 +87,7 @@ pub struct Budgets {
     pub output: usize,
 }
 
-/// Divides a window for an agent with so many tools.
+/// Divides a window for an agent with this number of tools.
 ///
 /// The parts add up to the window exactly. Memory and input share what system prompt, answer and
 /// tools leave; many tools make both of them smaller, in proportion.
@@ -243,7 +243,7 @@ fn message_tokens(content: &str) -> usize {
     if content.is_empty() { 0 } else { count_tokens(content) + MESSAGE_TOKENS }
 }
 
-/// Packs the memories, and turns them into messages that take no more than `room`.
+/// Packs the memories, and converts them to messages that cost at most `room`.
 fn remember(parts: &ContextParts<'_>, room: usize, summarize: bool, format: Format) -> (PackedText, Vec<Message>) {
     let mut tokens = room.saturating_sub(MESSAGE_TOKENS);
     loop {

@@ -34,7 +34,7 @@ pub(crate) fn cut(line: &str, most: usize) -> String {
         return line.to_owned();
     }
     let kept: String = line.chars().take(most.saturating_sub(1)).collect();
-    // A word so long that little would be left is cut itself.
+    // A very long word is cut itself, because little would be left otherwise.
     let end = kept.rfind(' ').filter(|end| *end > kept.len() / 2).unwrap_or(kept.len());
     format!("{}…", kept[..end].trim_end())
 }

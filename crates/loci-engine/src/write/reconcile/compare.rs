@@ -12,7 +12,7 @@ use crate::learn::extract::select::is_day;
 use crate::learn::language::form;
 use crate::recall::plan::time::words::among;
 
-/// Whether every sentence of `new` says no more than one sentence of `known`.
+/// Whether every sentence of `new` adds nothing to some sentence of `known`.
 pub(super) fn says_nothing_new(new: &AnalysedText, known: &AnalysedText) -> bool {
     let tabled = new.tabled && known.tabled;
     let within = |(sentence, sense): (&Vec<TextItem>, &SentenceForm)| {
@@ -187,7 +187,7 @@ fn stands_alone(items: &[&TextItem], other: &[&TextItem]) -> Option<std::ops::Ra
     (last + 1 - first == own.len() && own.len() <= 3).then_some(first..last + 1)
 }
 
-/// Whether a value may be no more than a name: a bare number or a code, and not a date, a time or a quantity.
+/// Whether a value may be just a name: a bare number or a code, and not a date, a time or a quantity.
 fn is_label(key: &str) -> bool {
     let digits = key.trim_end_matches(char::is_alphabetic);
     let unit = &key[digits.len()..];

@@ -67,7 +67,7 @@ impl Engine {
             statement.reading.claim().is_some_and(|claim| claim.single) && visibility_group(&addition.memory).is_none();
         for attempt in 1.. {
             let known = self.neighbours(&visible, &addition, None).await?;
-            // Whoever sees only some of them cannot tell what else there is.
+            // A caller who sees only some of them must not learn what else exists.
             let whole = single && visible.categories().is_none() && known.len() < CLAIMED;
             addition.seen = whole.then(|| known.iter().map(|one| one.id).collect());
             let decision = reconcile(&statement, &known, &self.config.bands);

@@ -73,7 +73,7 @@ const NUMBERS: &str = "\
     семьдесят, восемьдесят, девяносто, сто, двести, триста, тысяч*, миллион*, миллиард*, дюжин*, пара, пару, половин*, \
     полтора, полторы, дважды, трижды, ноль";
 
-/// Words before "one" that make it stand for a thing.
+/// Words before "one" that make it refer to a thing.
 const NO_NUMBER: &str = "no, the, this, that, which, any, every, each, another, some, last";
 
 /// Whether a text names a number: a digit or a number word.
