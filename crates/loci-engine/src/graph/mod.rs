@@ -15,57 +15,57 @@ use serde::{Deserialize, Serialize};
 pub use import::GraphImportReport;
 pub(crate) use record::{is_part, key_of, subject};
 
-/// A thing that is known.
+/// An entity.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GraphEntity {
     /// Its name.
     pub name: String,
-    /// What sort of thing it is, in free words.
+    /// Its type, in free words.
     pub entity_type: String,
-    /// What is said of it, in the order in which it was.
+    /// Its observations, in the order in which they were added.
     pub observations: Vec<String>,
 }
 
-/// What stands between two names.
+/// A relation between two entities.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GraphRelation {
-    /// Where it starts.
+    /// The name of the first entity.
     pub from: String,
-    /// Where it ends.
+    /// The name of the second entity.
     pub to: String,
-    /// What it says.
+    /// The type of the relation, in active voice.
     pub relation_type: String,
 }
 
-/// Entities and relations, each in the order in which they were made.
+/// Entities and relations, each in the order in which they were added.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Graph {
-    /// The things.
+    /// The entities.
     pub entities: Vec<GraphEntity>,
-    /// What stands between them.
+    /// The relations.
     pub relations: Vec<GraphRelation>,
 }
 
-/// What is said of an entity: to be added or to be taken away.
+/// Observations of an entity, to be added or deleted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EntityObservations {
     /// The name of the entity.
     pub entity_name: String,
-    /// What is said; those who take it away call it `observations`.
+    /// The observations; requests to delete call them `observations`.
     #[serde(alias = "observations")]
     pub contents: Vec<String>,
 }
 
-/// What was new of what was said.
+/// The observations that were new.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AddedObservations {
     /// The name of the entity.
     pub entity_name: String,
-    /// What was added.
+    /// The observations that were added.
     pub added_observations: Vec<String>,
 }

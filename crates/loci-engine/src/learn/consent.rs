@@ -21,21 +21,21 @@ use crate::write::reconcile::{Decision, claim_key, reconcile};
 use crate::write::remember::receipt;
 use crate::{Engine, Result};
 
-/// Where a proposal says what it is about.
+/// The metadata field of a proposal that describes its subject.
 const CONSENT: &str = "consent";
 /// Number of proposals that are read from the store at once.
 const PROPOSALS_PER_READ: usize = 1_000;
 
-/// What a proposal is about.
+/// The subject of a proposal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ProposalSubject {
-    /// The side of the user that it tells.
+    /// The field of the user that it reveals.
     pub field: String,
-    /// Whether it must be decided, or is known after enough signals.
+    /// Whether a decision is required; otherwise it holds after enough observations.
     pub sensitive: bool,
-    /// How often it was signalled.
+    /// Number of observations.
     pub signals: u32,
 }
 
@@ -44,17 +44,17 @@ pub struct ProposalSubject {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Proposal {
-    /// The memory that it would be.
+    /// The proposed memory.
     pub memory: Memory,
-    /// What it is about.
+    /// Its subject.
     #[serde(flatten)]
     pub asked: ProposalSubject,
-    /// When it lapses.
+    /// When it expires.
     #[cfg_attr(feature = "schema", schema(required))]
     pub lapses_at: Option<Timestamp>,
 }
 
-/// What asking for consent comes to.
+/// The result of the consent check.
 pub(crate) struct ConsentOutcome {
     /// The changes.
     pub(crate) actions: Vec<Action>,
@@ -64,7 +64,7 @@ pub(crate) struct ConsentOutcome {
     pub(crate) new: bool,
 }
 
-/// A proposal of the round that is under way.
+/// A proposal of the current consolidation.
 pub(crate) struct PendingProposal {
     pub(crate) id: MemoryId,
     pub(crate) hash: ContentHash,
@@ -73,13 +73,13 @@ pub(crate) struct PendingProposal {
 }
 
 impl PendingProposal {
-    /// Whether a statement says the same again.
+    /// Whether a statement repeats it.
     fn is_same(&self, claim: Option<&Claim>, memory: &Memory) -> bool {
         let value = |claim: &Claim| (claim.subject.clone(), claim.attribute, claim.value.clone());
         self.hash == memory.content_hash || claim.is_some() && self.claim.as_ref().map(value) == claim.map(value)
     }
 
-    /// Whether a statement gives another value, of which there is one at a time.
+    /// Whether a statement gives another value of a single-valued attribute.
     fn is_replaced_by(&self, claim: Option<&Claim>) -> bool {
         let (Some(own), Some(claim)) = (&self.claim, claim) else { return false };
         claim.single && own.subject == claim.subject && own.attribute == claim.attribute
@@ -114,7 +114,7 @@ impl Engine {
         Ok(proposal(memory))
     }
 
-    /// Accepts a proposal: it is known from now on, and takes the place of what it contradicts.
+    /// Accepts a proposal: it holds from now on, and replaces what it contradicts.
     pub async fn accept(&self, caller: &Caller, id: MemoryId) -> Result<Receipt> {
         policy::require_writer(caller)?;
         let visible = self.visible(caller, None).await?;
@@ -152,7 +152,7 @@ impl Engine {
         Ok(receipt)
     }
 
-    /// Rejects a proposal: it is never known.
+    /// Rejects a proposal: it never holds.
     pub async fn reject(&self, caller: &Caller, id: MemoryId, reason: Option<&str>) -> Result<Receipt> {
         policy::require_writer(caller)?;
         let visible = self.visible(caller, None).await?;
@@ -206,7 +206,7 @@ impl Engine {
         Ok(sources.iter().filter(|turn| turn.state == State::Archived).map(|turn| turn.id).collect())
     }
 
-    /// Whether a statement tells something that its speaker must agree to.
+    /// Whether a statement reveals something that its speaker must agree to.
     fn is_sensitive(&self, candidate: &LearningCandidate) -> bool {
         let rules = &self.config.consent;
         rules.enabled
@@ -214,7 +214,7 @@ impl Engine {
             && candidate.field.is_some_and(|field| rules.sensitive.iter().any(|listed| listed == field))
     }
 
-    /// Takes away whom and what a sentence names that waits for consent: they wait with it.
+    /// Removes the mentions of sentences that wait for consent: they wait with them.
     pub(crate) fn withhold_names(&self, found: &mut Extraction) {
         for candidate in found.candidates.iter().filter(|one| self.is_sensitive(one)) {
             for (_, mentions) in found.mentions.iter_mut().filter(|(turn, _)| candidate.from.contains(turn)) {
@@ -301,7 +301,7 @@ impl Engine {
     }
 }
 
-/// Proposals, whatever else is known.
+/// A filter for proposals.
 pub(crate) fn proposed(at: Timestamp) -> Filter {
     Filter { states: vec![State::Proposed], ..Filter::at(at) }
 }
@@ -312,7 +312,7 @@ fn signalled(one: &PendingProposal) -> Action {
     Action::Revise(Box::new(Revision { id: one.id, expect: None, patch, vector: None, jobs: Vec::new() }))
 }
 
-/// Nothing is asked of it any more.
+/// Clears the request for consent.
 fn consented(id: MemoryId) -> Action {
     let metadata = Some(Map::from_iter([(CONSENT.to_owned(), Value::Null)]));
     let patch = Patch { metadata, ..Patch::default() };

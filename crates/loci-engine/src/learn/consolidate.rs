@@ -29,12 +29,12 @@ use crate::{Engine, NewMemory, Result};
 
 /// Number of turns that are read and committed together.
 const TURNS_PER_COMMIT: usize = 200;
-/// The same where a language model reads them, so that little is paid for twice.
+/// The same with a language model: smaller, so that a retry repeats few calls.
 const TURNS_WITH_MODEL: usize = 20;
-/// Entities of a scope that are known by name.
+/// Maximum number of entities of a scope that are loaded.
 const ENTITIES: usize = 2_000;
 
-/// The source type of what was learned.
+/// The source type of learned memories.
 pub(crate) const LEARNED: &str = "consolidation";
 
 /// Whether a memory was learned from a conversation.
@@ -42,39 +42,39 @@ pub(crate) fn is_learned(memory: &Memory) -> bool {
     memory.source.as_ref().is_some_and(|source| source.kind == LEARNED)
 }
 
-/// What a session taught.
+/// The result of a consolidation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ConsolidationReport {
-    /// Turns that were read.
+    /// Number of turns that were read.
     pub turns: usize,
-    /// Sentences that were chosen.
+    /// Number of sentences that were selected.
     pub candidates: usize,
-    /// Memories that are new.
+    /// Number of new memories.
     pub added: usize,
-    /// Memories that were replaced.
+    /// Number of replaced memories.
     pub superseded: usize,
     /// Number of sentences that add nothing to known memories.
     pub skipped: usize,
-    /// Sentences that wait for consent.
+    /// Number of sentences that wait for consent.
     pub proposed: usize,
-    /// Memories that were linked because they may contradict each other.
+    /// Number of memories that were linked because they may contradict each other.
     pub linked: usize,
-    /// Entities that are new or have new names.
+    /// Number of entities that are new or have new names.
     pub entities: usize,
-    /// What a language model wrote and was refused, by reason.
+    /// Number of refused statements of a language model, by reason.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub refused: BTreeMap<String, usize>,
-    /// Requests to remember something for which nothing was found to keep.
+    /// Requests to remember something for which no content was found.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missed: Vec<String>,
-    /// Until when the rest waits, because the daily cap is reached.
+    /// Until when the remaining turns wait, because the daily cap is reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits_until: Option<Timestamp>,
 }
 
-/// One round of learning, as it grows.
+/// One round of consolidation, as it is built up.
 struct ConsolidationRun<'a> {
     tenant: &'a Tenant,
     session: &'a Session,
@@ -83,16 +83,16 @@ struct ConsolidationRun<'a> {
     /// What recall returned to the thread.
     returned: Vec<Memory>,
     entities: EntityRegister,
-    /// What this round has added, which later statements meet as well.
+    /// The statements added by this round, with which later ones are compared as well.
     fresh: Vec<(KnownStatement, Option<Vector>)>,
-    /// What this round has proposed.
+    /// The proposals of this round.
     pending: Vec<PendingProposal>,
     changes: Vec<Change>,
     report: ConsolidationReport,
 }
 
 impl Engine {
-    /// Learns from a session, as far as that has not been done. Doing it twice does it once.
+    /// Learns from a session, from the first turn that was not read yet. Idempotent.
     pub async fn consolidate(&self, caller: &Caller, scope: &Scope, session: &str) -> Result<ConsolidationReport> {
         policy::require_operator(caller, "learns from sessions")?;
         let visible = policy::visible_for_maintenance(&caller.tenant, scope);
@@ -120,8 +120,8 @@ impl Engine {
         }
     }
 
-    /// Lets a session be learned from again, from its first turn, after rules or a model have improved. What is known
-    /// already is not added twice.
+    /// Resets a session so that it is learned from again, from its first turn, after rules or a model have improved.
+    /// Known statements are not added twice.
     pub async fn learn_again(&self, caller: &Caller, name: &str) -> Result<()> {
         policy::require_writer(caller)?;
         let filter = SessionFilter { session_id: Some(name.to_owned()), ..SessionFilter::default() };
@@ -193,8 +193,8 @@ impl Engine {
         Ok(lesson.report)
     }
 
-    /// What these turns say that is worth keeping, and how many of them were read: all, unless the tokens of a language
-    /// model run out.
+    /// Extracts candidates from these turns. Returns also how many turns were read: all, unless the tokens of a
+    /// language model run out.
     async fn candidates(
         &self,
         tenant: &Tenant,
@@ -225,14 +225,14 @@ impl Engine {
         Ok((found, rewritten.read))
     }
 
-    /// How much may still be learned for a user today.
+    /// How many memories may still be learned for a user today.
     async fn left_today(&self, visible: &Visible, scope: &Scope, at: Timestamp) -> Result<usize> {
         let notes = self.store.notes(visible, &scope.space(), &[learned_key(at)], at).await?;
         let today: f64 = notes.iter().filter_map(|(_, count)| count.as_f64()).sum();
         Ok((f64::from(self.config.learning.writes_per_user_per_day) - today).max(0.0) as usize)
     }
 
-    /// The memories that the candidates would be, with their vectors.
+    /// The memories of the candidates, with their vectors.
     async fn drafts(&self, lesson: &ConsolidationRun<'_>, candidates: &[LearningCandidate]) -> Result<Vec<Addition>> {
         let scope = &lesson.session.scope;
         let mut caller = Caller { tenant: lesson.tenant.clone(), ..Caller::new(scope.identifiers()) };
@@ -280,7 +280,7 @@ impl Engine {
         Ok(additions)
     }
 
-    /// What a learned memory says of itself. A quotation has the day on which it was said; a rewritten one has none.
+    /// The metadata of a learned memory. A quotation has the day on which it was said; a rewritten one has none.
     fn metadata_of(&self, candidate: &LearningCandidate) -> Map<String, serde_json::Value> {
         let mut metadata = Map::from_iter([("pattern".to_owned(), json!(candidate.pattern))]);
         if candidate.quoted {
@@ -296,7 +296,7 @@ impl Engine {
         metadata
     }
 
-    /// Finds the place of one statement.
+    /// Reconciles one statement.
     async fn place(
         &self,
         lesson: &mut ConsolidationRun<'_>,
@@ -347,7 +347,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Writes what a decision means. Returns the memory that now says it.
+    /// Writes a decision. Returns the memory that now has the statement.
     async fn write(
         &self,
         lesson: &mut ConsolidationRun<'_>,
@@ -383,7 +383,7 @@ impl Engine {
         Ok(id)
     }
 
-    /// Names what the turns speak of; each turn counts once.
+    /// Records the entities that the turns mention; each turn counts once.
     fn mention_turns(
         &self,
         lesson: &mut ConsolidationRun<'_>,
@@ -409,7 +409,7 @@ impl Engine {
         named
     }
 
-    /// Its sources, and the things it names.
+    /// Adds sources and entities of a memory.
     fn attach(
         &self,
         lesson: &mut ConsolidationRun<'_>,
@@ -429,7 +429,7 @@ impl Engine {
         }
     }
 
-    /// What the round comes to: counts, further work, and the mark.
+    /// Adds counts, further jobs and the mark.
     fn finish(&self, lesson: &mut ConsolidationRun<'_>, last: &Memory) {
         let (scope, at) = (lesson.session.scope.clone(), lesson.at);
         let written = lesson.report.added + lesson.report.superseded;
@@ -458,7 +458,8 @@ impl Engine {
     }
 }
 
-/// Counts of what was learned, of what a language model wrote and was refused, and of requests that nothing was found for.
+/// Keys of the counts of learned statements, of refused statements of a language model, and of requests without
+/// content.
 pub(crate) const WRITTEN: &str = "learned";
 pub(crate) const REFUSED: &str = "learned refused";
 pub(crate) const MISSED: &str = "learned missed";
@@ -516,7 +517,7 @@ impl ConsolidationReport {
     }
 }
 
-/// Drops what is over the number that may be learned from one turn. What someone asked for is kept.
+/// Drops candidates above the limit of one turn. Explicit requests are kept.
 fn keep_few(candidates: &mut Vec<LearningCandidate>, most: u32) {
     let mut by_turn: HashMap<MemoryId, u32> = HashMap::new();
     candidates.retain(|candidate| {
@@ -527,7 +528,7 @@ fn keep_few(candidates: &mut Vec<LearningCandidate>, most: u32) {
     });
 }
 
-/// Drops the candidates of turns that are over the cap. Returns how many turns are learned from now.
+/// Drops the candidates of turns above the daily cap. Returns the number of turns that are learned from now.
 fn within_cap(candidates: &mut Vec<LearningCandidate>, turns: &[Memory], left: usize, most: usize) -> usize {
     if candidates.len() <= left {
         return turns.len();
@@ -559,7 +560,7 @@ fn cosine(a: Option<&Vector>, b: Option<&Vector>) -> Option<f64> {
     (a.model == b.model).then(|| f64::from(loci_models::dot(&a.values, &b.values)).max(0.0))
 }
 
-/// The count of what was learned on a day.
+/// The key of the number of memories learned on a day.
 fn learned_key(at: Timestamp) -> String {
     format!("learned {}", &at.to_string()[..10])
 }

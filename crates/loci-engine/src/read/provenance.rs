@@ -8,36 +8,36 @@ use crate::access::policy::Caller;
 use crate::write::contradict::NewerStatement;
 use crate::{Engine, Result};
 
-/// A chain longer than this is cut.
+/// Maximum length of the chain in the report.
 const LONGEST_CHAIN: usize = 100;
 
 /// Maximum number of ledger entries in the report.
 const MAX_HISTORY: usize = 100;
 
-/// Where a memory comes from.
+/// The provenance of a memory.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Provenance))]
 #[serde(rename_all = "camelCase")]
 pub struct ProvenanceReport {
     /// The memory.
     pub memory: Memory,
-    /// The memories it was learned from.
+    /// The memories that it was learned from.
     pub sources: Vec<Memory>,
-    /// All versions of what it says, oldest first, this one among them.
+    /// All versions of it, oldest first, including this one.
     pub chain: Vec<Memory>,
-    /// The things it speaks of.
+    /// The entities that it mentions.
     pub entities: Vec<Entity>,
     /// Its other links.
     pub edges: Vec<Edge>,
-    /// What was said later and may contradict it.
+    /// The later statement that may contradict it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newer: Option<NewerStatement>,
-    /// What happened to it, oldest first.
+    /// Its ledger entries, oldest first.
     pub history: Vec<LedgerEntry>,
 }
 
 impl Engine {
-    /// Tells where a memory comes from.
+    /// Returns the provenance of a memory.
     pub async fn explain(&self, caller: &Caller, id: MemoryId) -> Result<ProvenanceReport> {
         let visible = self.visible(caller, None).await?;
         let Some(memory) = self.store.fetch(&visible, &[id]).await?.pop() else {

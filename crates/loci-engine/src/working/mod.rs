@@ -30,7 +30,7 @@ use crate::access::policy::{self, Caller};
 use crate::access::redact::Pass;
 use crate::{Engine, Result, Turn, optional_instant};
 
-/// The longest vector of an entry.
+/// Maximum number of dimensions of the vector of an entry.
 const DIMENSIONS: usize = 16_384;
 
 /// A message for working memory. Only the content is required.
@@ -40,37 +40,37 @@ const DIMENSIONS: usize = 16_384;
 pub struct NewMessage {
     /// The text.
     pub content: String,
-    /// In which role: `user`, `assistant`, `tool`, `system`.
+    /// The role: `user`, `assistant`, `tool` or `system`.
     pub role: Option<String>,
-    /// Who said it.
+    /// The person or agent that said it.
     pub actor_id: Option<String>,
     /// The thread. Default: the session, or the agent.
     pub thread_id: Option<String>,
     /// When it was said: an instant, or a day. Default: now.
     #[serde(deserialize_with = "optional_instant")]
     pub created_at: Option<Timestamp>,
-    /// Anything else, by name.
+    /// Further fields, by name.
     pub metadata: Map<String, Value>,
     /// Its vector, if the caller has one.
     pub embedding: Option<Vec<f32>>,
-    /// Whether its vector is made, so that it is found by meaning; the caller waits for the model.
+    /// Whether its vector is computed while the caller waits, so that it is found by similarity.
     pub embed: bool,
 }
 
-/// What a tool answered, for working memory.
+/// A tool result for working memory.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct NewToolResult {
-    /// The call that asked for it; a second answer to the same call takes the place of the first.
+    /// The id of the tool call. A second result of the same call replaces the first.
     pub call_id: String,
-    /// The tool.
+    /// The name of the tool.
     pub tool: Option<String>,
-    /// The answer: text, or any JSON.
+    /// The result: text, or any JSON.
     pub content: Value,
     /// Its vector, if the caller has one.
     pub embedding: Option<Vec<f32>>,
-    /// Whether its vector is made, so that it is found by meaning; the caller waits for the model.
+    /// Whether its vector is computed while the caller waits, so that it is found by similarity.
     pub embed: bool,
 }
 
@@ -78,12 +78,12 @@ pub struct NewToolResult {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AppendReceipt {
-    /// Whether something is new, was replaced, or is as it was.
+    /// Whether the entry is new, was replaced, or is unchanged.
     pub event: Outcome,
     /// The message, if one was appended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<Arc<WorkingMessage>>,
-    /// The result of a tool, if one was put in.
+    /// The tool result, if one was stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_result: Option<Arc<ToolResult>>,
     /// The scratchpad, if it was set.
@@ -92,7 +92,7 @@ pub struct AppendReceipt {
     /// Number of messages in working memory after the write.
     #[serde(rename = "messageCount")]
     pub messages: usize,
-    /// Number of messages that were kept as turns because there were too many tokens.
+    /// Number of messages that were stored as turns because of the token limit.
     #[serde(rename = "flushedCount")]
     pub flushed: usize,
     /// The names of the patterns that were masked.
@@ -115,34 +115,34 @@ impl AppendReceipt {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct WorkingView {
-    /// The messages that were not kept as turns yet, oldest first.
+    /// The messages that were not stored as turns yet, oldest first.
     #[cfg_attr(feature = "schema", schema(value_type = Vec<WorkingMessage>))]
     pub messages: Vec<Arc<WorkingMessage>>,
-    /// The results of tools, by the call.
+    /// The tool results, by call.
     #[cfg_attr(feature = "schema", schema(value_type = Vec<ToolResult>))]
     pub tool_results: Vec<Arc<ToolResult>>,
-    /// What the agent has noted for itself.
+    /// The scratchpad of the agent.
     pub scratchpad: String,
-    /// The tokens of the messages.
+    /// Number of tokens of the messages.
     pub tokens: u64,
-    /// What did not work.
+    /// Parts of working memory that failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub degraded: Vec<String>,
 }
 
-/// What was erased of a user outside the store.
+/// What was erased of a user outside of the store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ErasedTiers {
-    /// Working memories in this process.
+    /// Number of working memories in this process.
     pub working: usize,
     /// Number of working memories and sessions in the tier, of all processes.
     pub tier: usize,
 }
 
 impl Engine {
-    /// Puts a message at the end. When there are too many tokens, the messages are kept as turns first; if that
-    /// fails they stay, and the answer says so.
+    /// Appends a message. Above the token limit, messages are stored as turns first; if that fails they stay, and the
+    /// receipt says so.
     pub async fn append(&self, caller: &Caller, new: NewMessage) -> Result<AppendReceipt> {
         policy::require_writer(caller)?;
         let place = policy::working_key(caller)?;
@@ -177,7 +177,7 @@ impl Engine {
         })
     }
 
-    /// Puts in what a tool answered.
+    /// Stores a tool result.
     pub async fn put_tool_result(&self, caller: &Caller, new: NewToolResult) -> Result<AppendReceipt> {
         policy::require_writer(caller)?;
         let place = policy::working_key(caller)?;
@@ -235,7 +235,7 @@ impl Engine {
         Ok(AppendReceipt { scratchpad: Some(text), ..AppendReceipt::new(event, messages, redacted, degraded) })
     }
 
-    /// What is there, as a snapshot.
+    /// A snapshot of working memory.
     pub async fn working(&self, caller: &Caller) -> Result<Arc<WorkingMemory>> {
         let place = policy::working_key(caller)?;
         if self.working.mirror.is_none() && self.working.find(&place).is_none() {
@@ -261,7 +261,7 @@ impl Engine {
         })
     }
 
-    /// Empties it, here and in the tier. Messages that were not kept as turns are gone.
+    /// Clears working memory, here and in the tier. Messages that were not stored as turns are lost.
     pub async fn clear_working(&self, caller: &Caller) -> Result<()> {
         policy::require_writer(caller)?;
         let place = policy::working_key(caller)?;
@@ -277,9 +277,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Clears everything of a user that lies outside the store: here, and in the tier also what other processes
-    /// made. Those drop what they still hold instead of keeping it. What waits to be written is written first, so
-    /// erase what is in the store after this.
+    /// Clears all data of a user outside of the store: in this process, and in the tier also that of other processes,
+    /// which then drop what they hold. Queued writes are written first, so erase the data in the store after this.
     pub async fn erase_working(&self, caller: &Caller, user: &str) -> Result<ErasedTiers> {
         policy::require_user(caller, user)?;
         let tenant = caller.tenant.name();
@@ -300,14 +299,14 @@ impl Engine {
         Ok(ErasedTiers { working, tier })
     }
 
-    /// What does not work of it at the moment; nothing is asked for this.
+    /// The last error of the tier, without asking it.
     pub fn working_degraded(&self) -> Vec<String> {
         let problem = self.working.mirror.as_ref().and_then(Mirror::problem);
         problem.map(|problem| format!("tier: {problem}")).into_iter().collect()
     }
 
-    /// Changes the working memory at a place, which is made if there is none. The change tells how many bytes came
-    /// and went.
+    /// Changes the working memory of a key, which is created if absent. The change returns how many bytes were added
+    /// and removed.
     async fn changed(
         &self,
         place: &WorkingKey,
@@ -342,8 +341,8 @@ impl Engine {
         }
     }
 
-    /// The working memory at a place, with what the tier knows of it. One that was idle for too long is kept as turns
-    /// and begins anew.
+    /// The working memory of a key, with what the tier holds of it. One that was idle for too long is stored as turns
+    /// and starts empty.
     async fn slot(&self, place: &WorkingKey, caller: &Caller) -> Arc<WorkingBuffer> {
         loop {
             let now = self.now();
@@ -364,7 +363,7 @@ impl Engine {
         }
     }
 
-    /// Reads back what the tier knows.
+    /// Loads the content of the tier.
     async fn load(&self, slot: &WorkingBuffer, mirror: &Mirror) {
         // What was taken away must not come back because the tier has not heard of it yet.
         mirror.caught_up().await;
@@ -384,7 +383,7 @@ impl Engine {
         self.working.grew(state.bytes() - before);
     }
 
-    /// Checks a message and makes the entry of it: it could be taken in as a turn as it is.
+    /// Validates a message and makes its entry, so that it can later be stored as a turn.
     async fn message(&self, place: &WorkingKey, new: NewMessage) -> Result<(WorkingMessage, Vec<String>)> {
         let mut turn = Turn {
             thread_id: new.thread_id.clone().unwrap_or_else(|| flush::thread(place)),
@@ -434,7 +433,7 @@ impl Engine {
         Ok((result, pass.found()))
     }
 
-    /// The vector of an entry: as it was given, or made if that is asked for.
+    /// The vector of an entry: the given one, or a computed one on request.
     async fn vector_of(&self, text: &str, given: Option<Vec<f32>>, make: bool) -> Result<Option<Arc<[f32]>>> {
         let Some(given) = given else {
             let made = if make { self.embed_text(text).await } else { None };
@@ -450,7 +449,7 @@ impl Engine {
     }
 }
 
-/// The longest scratchpad, in characters.
+/// Maximum length of a scratchpad, in characters.
 const SCRATCHPAD: usize = 1 << 20;
 
 fn grown(before: usize, after: usize) -> (usize, usize) {
@@ -462,7 +461,7 @@ fn full() -> Error {
         .hint("clear what is not needed, or raise working.bytes")
 }
 
-/// The tier did not do what only it can do.
+/// The error for a failure of the tier where it is required.
 fn away(error: loci_store::tier::TierError) -> Error {
     Error::new(error.kind(), error.to_string()).hint("ask again when it answers; `/readyz` shows how it is")
 }

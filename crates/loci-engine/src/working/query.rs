@@ -19,12 +19,12 @@ const DEFAULT_RESULTS: usize = 10;
 /// Maximum number of results in one answer: a page, and one more that shows that another page follows.
 const MAX_RESULTS: usize = 1_001;
 
-/// A question to working memory.
+/// A query of working memory.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WorkingQuery {
-    /// The question.
+    /// The query.
     pub query: String,
-    /// Its vector, if the caller has one; else the model makes it.
+    /// Its vector. Default: computed by the model.
     pub embedding: Option<Vec<f32>>,
     /// Number of results to skip from the start of the list.
     pub offset: usize,
@@ -32,18 +32,18 @@ pub struct WorkingQuery {
     pub limit: Option<usize>,
 }
 
-/// How something was found.
+/// How an entry was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum FoundBy {
     /// By the cosine of two vectors.
     Similarity,
-    /// By the share of the question's words in it.
+    /// By the share of the query's words in it.
     Words,
 }
 
-/// Something that is about the question.
+/// An entry that matches the query.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
@@ -52,18 +52,18 @@ pub struct WorkingHit {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<WorkingMessage>))]
     pub message: Option<Arc<WorkingMessage>>,
-    /// The result of a tool, if it is one.
+    /// The tool result, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<ToolResult>))]
     pub tool_result: Option<Arc<ToolResult>>,
-    /// How near it is: a cosine, or a share of words.
+    /// The similarity: a cosine, or a share of words.
     pub score: f64,
     /// How it was found.
     pub found_by: FoundBy,
 }
 
 impl Engine {
-    /// What is before the agent about a question, best first.
+    /// The entries of working memory that match a query, best first.
     pub async fn query_working(&self, caller: &Caller, asked: WorkingQuery) -> Result<Vec<WorkingHit>> {
         let place = policy::working_key(caller)?;
         let limit = asked.limit.unwrap_or(DEFAULT_RESULTS);
@@ -100,7 +100,7 @@ impl Engine {
         Ok(hits.into_iter().skip(asked.offset).take(limit).collect())
     }
 
-    /// The vector of a question, if there is a model and something to ask.
+    /// The vector of the query, if there is a model and the query is not empty.
     pub(super) async fn question(&self, text: &str) -> Option<Arc<[f32]>> {
         if text.trim().is_empty() {
             return None;
@@ -108,7 +108,7 @@ impl Engine {
         self.embed_question(text).await.map(|(vector, _)| vector.values.into())
     }
 
-    /// How many of the terms are in a text, as a share.
+    /// The share of the terms that a text contains.
     pub(super) fn share(&self, terms: &[String], text: &str) -> f64 {
         let own = self.analyser.terms(text);
         let found = terms.iter().filter(|term| own.contains(term)).count();
@@ -121,7 +121,7 @@ fn by_words(score: f64, message: Option<&Arc<WorkingMessage>>, result: Option<&A
     (score > 0.0).then_some(WorkingHit { message, tool_result, score, found_by: FoundBy::Words })
 }
 
-/// The entries whose vectors are nearest.
+/// The entries with the nearest vectors.
 fn nearest(state: &BufferState, vector: &[f32], limit: usize) -> Vec<WorkingHit> {
     let Some(vectors) = &state.vectors else { return Vec::new() };
     let found = vectors.nearest(&Query::new(vector), limit, &|_| true);

@@ -28,29 +28,29 @@ const DEFAULT_ENTRIES: usize = 20;
 const MAX_LISTED_ENTRIES: usize = 1_001;
 /// Number of entries, the latest ones, that a query compares.
 const MAX_COMPARED_ENTRIES: usize = 1_000;
-/// More than a session ever has.
+/// Larger than any number of entries of a session.
 const ALL: usize = 1_000_000;
 /// Maximum lifetime of a session, in seconds: a year.
 const MAX_SESSION_SECONDS: u64 = 366 * 24 * 60 * 60;
 
-/// Something for the entries of a session. Only the content is required.
+/// A new entry of a session. Only the content is required.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct NewEntry {
     /// The text.
     pub content: String,
-    /// Its id: a second entry with the same one takes the place of the first. None: a new one.
+    /// Its id. An entry with the same id is replaced. Default: a new one.
     pub id: Option<String>,
     /// The importance, 0 to 1. Default: estimated from the text.
     pub importance: Option<f64>,
     /// Lifetime of the session from now on, in seconds. Default: as configured.
     pub ttl_seconds: Option<u64>,
-    /// Anything else, by name.
+    /// Further fields, by name.
     pub metadata: Map<String, Value>,
     /// Its vector, if the caller has one.
     pub embedding: Option<Vec<f32>>,
-    /// Whether its vector is made, so that it is found by meaning; the caller waits for the model.
+    /// Whether its vector is computed while the caller waits, so that it is found by similarity.
     pub embed: bool,
 }
 
@@ -61,19 +61,19 @@ pub struct NewEntry {
 pub struct Entry {
     /// Its id.
     pub id: String,
-    /// When it was put in.
+    /// When it was stored.
     #[serde(rename = "createdAt")]
     pub at: Timestamp,
-    /// How much it matters.
+    /// The importance, 0 to 1.
     pub importance: f64,
     /// The text.
     pub content: String,
-    /// Anything else, by name.
+    /// Further fields, by name.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
 }
 
-/// An entry that is about a question.
+/// An entry that matches a query.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
@@ -81,31 +81,31 @@ pub struct EntryHit {
     /// The entry.
     #[serde(flatten)]
     pub entry: Entry,
-    /// How near it is: a cosine, or a share of words.
+    /// The similarity: a cosine, or a share of words.
     pub score: f64,
     /// How it was found.
     pub found_by: FoundBy,
 }
 
-/// What became of an entry.
+/// The result of storing an entry.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct EntryReceipt {
     /// Whether the entry is new, or replaced one with the same id.
     pub event: Outcome,
-    /// The entry as it is kept.
+    /// The stored entry.
     pub entry: Entry,
-    /// What was masked.
+    /// The names of the patterns that were masked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub redacted: Vec<String>,
-    /// What did not work, while the entry is there all the same.
+    /// Parts of the work that failed, although the entry was stored.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub degraded: Vec<String>,
 }
 
 impl Engine {
-    /// Puts an entry into a session.
+    /// Stores an entry of a session.
     pub async fn put_entry(&self, caller: &Caller, session: &str, new: NewEntry) -> Result<EntryReceipt> {
         policy::require_writer(caller)?;
         let key = policy::session_key(caller, session)?;
@@ -171,8 +171,8 @@ impl Engine {
         Ok(entry.map(|(entry, _)| entry).ok_or_else(missing)?)
     }
 
-    /// The entries of a session about a question, best first: by meaning where both have a vector, else by
-    /// words. The latest thousand are looked at.
+    /// The entries of a session that match a query, best first: by vectors where both have one, otherwise by words.
+    /// The latest thousand are compared.
     pub async fn query_entries(
         &self,
         caller: &Caller,
@@ -202,8 +202,8 @@ impl Engine {
         Ok(hits.into_iter().skip(offset).take(limit).collect())
     }
 
-    /// Remembers for its user what matters of a session that ends, and drops the rest; how many were remembered.
-    /// None if there were no entries.
+    /// Promotes the important entries of a session that ends to memories of its user, and drops the rest. Returns the
+    /// number of promoted entries, or `None` if there were no entries.
     pub(crate) async fn end_entries(&self, caller: &Caller, name: &str, known: &[Session]) -> Result<Option<usize>> {
         let Some(tier) = &self.tier else { return Ok(None) };
         // Who sees only some categories reaches no entries, and so ends none.
@@ -257,8 +257,8 @@ impl Engine {
     }
 }
 
-/// Where a session of this name may have entries: for the caller, and for everyone in whose name it is known. An
-/// agent may have spoken in it without being named in its scope.
+/// The keys under which a session of this name may have entries: for the caller, and for all scopes of the session.
+/// An agent may have written to it without being named in its scope.
 fn session_keys(caller: &Caller, name: &str, known: &[Session]) -> Vec<SessionKey> {
     let tenant = caller.tenant.name();
     let whose = std::iter::once(caller.identifiers.clone()).chain(known.iter().map(|one| one.scope.identifiers()));
@@ -291,7 +291,7 @@ fn kept(entry: &Entry, embedding: Option<&[f32]>) -> SessionEntry {
     SessionEntry { id: entry.id.clone(), at: entry.at, importance: entry.importance, value }
 }
 
-/// An entry read back; none if this version did not write it.
+/// Parses a stored entry. `None` if this version did not write it.
 fn read(kept: SessionEntry) -> Option<(Entry, Option<Arc<[f32]>>)> {
     let embedding = kept.value["embedding"].as_str().and_then(decoded);
     let content = kept.value["content"].as_str()?.to_owned();

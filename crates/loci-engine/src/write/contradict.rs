@@ -25,7 +25,7 @@ use crate::{Engine, Result};
 pub struct NewerStatement {
     /// Its id.
     pub id: MemoryId,
-    /// What it says, as it is shown.
+    /// Its rendered text.
     pub text: String,
     /// When it was said.
     pub said_at: Timestamp,
@@ -79,7 +79,7 @@ impl Engine {
         Ok(found)
     }
 
-    /// Settles which of two linked memories holds. What does not is kept in the chain of the other.
+    /// Resolves which of two linked memories holds. The other is kept in its chain.
     pub async fn resolve(&self, caller: &Caller, one: MemoryId, other: MemoryId, keep: Keep) -> Result<Receipt> {
         policy::require_writer(caller)?;
         let visible = self.visible(caller, None).await?;

@@ -32,41 +32,41 @@ const NAME: &str = "maintenance";
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Step))]
 #[serde(rename_all = "snake_case")]
 pub enum MaintenanceStep {
-    /// Ends sessions that are quiet, and learns from those that are over.
+    /// Ends idle sessions, and learns from ended ones.
     Consolidate,
-    /// Lets confidence and relevance fade, and prunes what is used up.
+    /// Applies decay to confidence and relevance, and prunes memories without confidence.
     Decay,
-    /// Soft-deletes what has expired.
+    /// Soft-deletes expired memories.
     Expire,
-    /// Soft-deletes what was not used for long and matters little.
+    /// Soft-deletes memories that were unused for long and are unimportant.
     Ttl,
-    /// Lets proposals lapse that nobody decided on.
+    /// Expires proposals without a decision.
     Consent,
-    /// Soft-deletes what belonged to sessions that are long over.
+    /// Soft-deletes memories of sessions that ended long ago.
     Sessions,
-    /// Archives the weakest of those who have too many.
+    /// Archives the weakest memories of users above the cap.
     Caps,
-    /// Removes for good what was deleted long enough ago.
+    /// Removes memories for good that were soft-deleted long enough ago.
     Purge,
-    /// Makes one of what says the same.
+    /// Merges duplicates.
     Dedup,
-    /// Describes the things that are spoken of.
+    /// Describes entities.
     Enrich,
-    /// Finds what brought what about.
+    /// Finds causal links.
     Causal,
-    /// Finds what lies behind.
+    /// Finds insights.
     Insight,
-    /// Makes long conversations shorter.
+    /// Summarizes long conversations.
     #[serde(alias = "summarise")]
     Summarize,
-    /// Shortens long chains.
+    /// Collapses long chains.
     Collapse,
-    /// Sweeps up.
+    /// Compacts the store.
     Compact,
 }
 
 impl MaintenanceStep {
-    /// All of them, in their order.
+    /// All steps, in their order.
     pub const ALL: [MaintenanceStep; 15] = [
         MaintenanceStep::Consolidate,
         MaintenanceStep::Decay,
@@ -127,23 +127,23 @@ impl FromStr for MaintenanceStep {
     }
 }
 
-/// What is to be done.
+/// A maintenance request.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MaintainRequest {
-    /// Only plan, and change nothing.
+    /// Whether only the plan is returned and nothing is changed.
     pub dry_run: bool,
     /// The steps to run. Default: all.
     pub only: Vec<MaintenanceStep>,
-    /// As if it were then.
+    /// The instant that counts as now. Default: now.
     pub at: Option<Timestamp>,
 }
 
-/// What was done, or would be.
+/// What a run did, or would do.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MaintainReport {
-    /// The time that counted as now.
+    /// The instant that counted as now.
     #[serde(rename = "now")]
     pub at: Timestamp,
     /// Whether nothing was changed.
@@ -159,34 +159,34 @@ pub struct MaintainReport {
 pub struct StepReport {
     /// The step.
     pub step: MaintenanceStep,
-    /// How many changes.
+    /// Number of changes.
     pub changes: u64,
-    /// How many memories only have new scores.
+    /// Number of memories of which only the scores changed.
     pub aged: u64,
-    /// The first of the changes.
+    /// The first changes.
     pub planned: Vec<PlannedAction>,
-    /// What could not be done.
+    /// Errors of the step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
-/// One change of a plan.
+/// One planned change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PlannedAction {
-    /// The memory, if it is about one.
+    /// The memory, if the change concerns one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<MemoryId>,
-    /// What is done.
+    /// The action.
     pub action: String,
-    /// To what.
+    /// The object of the action.
     pub about: String,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
-/// A run that is under way.
+/// The current run.
 pub(crate) struct MaintenanceRun<'a> {
     pub(crate) caller: &'a Caller,
     pub(crate) at: Timestamp,
@@ -314,7 +314,7 @@ impl Engine {
         }
     }
 
-    /// Does the waiting jobs of a kind, or tells which they are.
+    /// Runs the waiting jobs of a kind, or lists them.
     async fn jobs_step(&self, run: &MaintenanceRun<'_>, step: MaintenanceStep, kind: JobKind) -> Result<StepReport> {
         let mut report = StepReport::new(step);
         for job in self.store.jobs(&run.caller.tenant, &["waiting"], usize::MAX).await? {
@@ -332,7 +332,7 @@ impl Engine {
         Ok(report)
     }
 
-    /// The beginnings of these memories, for a plan that people read.
+    /// The beginnings of the texts of these memories, for the report.
     pub(crate) async fn previews(&self, tenant: &Tenant, ids: &[MemoryId]) -> Result<Vec<(MemoryId, String)>> {
         let memories = self.store.fetch(&policy::visible_tenant(tenant), ids).await?;
         let brief = |text: &str| {
@@ -346,7 +346,7 @@ impl Engine {
     }
 }
 
-/// Whether someone else has changed what a plan was about.
+/// Whether another writer has changed what the plan relied on.
 fn crossed(error: &crate::Error) -> bool {
     matches!(
         error.kind(),

@@ -19,17 +19,17 @@ pub(crate) use records::IncomingRecord;
 
 use crate::Error;
 
-/// What became of something that was to come in.
+/// The outcome of importing one line or record.
 #[derive(Debug)]
 pub enum ImportOutcome {
-    /// It is here now.
+    /// It was added.
     Imported,
-    /// It took the place of what was here.
+    /// It replaced an existing one.
     Replaced,
-    /// It was here already.
+    /// It existed already.
     Skipped,
-    /// Something else is here by its name, and stays.
+    /// A different one with the same id exists and was kept.
     Conflict(String),
-    /// It cannot be kept, and why.
+    /// It was refused, with the reason.
     Refused(Error),
 }

@@ -20,10 +20,10 @@ use crate::access::settings::within;
 use crate::text::{content_hash, estimate_tokens};
 use crate::{Engine, Result};
 
-/// How what comes in is taken.
+/// The options of an import.
 #[derive(Debug, Default)]
 pub struct ImportOptions {
-    /// Whether something else by the same id gives way.
+    /// Whether a different record with the same id is replaced.
     pub replace: bool,
     /// Whether nothing is written and only the outcome is returned.
     pub dry_run: bool,
@@ -32,30 +32,30 @@ pub struct ImportOptions {
 }
 
 impl ImportOptions {
-    /// By these rules.
+    /// Options without further state.
     pub fn new(replace: bool, dry_run: bool) -> Self {
         Self { replace, dry_run, seen: HashSet::new() }
     }
 }
 
-/// A record that comes in, and what comes with it.
+/// A record to import, with its vectors.
 #[derive(Debug, Clone)]
 pub(crate) struct IncomingRecord {
     pub(crate) memory: Memory,
     pub(crate) vectors: Vec<Vector>,
     pub(crate) aged_at: Option<Timestamp>,
     pub(crate) follows: Option<MemoryId>,
-    /// Made here of what another system knew: only its text can be compared.
+    /// Whether it was made by an importer: then only its text can be compared.
     pub(crate) foreign: bool,
 }
 
 impl IncomingRecord {
-    /// A record alone.
+    /// A record without vectors.
     pub(crate) fn new(memory: Memory) -> Self {
         Self { memory, vectors: Vec::new(), aged_at: None, follows: None, foreign: false }
     }
 
-    /// Whether this is here already: the same but for what use and time alone change.
+    /// Whether the record exists already: equal except for what use and time change.
     fn is_here(&self, known: &Memory) -> bool {
         let timeless = |memory: &Memory| Memory {
             access_count: 0,
@@ -73,11 +73,11 @@ impl IncomingRecord {
     }
 }
 
-/// A record on its way in: its place among the others, and whether it takes one's place here.
+/// A record to write: its index, the record, and whether it replaces an existing one.
 type PendingRecord = (usize, IncomingRecord, bool);
 
 impl Engine {
-    /// Masks what must not be kept, and refuses a record that could not have been made here.
+    /// Masks a record, and refuses one that `remember` would refuse.
     async fn fit(&self, caller: &Caller, memory: &mut Memory) -> Result<()> {
         let mut pass = Pass::strict(&self.redactor);
         pass.record(memory)?;
@@ -87,8 +87,8 @@ impl Engine {
         self.check_record(caller, memory).await
     }
 
-    /// Keeps records as they are, many per transaction. One outcome each, in order: created, or
-    /// none for a record whose id or text its scope already has. All are checked before the first is kept.
+    /// Imports records as they are, many per transaction. Returns one outcome each, in order: created, or none for a
+    /// record whose id or text its scope already has. All are validated before the first is written.
     pub async fn import_many(&self, caller: &Caller, mut memories: Vec<Memory>) -> Result<Vec<Outcome>> {
         let allowed = self.categories_of(caller).await?;
         for memory in &mut memories {
@@ -105,7 +105,7 @@ impl Engine {
         outcomes.into_iter().map(outcome).collect()
     }
 
-    /// Takes records in. One outcome each, in order.
+    /// Imports records. Returns one outcome each, in order.
     pub(crate) async fn import_records(
         &self,
         caller: &Caller,
@@ -150,7 +150,7 @@ impl Engine {
         Ok(outcomes)
     }
 
-    /// What would become of a record.
+    /// The outcome that a record would have.
     async fn plan_import(
         &self,
         caller: &Caller,
@@ -211,8 +211,8 @@ impl Engine {
         Ok(outcomes)
     }
 
-    /// Applies all at once, or if one of them cannot be, each alone: another process may bring in the same record at
-    /// the same moment, and one that lost is passed over.
+    /// Applies all changes at once or, if one fails, each alone: another process may import the same record at the
+    /// same moment, and the loser is skipped.
     pub(crate) async fn apply_each(&self, batch: Batch) -> Result<Vec<ImportOutcome>> {
         use loci_store::Error::{Conflict, NotFound, Refused, Taken};
         let outcome = |applied: &Applied| match applied.outcome {
@@ -292,7 +292,7 @@ impl Engine {
         Addition { unless, claim, vector, jobs, follows, aged_at, ..Addition::new(memory) }
     }
 
-    /// A turn without a name or a time of its own: someone may say "yes" twice, and both were said.
+    /// Whether a turn has neither a reference nor an event time: someone may say "yes" twice, and both are kept.
     fn nameless(&self, memory: &Memory) -> bool {
         let source = memory.source.as_ref();
         self.kinds.spec(&memory.kind).class == Class::Episodic

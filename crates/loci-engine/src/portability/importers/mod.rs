@@ -26,7 +26,7 @@ pub use graph::GraphFileLines;
 pub use guess::guess;
 pub use write::ImportedItem;
 
-/// Where a file comes from.
+/// The format of a file to import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SourceFormat {
     /// An export of Loci, or lines with at least content.
@@ -41,12 +41,12 @@ pub enum SourceFormat {
     Chatgpt,
     /// `conversations.json` of a Claude export.
     Claude,
-    /// Notes.
+    /// Notes in Markdown.
     Markdown,
 }
 
 impl SourceFormat {
-    /// All of them.
+    /// All formats.
     pub const ALL: [SourceFormat; 7] = [
         SourceFormat::Loci,
         SourceFormat::Mem0,
@@ -57,7 +57,7 @@ impl SourceFormat {
         SourceFormat::Markdown,
     ];
 
-    /// The word for it.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             SourceFormat::Loci => "loci",
@@ -82,42 +82,42 @@ impl std::str::FromStr for SourceFormat {
     }
 }
 
-/// Something that another system knew.
+/// An item of a file of another system.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SourceItem {
-    /// Something that was remembered there.
+    /// A memory.
     Memory(Box<SourceMemory>),
     /// A conversation.
     Conversation(SourceConversation),
 }
 
-/// Something that was remembered elsewhere.
+/// A memory of another system.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SourceMemory {
-    /// What is to be remembered.
+    /// The memory to write.
     pub new: NewMemory,
-    /// Whose the file says it is.
+    /// The owner, as far as the file names one.
     pub identifiers: Identifiers,
-    /// When it was made there.
+    /// When it was created in the other system.
     pub created_at: Option<Timestamp>,
-    /// When it last changed there.
+    /// When it was last changed in the other system.
     pub updated_at: Option<Timestamp>,
-    /// By what it is known there: the same reference is the same thing.
+    /// Its id in the other system: the same reference is the same item.
     pub reference: Option<String>,
 }
 
-/// A conversation that was had elsewhere.
+/// A conversation of another system.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SourceConversation {
-    /// By what it is known there.
+    /// Its id in the other system.
     pub id: String,
-    /// What it was called.
+    /// Its title.
     pub title: Option<String>,
     /// The turns, in their order.
     pub turns: Vec<SourceTurn>,
 }
 
-/// A turn of it.
+/// A turn of a conversation.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SourceTurn {
     /// The message's own id.
@@ -130,19 +130,19 @@ pub struct SourceTurn {
     pub at: Option<Timestamp>,
 }
 
-/// Something that cannot be read, and what stands after it can.
+/// An item that cannot be read. Reading continues after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnreadableItem {
-    /// Where it stands: `entry 3`, `line 7`.
+    /// Its position: `entry 3`, `line 7`.
     pub place: String,
     /// Why it cannot be read.
     pub reason: String,
 }
 
-/// What a reader gives; false: nothing more is wanted.
+/// Receives each item of a reader. Returns false to stop.
 pub type ItemSink<'a> = dyn FnMut(Result<SourceItem, UnreadableItem>) -> bool + 'a;
 
-/// Reads a file of JSON, one thing after the other. Other files have readers of their own.
+/// Reads a JSON file item by item. Other files have their own readers.
 pub fn read(format: SourceFormat, input: &mut dyn BufRead, take: &mut ItemSink<'_>) -> Result<(), Error> {
     let entry: fn(serde_json::Value) -> Result<SourceItem, String> = match format {
         SourceFormat::Mem0 => mem0::entry,

@@ -16,23 +16,23 @@ use crate::portability::export::{ImportOptions, ImportOutcome, IncomingRecord};
 use crate::write::ingest::pieces;
 use crate::{Engine, NewMemory, Result};
 
-/// What became of something, and what it was.
+/// An imported item and its outcome.
 #[derive(Debug)]
 pub struct ImportedItem {
-    /// What became of it.
+    /// The outcome.
     pub outcome: ImportOutcome,
     /// Its kind.
     pub kind: String,
-    /// Whose it is.
+    /// Its owner.
     pub whose: String,
-    /// The conversation it belongs to.
+    /// Its thread.
     pub thread: Option<String>,
-    /// How its text begins.
+    /// The beginning of its text.
     pub text: String,
 }
 
 impl ImportedItem {
-    /// Something that became nothing.
+    /// An item that was refused.
     fn refused(error: crate::Error) -> Self {
         let (kind, whose, text) = Default::default();
         Self { outcome: ImportOutcome::Refused(error), kind, whose, thread: None, text }
@@ -42,19 +42,19 @@ impl ImportedItem {
 /// Maximum number of characters of a text in the report.
 const MAX_PREVIEW_CHARACTERS: usize = 100;
 
-/// A talk as far as the session needs it.
+/// What the session of an imported conversation needs.
 struct ConversationSession {
     scope: Scope,
     thread: String,
     from: Option<Timestamp>,
     until: Option<Timestamp>,
-    /// Where its turns stand among what comes in.
+    /// The indexes of its turns among the imported records.
     places: std::ops::Range<usize>,
 }
 
 impl Engine {
-    /// Takes in what another system knew; `whose` it is where the file does not say. There is one answer for each
-    /// memory that it becomes.
+    /// Imports items of another system. `whose` is the owner where the file names none. Returns one result for each
+    /// memory.
     pub async fn import_items(
         &self,
         whose: &Caller,
@@ -100,8 +100,8 @@ impl Engine {
         Ok(taken)
     }
 
-    /// A conversation of which something came in is known as a session, from its first turn to its last. It is
-    /// learned from like any that has gone quiet.
+    /// Records imported conversations as sessions, from their first turn to their last. They are learned from like
+    /// any other session that has ended.
     async fn update_sessions(
         &self,
         caller: &Caller,
@@ -124,7 +124,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The records that a draft becomes: one, or several if it is long.
+    /// The records of a memory: one, or several if it is long.
     fn memory_records(&self, whose: &Caller, format: SourceFormat, draft: SourceMemory) -> Result<Vec<IncomingRecord>> {
         let mut caller = whose.clone();
         let named = draft.identifiers;
@@ -193,7 +193,7 @@ impl Engine {
         Ok((scope, talk.id, records))
     }
 
-    /// The records that a turn becomes: one, or several if it is long.
+    /// The records of a turn: one, or several if it is long.
     fn turned(
         &self,
         whose: &Caller,
@@ -240,8 +240,7 @@ impl Engine {
     }
 }
 
-/// The id of something that was made elsewhere at an instant: in the order of time like any other, and always the
-/// same for the same thing.
+/// The id of an imported item: ordered by time like any other, and always the same for the same item.
 fn derived(format: SourceFormat, scope: &Scope, names: &[&str], part: usize, at: Timestamp) -> MemoryId {
     let mut hasher = blake3::Hasher::new();
     for name in [format.name(), &scope.key()].into_iter().chain(names.iter().copied()) {
