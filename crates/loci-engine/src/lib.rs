@@ -62,7 +62,7 @@ pub use portability::backup::{BackupPart, FULL_BACKUP, Restoration, StoredBackup
 pub use portability::erase::Erasure;
 pub use portability::export;
 pub use portability::importers;
-pub use portability::reembed::{Estimate, Reembedded, Reembedding};
+pub use portability::reembed::{Estimate, ReembedProgress, ReembedReport};
 pub use portability::vector_index::oversight;
 pub use prompt::context::{ContextRequest, ContextResponse};
 pub use prompt::pack;

@@ -13,28 +13,28 @@ use serde_json::Value;
 use crate::access::policy::{self, Caller};
 use crate::{Engine, Result};
 
-/// Where the key comes in.
+/// The header with the key.
 const FIELD: &str = "Idempotency-Key";
 /// Maximum length of a key, in characters.
 const MAX_KEY_CHARACTERS: usize = 255;
 /// Maximum size of a stored body, in bytes.
 const MAX_BODY_BYTES: usize = 64 << 10;
-/// How long an answer is kept.
+/// How long an answer is stored.
 const RETENTION: SignedDuration = SignedDuration::from_hours(24);
 
-/// What a request was answered.
+/// The stored answer to a request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredAnswer {
-    /// The status it was answered with.
+    /// The status.
     pub status: u16,
-    /// The body of the answer, without words of its own.
+    /// The body, without texts of memories.
     pub body: Value,
-    /// The path of the resource that was made, if one was.
+    /// The path of the created resource, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
 }
 
-/// An answer as it is kept, with what it answers.
+/// The stored form of an answer, with the fingerprint of its request.
 #[derive(Debug, Serialize, Deserialize)]
 struct AnswerRecord {
     fingerprint: String,
@@ -61,8 +61,8 @@ impl Engine {
         }
     }
 
-    /// Keeps an answer for a day. False if it is too large, or the caller may not write: then the same
-    /// request is done anew.
+    /// Stores an answer for a day. Returns false if it is too large, or the caller may not write: then a repeated
+    /// request is executed again.
     pub async fn keep_answer(
         &self,
         caller: &Caller,
@@ -86,14 +86,14 @@ impl Engine {
     }
 }
 
-/// The scope of the user whose answer it is, so that it goes when that user is erased. A credential of several users
-/// has none; its answers go with the memories they name.
+/// The scope of the user of the answer, so that it is erased with the user. A credential of several users has none;
+/// its answers are erased with the memories they name.
 fn whose(caller: &Caller) -> Option<Scope> {
     let user_id = caller.identifiers.user_id.clone();
     Scope::new(Layer::User, &Identifiers { user_id, ..Identifiers::default() }).ok()
 }
 
-/// The name under which an answer is kept. Keys have no spaces or controls, so the zero divides.
+/// The key of a stored answer. Idempotency keys have no control characters, so NUL separates the parts.
 fn name(caller: &Caller, key: &str) -> Result<String, Error> {
     if key.is_empty() || key.len() > MAX_KEY_CHARACTERS || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(Error::invalid(

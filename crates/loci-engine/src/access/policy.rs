@@ -11,12 +11,12 @@ use std::collections::BTreeSet;
 use loci_store::tier::{SessionKey, WorkingKey};
 use loci_types::{Error, ErrorKind, Grant, Identifier, Identifiers, Layer, Reach, Role, Scope, Tenant, Visible};
 
-/// Who asks.
+/// The caller of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    /// The tenant they belong to.
+    /// The tenant.
     pub tenant: Tenant,
-    /// The identifiers they come with.
+    /// The identifiers of the request.
     pub identifiers: Identifiers,
     /// The actor, for the ledger and for memories that only their writer may see.
     pub actor: Option<String>,
@@ -34,7 +34,7 @@ pub struct Caller {
     pub pool_implied: bool,
     /// The credential, for the ledger. `None` if the request had none.
     pub credential: Option<String>,
-    /// The request in which they ask, for the ledger.
+    /// The id of the request, for the ledger.
     pub request: Option<String>,
 }
 
@@ -55,15 +55,14 @@ impl Caller {
         }
     }
 
-    /// The person who runs the store, in the default tenant.
+    /// The operator of the store, in the default tenant.
     pub fn operator() -> Self {
         Self { operator: true, role: Role::Admin, ..Self::new(Identifiers::default()) }
     }
 
-    /// The caller whom a credential makes of these identifiers: those it admits, and no others.
-    ///
-    /// Who names nobody is taken for the only one that the credential can mean. Who names anything
-    /// is taken at their word; only the user of an agent or a session is filled in.
+    /// The caller that a credential gives for these identifiers. Identifiers outside its bounds are refused. Without
+    /// identifiers, those that the credential determines uniquely are filled in; otherwise only the user of an agent
+    /// or a session is.
     pub fn admitted(grant: &Grant, credential: &str, mut asked: Identifiers) -> Result<Self, Error> {
         asked.validate()?;
         for which in Identifier::ALL {
@@ -155,12 +154,12 @@ pub(crate) fn require_writer(caller: &Caller) -> Result<(), Error> {
         .hint("use a credential with the role writer"))
 }
 
-/// What this caller sees, in these layers or in all that its identifiers open. No pool is among them.
+/// What this caller sees, in these layers or in all that its identifiers allow, without pools.
 pub fn visible(caller: &Caller, layers: Option<&[Layer]>) -> Result<Visible, Error> {
     visible_in(caller, &Membership::NONE, layers, None)
 }
 
-/// The same with the pool that it is in, and of these categories only.
+/// The same with the pool of the membership, and in these categories only.
 #[expect(clippy::disallowed_methods, reason = "the policy is what decides")]
 pub(crate) fn visible_in(
     caller: &Caller,
@@ -184,18 +183,18 @@ pub(crate) fn visible_in(
     Ok(Visible::grant(caller.tenant.clone(), Reach::Scopes(scopes), categories, viewer))
 }
 
-/// The scope that a new memory of this caller belongs to. No pool is among them.
+/// The scope of a new memory of this caller, without pools.
 pub fn target(caller: &Caller, layer: Option<Layer>) -> Result<Scope, Error> {
     target_in(caller, &Membership::NONE, layer)
 }
 
-/// The same with the pool that it is in.
+/// The same with the pool of the membership.
 pub(crate) fn target_in(caller: &Caller, membership: &Membership, layer: Option<Layer>) -> Result<Scope, Error> {
     scope_for(&*membership.admits(caller)?, layer)
 }
 
-/// The scope that identifiers mean, whoever may write there: in the layer given, or in the most specific
-/// one that they open.
+/// The scope of identifiers, without a check of permissions: in the given layer, or in the most specific one that
+/// they allow.
 pub(crate) fn scope_for(given: &Identifiers, layer: Option<Layer>) -> Result<Scope, Error> {
     match layer.or_else(|| given.layers().first().copied()) {
         Some(layer) => Scope::new(layer, given),
@@ -203,7 +202,7 @@ pub(crate) fn scope_for(given: &Identifiers, layer: Option<Layer>) -> Result<Sco
     }
 }
 
-/// What is missing: the rest of a layer that was begun, or a name at all.
+/// The error for incomplete identifiers of a layer, or for none at all.
 fn missing_identifier(given: &Identifiers) -> Error {
     let begun = |layer: &Layer| layer.required().iter().any(|which| given.get(*which).is_some());
     match Layer::ALL.into_iter().find(begun).map(|layer| Scope::new(layer, given)) {
@@ -298,7 +297,7 @@ pub(crate) fn require_store_operator(caller: &Caller, what: &str) -> Result<(), 
     Err(Error::new(ErrorKind::Unauthorized, message).at("tenant"))
 }
 
-/// Returns true if the caller runs the whole store and not only a tenant of it.
+/// Returns true if the caller operates the whole store and not only a tenant of it.
 pub fn is_store_operator(caller: &Caller) -> bool {
     caller.operator && caller.tenant == Tenant::default()
 }

@@ -102,8 +102,8 @@ impl Engine {
         let vectors = self.vectors_of(visible, memories).await?;
         let llm = self.llm_for(tenant).await?;
         let before = llm.as_ref().and_then(LlmClient::left).unwrap_or(0);
-        let scribe = llm.clone().map(LlmWriter);
-        let writer = scribe.as_ref().map(|scribe| scribe as &dyn Writer);
+        let writer = llm.clone().map(LlmWriter);
+        let writer = writer.as_ref().map(|writer| writer as &dyn Writer);
         let made = summarize(&texts, vectors.as_deref(), strategy, target, writer).await;
         if let Some(llm) = &llm {
             self.record_spending(tenant, llm, before).await?;

@@ -45,7 +45,7 @@ pub struct Estimate {
 /// The result of a pass.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Reembedded {
+pub struct ReembedProgress {
     /// Number of memories that were processed.
     pub seen: u64,
     /// Number of vectors that were computed.
@@ -55,7 +55,7 @@ pub struct Reembedded {
 /// The result of a pass over all memories.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Reembedding {
+pub struct ReembedReport {
     /// The present model.
     pub model: String,
     /// Number of memories that were processed.
@@ -85,9 +85,9 @@ impl Engine {
         caller: &Caller,
         drop_others: bool,
         progress: impl FnMut(u64, u64) + Send,
-    ) -> Result<Reembedding> {
+    ) -> Result<ReembedReport> {
         policy::require_operator(caller, "makes vectors anew")?;
-        let mut done = Reembedding { model: self.embedding_model()?.to_owned(), ..Reembedding::default() };
+        let mut done = ReembedReport { model: self.embedding_model()?.to_owned(), ..ReembedReport::default() };
         loop {
             match self.embed_waiting(caller, JOBS_PER_ROUND).await? {
                 0 => break,
@@ -140,14 +140,14 @@ impl Engine {
 
     /// Computes the vector of every memory that has none of the present model, and its token states where they are
     /// stored. `progress` receives the number of memories that were processed, and the total.
-    pub async fn reembed(&self, caller: &Caller, mut progress: impl FnMut(u64, u64) + Send) -> Result<Reembedded> {
+    pub async fn reembed(&self, caller: &Caller, mut progress: impl FnMut(u64, u64) + Send) -> Result<ReembedProgress> {
         if self.embedder.is_none() {
-            return Ok(Reembedded::default());
+            return Ok(ReembedProgress::default());
         }
         let visible = policy::visible_in(caller, &self.membership(caller).await?, None, None)?;
         let filter =
             Filter { states: vec![State::Active, State::Decayed, State::Archived], ..Filter::everything(self.now()) };
-        let mut done = Reembedded::default();
+        let mut done = ReembedProgress::default();
         let mut page = Page { after: None, limit: BATCH };
         loop {
             let listing = self.store.scan(&visible, &filter, page).await?;

@@ -9,7 +9,7 @@ use super::features::{MemoryFeatures, TurnSpeaker};
 /// The memories that are weighed, with who stands beside whom.
 #[derive(Debug, Default)]
 pub(crate) struct CandidateSet {
-    pub(crate) members: Vec<Candidate>,
+    pub(crate) candidates: Vec<Candidate>,
     /// How many sessions there are.
     pub(crate) sessions: usize,
 }
@@ -17,7 +17,7 @@ pub(crate) struct CandidateSet {
 /// A memory in the pool.
 #[derive(Debug)]
 pub(crate) struct Candidate {
-    pub(crate) reading: Arc<MemoryFeatures>,
+    pub(crate) features: Arc<MemoryFeatures>,
     /// How often recall returned it.
     pub(crate) access_count: u64,
     /// The number of its session in this pool.
@@ -41,12 +41,12 @@ impl CandidateSet {
     /// Adds a run of memories that follow each other in one session.
     pub(crate) fn push(&mut self, session: usize, run: Vec<(Arc<MemoryFeatures>, u64)>) {
         self.sessions = self.sessions.max(session + 1);
-        for (reading, access_count) in &run {
+        for (features, access_count) in &run {
             // A long note is represented by its parts, each of them a candidate.
-            for part in &reading.parts {
-                let (reading, access_count) = (part.clone(), *access_count);
-                self.members.push(Candidate {
-                    reading,
+            for part in &features.parts {
+                let (features, access_count) = (part.clone(), *access_count);
+                self.candidates.push(Candidate {
+                    features,
                     access_count,
                     session,
                     before: None,
@@ -55,24 +55,24 @@ impl CandidateSet {
                 });
             }
         }
-        let run: Vec<_> = run.into_iter().filter(|(reading, _)| reading.parts.is_empty()).collect();
+        let run: Vec<_> = run.into_iter().filter(|(features, _)| features.parts.is_empty()).collect();
         let last = run.len().saturating_sub(1);
-        for (place, (reading, access_count)) in run.into_iter().enumerate() {
-            let at = self.members.len();
+        for (place, (features, access_count)) in run.into_iter().enumerate() {
+            let at = self.candidates.len();
             let before = (place > 0).then(|| at - 1);
             let question = before.filter(|before| {
-                let before = &self.members[*before].reading;
-                before.asks && before.speaker != reading.speaker
+                let before = &self.candidates[*before].features;
+                before.asks && before.speaker != features.speaker
             });
             let after = (place < last).then_some(at + 1);
-            self.members.push(Candidate { reading, access_count, session, before, after, question });
+            self.candidates.push(Candidate { features, access_count, session, before, after, question });
         }
     }
 
     /// Those up to `reach` steps away, with their distance.
     pub(crate) fn neighbours_of(&self, at: usize, reach: usize) -> impl Iterator<Item = (usize, usize)> {
         let walk = move |step: fn(&Candidate) -> Option<usize>| {
-            std::iter::successors(step(&self.members[at]), move |next| step(&self.members[*next])).take(reach)
+            std::iter::successors(step(&self.candidates[at]), move |next| step(&self.candidates[*next])).take(reach)
         };
         let back = walk(|member| member.before).enumerate();
         let forth = walk(|member| member.after).enumerate();
@@ -82,9 +82,9 @@ impl CandidateSet {
     /// The names of those who speak.
     pub(crate) fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self
-            .members
+            .candidates
             .iter()
-            .filter_map(|member| match &member.reading.speaker {
+            .filter_map(|member| match &member.features.speaker {
                 TurnSpeaker::Named(name) => Some(&**name),
                 _ => None,
             })

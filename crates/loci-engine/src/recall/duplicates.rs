@@ -71,7 +71,7 @@ fn replaces(one: &Memory, other: &Memory) -> bool {
 }
 
 fn say_the_same(scored: &ScoredCandidates, similarity: f64, one: &RankedCandidate, other: &RankedCandidate) -> bool {
-    let (a, b) = (&scored.pool.members[one.at].reading, &scored.pool.members[other.at].reading);
+    let (a, b) = (&scored.pool.candidates[one.at].features, &scored.pool.candidates[other.at].features);
     if !(a.lasting && b.lasting) {
         return false;
     }

@@ -31,11 +31,11 @@ const NUMBER: f64 = 0.4;
 
 /// The clues about every member, in the order of the pool.
 pub(crate) fn compute_clues(question: &Question, pool: &CandidateSet, matches: &TokenMatches) -> Vec<ClueValues> {
-    let mut clues = vec![ClueValues::NONE; pool.members.len()];
+    let mut clues = vec![ClueValues::NONE; pool.candidates.len()];
     words::score_words(question, pool, &mut clues);
     tokens(question, pool, matches, &mut clues);
-    for (at, (member, clues)) in pool.members.iter().zip(&mut clues).enumerate() {
-        let cosine = question.cosine(&member.reading);
+    for (at, (member, clues)) in pool.candidates.iter().zip(&mut clues).enumerate() {
+        let cosine = question.cosine(&member.features);
         let met = || mean(question, matches.weights(), member, matches.met(at));
         clues.set(Clue::Meaning, cosine.unwrap_or_else(|| EXPECTED.0 + EXPECTED.1 * met()));
         observe(question, member, clues);
@@ -46,11 +46,11 @@ pub(crate) fn compute_clues(question: &Question, pool: &CandidateSet, matches: &
 /// How well the question's tokens are met in the memory, with the question it answers, beside it and in its session.
 fn tokens(question: &Question, pool: &CandidateSet, matches: &TokenMatches, clues: &mut [ClueValues]) {
     let mut sessions = vec![vec![0.0_f32; question.tokens.len()]; pool.sessions];
-    for (at, member) in pool.members.iter().enumerate() {
+    for (at, member) in pool.candidates.iter().enumerate() {
         raise(&mut sessions[member.session], matches.of(at), 1.0);
     }
     let mut row = Vec::with_capacity(question.tokens.len());
-    for (at, member) in pool.members.iter().enumerate() {
+    for (at, member) in pool.candidates.iter().enumerate() {
         row.clear();
         row.extend_from_slice(matches.of(at));
         let mut met = mean(question, matches.weights(), member, &row);
@@ -84,7 +84,7 @@ fn raise(row: &mut [f32], other: &[f32], share: f32) {
 
 /// The weighted mean over the question's tokens.
 fn mean(question: &Question, weights: &[f64], member: &Candidate, row: &[f32]) -> f64 {
-    let spoken = matches!(member.reading.speaker, TurnSpeaker::Named(_));
+    let spoken = matches!(member.features.speaker, TurnSpeaker::Named(_));
     let (mut sum, mut all) = (0.0, 0.0);
     for ((token, weight), best) in question.tokens.iter().zip(weights).zip(row) {
         // Among speakers names tell nothing, unless the question is nothing but names.
@@ -97,12 +97,12 @@ fn mean(question: &Question, weights: &[f64], member: &Candidate, row: &[f32]) -
 
 /// What can be seen of a memory by itself.
 fn observe(question: &Question, member: &Candidate, clues: &mut ClueValues) {
-    let (reading, asks) = (&member.reading, &question.plan.asks);
+    let (features, asks) = (&member.features, &question.plan.asks);
     let mark = |holds: bool| f64::from(u8::from(holds));
-    if let (Some(asked), TurnSpeaker::Named(name)) = (&question.speaker, &reading.speaker) {
+    if let (Some(asked), TurnSpeaker::Named(name)) = (&question.speaker, &features.speaker) {
         clues.set(Clue::Speaker, if **name == **asked { 1.0 } else { -1.0 });
     }
-    let role = match reading.speaker {
+    let role = match features.speaker {
         TurnSpeaker::User => 1.0,
         TurnSpeaker::Assistant => -1.0,
         _ => 0.0,
@@ -113,9 +113,9 @@ fn observe(question: &Question, member: &Candidate, clues: &mut ClueValues) {
         _ => 1.0,
     };
     clues.set(Clue::Role, role * share);
-    clues.set(Clue::Lasting, mark(reading.lasting));
-    clues.set(Clue::Date, when::fits(&question.spans, reading));
-    let time = mark(asks.time && reading.tells_time());
-    clues.set(Clue::Tells, time.max(NUMBER * mark(asks.count && reading.tells_number())));
-    clues.set(Clue::Asks, mark(reading.asks));
+    clues.set(Clue::Lasting, mark(features.lasting));
+    clues.set(Clue::Date, when::fits(&question.spans, features));
+    let time = mark(asks.time && features.tells_time());
+    clues.set(Clue::Tells, time.max(NUMBER * mark(asks.count && features.tells_number())));
+    clues.set(Clue::Asks, mark(features.asks));
 }

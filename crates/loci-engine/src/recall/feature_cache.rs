@@ -26,7 +26,7 @@ pub(crate) struct FeatureCache {
 
 #[derive(Debug, Default)]
 struct CacheState {
-    readings: HashMap<MemoryId, CacheEntry>,
+    all_features: HashMap<MemoryId, CacheEntry>,
     bytes: u64,
     /// Number of queries so far.
     clock: u64,
@@ -37,7 +37,7 @@ struct CacheEntry {
     stamp: u64,
     /// The last query that used it.
     used: u64,
-    reading: Arc<MemoryFeatures>,
+    features: Arc<MemoryFeatures>,
 }
 
 impl FeatureCache {
@@ -54,8 +54,8 @@ impl FeatureCache {
     /// Removes the entry of a memory.
     pub(crate) fn forget(&self, id: MemoryId) {
         let mut held = self.held();
-        if let Some(gone) = held.readings.remove(&id) {
-            held.bytes -= gone.reading.bytes() as u64;
+        if let Some(gone) = held.all_features.remove(&id) {
+            held.bytes -= gone.features.bytes() as u64;
         }
     }
 
@@ -65,24 +65,24 @@ impl FeatureCache {
         held.clock += 1;
         let clock = held.clock;
         let mut take = |place: &TurnRef| {
-            let kept = held.readings.get_mut(&place.id).filter(|kept| kept.stamp == place.stamp)?;
+            let kept = held.all_features.get_mut(&place.id).filter(|kept| kept.stamp == place.stamp)?;
             kept.used = clock;
-            Some(kept.reading.clone())
+            Some(kept.features.clone())
         };
         places.iter().map(&mut take).collect()
     }
 
-    /// Keeps readings under their stamps, in place of older ones.
+    /// Stores features under their stamps, replacing older ones.
     fn put(&self, fresh: impl Iterator<Item = (u64, Arc<MemoryFeatures>)>) {
         let mut held = self.held();
-        for (stamp, reading) in fresh {
-            held.bytes += reading.bytes() as u64;
-            let kept = CacheEntry { stamp, used: held.clock, reading };
-            if let Some(old) = held.readings.insert(kept.reading.id, kept) {
-                held.bytes -= old.reading.bytes() as u64;
+        for (stamp, features) in fresh {
+            held.bytes += features.bytes() as u64;
+            let kept = CacheEntry { stamp, used: held.clock, features };
+            if let Some(old) = held.all_features.insert(kept.features.id, kept) {
+                held.bytes -= old.features.bytes() as u64;
             }
         }
-        while held.bytes > self.most && !held.readings.is_empty() {
+        while held.bytes > self.most && !held.all_features.is_empty() {
             held.evict();
         }
     }
@@ -95,11 +95,11 @@ impl FeatureCache {
 impl CacheState {
     /// Lets go of those that were not used for the longest time.
     fn evict(&mut self) {
-        let mut uses: Vec<u64> = self.readings.values().map(|kept| kept.used).collect();
-        let (_, last, _) = uses.select_nth_unstable(self.readings.len() / SHARE);
+        let mut uses: Vec<u64> = self.all_features.values().map(|kept| kept.used).collect();
+        let (_, last, _) = uses.select_nth_unstable(self.all_features.len() / SHARE);
         let last = *last;
-        self.readings.retain(|_, kept| kept.used > last);
-        self.bytes = self.readings.values().map(|kept| kept.reading.bytes() as u64).sum();
+        self.all_features.retain(|_, kept| kept.used > last);
+        self.bytes = self.all_features.values().map(|kept| kept.features.bytes() as u64).sum();
     }
 }
 
@@ -107,23 +107,23 @@ impl Engine {
     /// Loads the candidates of these turn runs, from the cache or from the store.
     pub(crate) async fn load_candidates(&self, visible: &Visible, turn_runs: &[TurnRun]) -> Result<CandidateSet> {
         let places: Vec<TurnRef> = turn_runs.iter().flat_map(|strip| strip.places.iter().copied()).collect();
-        let mut readings = self.feature_cache.take(&places);
-        let missing = places.iter().zip(&readings).filter(|(_, reading)| reading.is_none());
+        let mut all_features = self.feature_cache.take(&places);
+        let missing = places.iter().zip(&all_features).filter(|(_, features)| features.is_none());
         let missing: HashMap<MemoryId, u64> = missing.map(|(place, _)| (place.id, place.stamp)).collect();
         if !missing.is_empty() {
             let fresh = self.load_features(visible, missing).await?;
-            for (place, reading) in places.iter().zip(&mut readings).filter(|(_, reading)| reading.is_none()) {
-                *reading = fresh.get(&place.id).cloned();
+            for (place, features) in places.iter().zip(&mut all_features).filter(|(_, features)| features.is_none()) {
+                *features = fresh.get(&place.id).cloned();
             }
         }
         let mut pool = CandidateSet::default();
         let mut sessions: HashMap<u64, usize> = HashMap::new();
-        let mut readings = readings.into_iter();
+        let mut all_features = all_features.into_iter();
         for strip in turn_runs {
             let next = sessions.len();
             let session = *sessions.entry(strip.session).or_insert(next);
-            let run = strip.places.iter().zip(&mut readings);
-            pool.push(session, run.filter_map(|(place, reading)| Some((reading?, place.access_count))).collect());
+            let run = strip.places.iter().zip(&mut all_features);
+            pool.push(session, run.filter_map(|(place, features)| Some((features?, place.access_count))).collect());
         }
         Ok(pool)
     }
@@ -144,7 +144,7 @@ impl Engine {
             (memory.id, Arc::new(MemoryFeatures::new(&self.analyser, memory, episode, model, vector)))
         };
         let fresh: HashMap<MemoryId, Arc<MemoryFeatures>> = memories.iter().map(read).collect();
-        self.feature_cache.put(fresh.iter().map(|(id, reading)| (stamps[id], reading.clone())));
+        self.feature_cache.put(fresh.iter().map(|(id, features)| (stamps[id], features.clone())));
         Ok(fresh)
     }
 }

@@ -82,7 +82,7 @@ impl MemoryFeatures {
             (None, Some(actor)) => TurnSpeaker::Named(actor.to_lowercase().into()),
             _ => TurnSpeaker::Nobody,
         };
-        let mut reading = Self {
+        let mut features = Self {
             id: memory.id,
             said_at: memory.when_said(),
             event_time: memory.event_time,
@@ -100,19 +100,19 @@ impl MemoryFeatures {
             part: None,
             parts: Vec::new(),
         };
-        reading.parts = reading.read_parts(analyser, memory, vector.as_ref());
-        if reading.parts.is_empty() {
-            reading.read(analyser, &memory.content);
+        features.parts = features.read_parts(analyser, memory, vector.as_ref());
+        if features.parts.is_empty() {
+            features.read(analyser, &memory.content);
         }
         match vector {
             Some(vector) if vector.model == model => {
-                reading.vector = Some(VectorCodes::new(&vector.values));
-                reading.states = vector.token_states.filter(|_| reading.parts.is_empty()).unwrap_or_default().into();
+                features.vector = Some(VectorCodes::new(&vector.values));
+                features.states = vector.token_states.filter(|_| features.parts.is_empty()).unwrap_or_default().into();
             }
-            Some(vector) => reading.in_languages = OnceLock::from(VectorCodes::new(&vector.values)),
+            Some(vector) => features.in_languages = OnceLock::from(VectorCodes::new(&vector.values)),
             None => {}
         }
-        reading
+        features
     }
 
     fn read(&mut self, analyser: &Analyser, text: &str) {
@@ -125,7 +125,7 @@ impl MemoryFeatures {
         let states = vector.and_then(|vector| vector.token_states.as_deref()).unwrap_or_default();
         let part = |part: NotePart| {
             let text = memory.content.get(part.range.clone())?;
-            let mut reading = Self {
+            let mut features = Self {
                 speaker: self.speaker.clone(),
                 terms: Box::default(),
                 folded: Box::default(),
@@ -138,8 +138,8 @@ impl MemoryFeatures {
                 parts: Vec::new(),
                 ..*self
             };
-            reading.read(analyser, text);
-            Some(Arc::new(reading))
+            features.read(analyser, text);
+            Some(Arc::new(features))
         };
         unpack_parts(states).unwrap_or_default().into_iter().filter_map(part).collect()
     }

@@ -65,16 +65,16 @@ impl TokenMatches {
     pub(crate) fn new(question: &Question, pool: &CandidateSet) -> Self {
         let width = question.tokens.len();
         let weights = question.tokens.iter().map(|token| token.weight).collect();
-        let best = vec![0.0; width * pool.members.len()];
+        let best = vec![0.0; width * pool.candidates.len()];
         let mut matches = Self { width, best, letters: Vec::new(), weights };
         if width == 0 {
             return matches;
         }
         let asked: Vec<State> = question.tokens.iter().map(|token| projection::even_odd(&token.state)).collect();
         let mut unseen = Vec::new();
-        for (at, member) in pool.members.iter().enumerate() {
-            if question.compares(&member.reading) {
-                projection::max_similarity(&asked, member.reading.states(), &mut matches.best[at * width..][..width]);
+        for (at, member) in pool.candidates.iter().enumerate() {
+            if question.compares(&member.features) {
+                projection::max_similarity(&asked, member.features.states(), &mut matches.best[at * width..][..width]);
             } else {
                 unseen.push(at);
             }
@@ -84,9 +84,9 @@ impl TokenMatches {
         }
         let letters = Letters::new(question);
         let letter_matches: Vec<LetterMatches> =
-            unseen.iter().map(|at| letters.letter_matches(&pool.members[*at].reading)).collect();
+            unseen.iter().map(|at| letters.letter_matches(&pool.candidates[*at].features)).collect();
         let rarity = letters.rarity(letter_matches.iter());
-        matches.letters = vec![0.0; width * pool.members.len()];
+        matches.letters = vec![0.0; width * pool.candidates.len()];
         if !question.readable {
             // Without a stemmer the same word in another form would pass for a rare one.
             matches.weights = letters.weights(&rarity);
@@ -94,7 +94,7 @@ impl TokenMatches {
         for (at, letter_matches) in unseen.into_iter().zip(&letter_matches) {
             let met = &mut matches.letters[at * width..][..width];
             letters.meet(letter_matches, &rarity, met);
-            expect(question, &pool.members[at], met, &mut matches.best[at * width..][..width]);
+            expect(question, &pool.candidates[at], met, &mut matches.best[at * width..][..width]);
         }
         matches
     }
@@ -117,7 +117,7 @@ impl TokenMatches {
 
 /// What the states would most likely say.
 fn expect(question: &Question, member: &Candidate, met: &[f32], row: &mut [f32]) {
-    let other = question.other_cosine(&member.reading);
+    let other = question.other_cosine(&member.features);
     for (row, met) in row.iter_mut().zip(met) {
         *row = match other {
             Some(cosine) => EXPECTED_BY_OTHER.0 + EXPECTED_BY_OTHER.1 * met + EXPECTED_BY_OTHER.2 * cosine as f32,

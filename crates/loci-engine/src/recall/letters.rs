@@ -38,16 +38,16 @@ impl<'a> Letters<'a> {
     }
 
     /// What of the question stands in a memory.
-    pub(crate) fn letter_matches(&self, reading: &MemoryFeatures) -> LetterMatches {
+    pub(crate) fn letter_matches(&self, features: &MemoryFeatures) -> LetterMatches {
         let mut terms = vec![false; self.terms.len()];
-        for term in &reading.terms {
+        for term in &features.terms {
             if let Some(place) = self.terms.find(u64::from(*term)) {
                 terms[place] = true;
             }
         }
-        let mut runs = vec![false; if self.question.reads(reading) { 0 } else { self.runs.len() }];
+        let mut runs = vec![false; if self.question.reads(features) { 0 } else { self.runs.len() }];
         if !runs.is_empty() {
-            runs_of(&reading.folded, |run| {
+            runs_of(&features.folded, |run| {
                 if let Some(place) = self.runs.find(run) {
                     runs[place] = true;
                 }

@@ -43,12 +43,12 @@ const SHARED_WORDS: u32 = 2;
 pub(crate) fn prefer_newer(scored: &ScoredCandidates, edges: &[Edge], candidates: &mut [RankedCandidate]) {
     let among = candidates.len().min(AMONG);
     let held: Vec<u128> = candidates[..among].iter().map(|one| held(scored, one)).collect();
-    let reading = |one: &RankedCandidate| scored.pool.members[one.at].reading.clone();
+    let features = |one: &RankedCandidate| scored.pool.candidates[one.at].features.clone();
     let mut by_age: Vec<usize> = (0..among).collect();
-    by_age.sort_by_key(|at| reading(&candidates[*at]).said_at);
+    by_age.sort_by_key(|at| features(&candidates[*at]).said_at);
     for &old in &by_age {
         for new in 0..among {
-            let (before, after) = (reading(&candidates[old]), reading(&candidates[new]));
+            let (before, after) = (features(&candidates[old]), features(&candidates[new]));
             if after.said_at <= before.said_at || !after.lasting {
                 continue;
             }
@@ -90,7 +90,7 @@ fn is_linked(edges: &[Edge], new: MemoryId, old: MemoryId) -> bool {
 
 /// Which of the question's terms a memory holds.
 fn held(scored: &ScoredCandidates, candidate: &RankedCandidate) -> u128 {
-    let terms = &scored.pool.members[candidate.at].reading.terms;
+    let terms = &scored.pool.candidates[candidate.at].features.terms;
     let asked = scored.question.terms.iter().enumerate();
     asked.filter(|(_, term)| terms.contains(&term.key)).fold(0, |held, (place, _)| held | 1 << place)
 }

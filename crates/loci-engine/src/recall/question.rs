@@ -138,26 +138,26 @@ impl Question {
     }
 
     /// Whether the model can read both the question and a memory.
-    pub(crate) fn reads(&self, reading: &MemoryFeatures) -> bool {
-        self.readable && reading.readable
+    pub(crate) fn reads(&self, features: &MemoryFeatures) -> bool {
+        self.readable && features.readable
     }
 
     /// Whether the tokens of the question and of a memory can be compared by their states.
-    pub(crate) fn compares(&self, reading: &MemoryFeatures) -> bool {
-        self.compared && reading.readable && !reading.states.is_empty()
+    pub(crate) fn compares(&self, features: &MemoryFeatures) -> bool {
+        self.compared && features.readable && !features.states.is_empty()
     }
 
     /// The cosine to a memory; none if one of them has no vector or cannot be read.
-    pub(crate) fn cosine(&self, reading: &MemoryFeatures) -> Option<f64> {
-        match self.reads(reading) {
-            true => reading.vector.as_ref()?.cosine(self.vector.as_ref()?),
-            false => self.other_cosine(reading),
+    pub(crate) fn cosine(&self, features: &MemoryFeatures) -> Option<f64> {
+        match self.reads(features) {
+            true => features.vector.as_ref()?.cosine(self.vector.as_ref()?),
+            false => self.other_cosine(features),
         }
     }
 
     /// The cosine by the model for other languages.
-    pub(crate) fn other_cosine(&self, reading: &MemoryFeatures) -> Option<f64> {
-        reading.in_languages.get()?.cosine(self.in_languages.as_ref()?)
+    pub(crate) fn other_cosine(&self, features: &MemoryFeatures) -> Option<f64> {
+        features.in_languages.get()?.cosine(self.in_languages.as_ref()?)
     }
 
     /// The question without the names of speakers. `None` if it names none, or has no other words.

@@ -73,7 +73,7 @@ pub(crate) struct ScoredCandidates {
     pub(crate) pool: CandidateSet,
     pub(crate) matches: TokenMatches,
     clues: Vec<ClueValues>,
-    voices: WeightTable,
+    weight_table: WeightTable,
 }
 
 impl Engine {
@@ -98,7 +98,7 @@ impl Engine {
         let turn_runs = self.store.around(visible, filter, &ranks.keys().copied().collect::<Vec<_>>(), REACH).await?;
         let pool = self.load_candidates(visible, &turn_runs).await?;
         let scored = self.load_question(plan, found, pool, &ranks).await;
-        let evidence: Vec<f64> = scored.clues.iter().map(|clues| scored.voices.sum(clues)).collect();
+        let evidence: Vec<f64> = scored.clues.iter().map(|clues| scored.weight_table.sum(clues)).collect();
         let mut order: Vec<usize> = (0..evidence.len()).collect();
         order.sort_by(|a, b| evidence[*b].total_cmp(&evidence[*a]).then_with(|| scored.id(*a).cmp(&scored.id(*b))));
         // Only the best part represents a note.
@@ -153,16 +153,16 @@ impl Engine {
         }
         question.in_languages = found.in_languages;
         self.embed_pool_multilingual(&question, &pool).await;
-        let voices = WeightTable::new(question.tokens.len(), &self.config.retrieval.clues);
+        let weight_table = WeightTable::new(question.tokens.len(), &self.config.retrieval.clues);
         let matches = TokenMatches::new(&question, &pool);
         let mut clues = evidence::compute_clues(&question, &pool, &matches);
-        for (member, clues) in pool.members.iter().zip(&mut clues) {
-            let Some(lanes) = ranks.get(&member.reading.id) else { continue };
+        for (member, clues) in pool.candidates.iter().zip(&mut clues) {
+            let Some(lanes) = ranks.get(&member.features.id) else { continue };
             let newest = lanes.iter().find(|lane| lane.lane == "recency").map_or(0.0, |lane| 1.0 / lane.rank as f64);
             clues.set(Clue::Graph, lane(lanes, "graph").unwrap_or(0.0));
             clues.set(Clue::Foremost, newest.max(lane(lanes, "importance").unwrap_or(0.0)));
         }
-        ScoredCandidates { question, pool, matches, clues, voices }
+        ScoredCandidates { question, pool, matches, clues, weight_table }
     }
 
     /// Embeds pool members with the multilingual model if it alone can read the question.
@@ -171,14 +171,14 @@ impl Engine {
         else {
             return;
         };
-        let unseen = pool.members.iter().filter(|member| member.reading.in_languages.get().is_none());
+        let unseen = pool.candidates.iter().filter(|member| member.features.in_languages.get().is_none());
         let unseen: Vec<&Candidate> = unseen.take(MAX_REREAD).collect();
-        let texts: Vec<String> = unseen.iter().map(|member| member.reading.folded.trim().to_owned()).collect();
+        let texts: Vec<String> = unseen.iter().map(|member| member.features.folded.trim().to_owned()).collect();
         match languages.embed(&texts, Detail::Sentence).await {
             Ok(made) => {
                 for (member, made) in unseen.iter().zip(made) {
                     // Another question may have been quicker.
-                    let _ = member.reading.in_languages.set(VectorCodes::new(&made.vector));
+                    let _ = member.features.in_languages.set(VectorCodes::new(&made.vector));
                 }
             }
             Err(error) => tracing::warn!(%error, "the model for other languages failed"),
@@ -199,9 +199,12 @@ impl Engine {
         let mut memories: HashMap<MemoryId, Memory> = memories.into_iter().map(|memory| (memory.id, memory)).collect();
         let whole = |at: &usize| {
             let memory = memories.remove(&scored.id(*at))?;
-            let (member, clues) = (&scored.pool.members[*at], &scored.clues[*at]);
-            let clue_weight =
-                |clue: &Clue| ClueWeight { clue: *clue, value: clues.get(*clue), weight: scored.voices.get(*clue) };
+            let (member, clues) = (&scored.pool.candidates[*at], &scored.clues[*at]);
+            let clue_weight = |clue: &Clue| ClueWeight {
+                clue: *clue,
+                value: clues.get(*clue),
+                weight: scored.weight_table.get(*clue),
+            };
             let decayed = if memory.state == State::Decayed { DECAYED } else { 0.0 };
             let kind = BOOST * self.kinds.spec(&memory.kind).boost.max(f64::MIN_POSITIVE).ln() + decayed;
             let lanes = ranks.get(&memory.id).cloned().unwrap_or_default();
@@ -210,7 +213,7 @@ impl Engine {
                 lanes: lanes.into_iter().map(Into::into).collect(),
                 clues: Clue::ALL.iter().map(clue_weight).filter(|clue| clue.value != 0.0).collect(),
                 kind,
-                passage: member.reading.part.clone().and_then(|part| memory.content.get(part)).map(str::to_owned),
+                passage: member.features.part.clone().and_then(|part| memory.content.get(part)).map(str::to_owned),
                 terms: self.terms(&memory, member, now),
                 ..Explanation::default()
             };
@@ -240,7 +243,7 @@ impl Engine {
         let memories: HashMap<MemoryId, Memory> = memories.into_iter().map(|memory| (memory.id, memory)).collect();
         let whole = |(place, id): (usize, &MemoryId)| {
             let memory = memories.get(id)?.clone();
-            let member = pool.members.iter().find(|member| member.reading.id == *id)?;
+            let member = pool.candidates.iter().find(|member| member.features.id == *id)?;
             let lanes = ranks.get(id).cloned().unwrap_or_default();
             let first = lanes.first().map_or(0.0, |lane| lane.score.clamp(0.0, 1.0));
             let relevance = if found.strategy == Strategy::Recency { 1.0 / (place + 1) as f64 } else { first };
@@ -284,7 +287,7 @@ impl Engine {
 
 impl ScoredCandidates {
     pub(crate) fn id(&self, at: usize) -> MemoryId {
-        self.pool.members[at].reading.id
+        self.pool.candidates[at].features.id
     }
 
     /// Whether a candidate is linked to the hits, or mentions an entity that the query names.
@@ -294,7 +297,7 @@ impl ScoredCandidates {
 
     /// What the text of a member itself says, and that it happened when the question says.
     pub(crate) fn own(&self, at: usize) -> f64 {
-        self.voices.own(&self.clues[at]) + self.voices.get(Clue::Date) * self.clues[at].get(Clue::Date)
+        self.weight_table.own(&self.clues[at]) + self.weight_table.get(Clue::Date) * self.clues[at].get(Clue::Date)
     }
 }
 

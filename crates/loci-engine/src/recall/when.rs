@@ -34,11 +34,11 @@ pub(crate) fn spans(plan: &Plan) -> Vec<TimeSpan> {
 }
 
 /// How well a memory fits the best of the stretches, 0..1.
-pub(crate) fn fits(spans: &[TimeSpan], reading: &MemoryFeatures) -> f64 {
+pub(crate) fn fits(spans: &[TimeSpan], features: &MemoryFeatures) -> f64 {
     let best = |at: Timestamp| spans.iter().map(|span| nearness(span, at)).fold(0.0, f64::max);
-    match reading.event_time {
+    match features.event_time {
         Some(event) => best(event),
-        None => SAID * best(reading.said_at),
+        None => SAID * best(features.said_at),
     }
 }
 

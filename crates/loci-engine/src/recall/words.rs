@@ -21,10 +21,10 @@ pub(crate) fn score_words(question: &Question, pool: &CandidateSet, clues: &mut 
     let mut places = SmallIntMap::for_most(question.terms.len());
     // Two terms may share a number; then they share their count.
     let place_of: Vec<usize> = question.terms.iter().map(|term| places.insert(u64::from(term.key))).collect();
-    let all: usize = pool.members.iter().map(|member| member.reading.terms.len()).sum();
-    let mean = (all as f64 / pool.members.len().max(1) as f64).max(1.0);
+    let all: usize = pool.candidates.iter().map(|member| member.features.terms.len()).sum();
+    let mean = (all as f64 / pool.candidates.len().max(1) as f64).max(1.0);
     let mut counts = vec![0.0; question.terms.len()];
-    for (member, clues) in pool.members.iter().zip(clues) {
+    for (member, clues) in pool.candidates.iter().zip(clues) {
         let telling = || telling(question, member);
         let ideal: f64 = telling().map(|(_, term)| term.count * term.weight * (K1 + 1.0)).sum();
         let share = |counts: &[f64], length: usize| -> f64 {
@@ -36,11 +36,11 @@ pub(crate) fn score_words(question: &Question, pool: &CandidateSet, clues: &mut 
             if ideal > 0.0 { telling().map(part).sum::<f64>() / ideal } else { 0.0 }
         };
         counts.fill(0.0);
-        let mut length = count(&mut counts, &places, &member.reading.terms);
+        let mut length = count(&mut counts, &places, &member.features.terms);
         let own = share(&counts, length);
         clues.set(Clue::Words, own);
         if let Some(asked) = member.question {
-            let asked = &pool.members[asked].reading.terms;
+            let asked = &pool.candidates[asked].features.terms;
             let first = &asked[..asked.len().min(ASKED_FIRST)];
             length += count(&mut counts, &places, &first[first.len().saturating_sub(ASKED_LAST)..]);
             clues.set(Clue::Asked, (share(&counts, length) - own).max(0.0));
@@ -61,13 +61,13 @@ fn count(counts: &mut [f64], places: &SmallIntMap, terms: &[u32]) -> usize {
 
 /// The terms that count for this member: among speakers, names tell nothing.
 fn telling<'a>(question: &'a Question, member: &Candidate) -> impl Iterator<Item = (usize, &'a QueryTerm)> {
-    let spoken = matches!(member.reading.speaker, TurnSpeaker::Named(_));
+    let spoken = matches!(member.features.speaker, TurnSpeaker::Named(_));
     question.terms.iter().enumerate().filter(move |(_, term)| !(spoken && term.name))
 }
 
 /// How many of the question's pairs stand together here, at most three.
 fn pairs(question: &Question, member: &Candidate) -> f64 {
-    let terms = &member.reading.terms;
+    let terms = &member.features.terms;
     let found = question.pairs.iter().filter(|(a, b)| terms.windows(2).any(|pair| pair[0] == *a && pair[1] == *b));
     found.take(3).count() as f64
 }

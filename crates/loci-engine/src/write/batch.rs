@@ -21,24 +21,24 @@ const MAX_FAILURES: usize = 1_000;
 /// Maximum number of retries after conflicts with other writers.
 const OVERTAKEN: u32 = 3;
 
-/// What could not be written.
+/// Memories that could not be written.
 #[derive(Debug, Clone)]
 pub struct FailedWrites {
-    /// Why the first of them was not. After a failure that may pass they go on waiting, and are tried again.
+    /// The error of the first one. After a transient error they stay queued and are retried.
     pub problem: Box<Problem>,
     /// The memories.
     pub ids: Vec<MemoryId>,
 }
 
-/// What waits to be written with others.
+/// The buffer of batched writes.
 pub(crate) struct Batcher {
     rules: Batching,
     room: Arc<Semaphore>,
     state: Mutex<BatchQueue>,
-    /// Told when the first begins to wait, and when enough do.
+    /// Notified when the first write is queued, and when a batch is full.
     first: Notify,
     enough: Notify,
-    /// Held while a batch is written, so that the order stays.
+    /// Locked while a batch is written, so that the order is kept.
     writing: tokio::sync::Mutex<()>,
 }
 
@@ -52,7 +52,7 @@ struct BatchQueue {
 struct QueuedWrite {
     caller: Caller,
     admitted: AdmittedMemory,
-    /// How often it was overtaken by someone else who wrote.
+    /// Number of conflicts with other writers so far.
     overtaken: u32,
     _place: OwnedSemaphorePermit,
 }
@@ -88,14 +88,14 @@ impl Batcher {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next that are written together, never more than a batch.
+    /// The next writes, at most a batch.
     fn next(&self, most: usize) -> Vec<QueuedWrite> {
         let mut state = self.state();
         let count = state.waiting.len().min(self.rules.size).min(most);
         state.waiting.drain(..count).collect()
     }
 
-    /// What failed before and has now been written has not failed.
+    /// Removes failures of memories that were written since.
     fn written(&self, ids: &[MemoryId]) {
         self.state().failures.retain(|failure| !ids.contains(&failure.id));
     }
@@ -114,13 +114,13 @@ impl Batcher {
     }
 }
 
-/// Whether the same may be written later: then it goes on waiting instead of being lost. Who is overtaken again and
-/// again is not, so that one does not hold up all others.
+/// Whether a failed write is retried later. After too many conflicts it is not, so that it does not hold up all
+/// others.
 fn passes(kind: ErrorKind, overtaken: u32) -> bool {
     kind.retryable() || kind == ErrorKind::Storage || is_conflict(kind) && overtaken < OVERTAKEN
 }
 
-/// Whether something has changed meanwhile.
+/// Whether the error is a conflict with another writer.
 fn is_conflict(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Conflict | ErrorKind::VersionConflict)
 }
@@ -163,8 +163,8 @@ impl Engine {
         })
     }
 
-    /// Returns when everything that was taken before is durable, or with what could not be written since the
-    /// caller last asked: the first reason, and all ids.
+    /// Returns when all writes that were queued before are durable, or with the writes that failed since the caller
+    /// last asked: the first error, and all ids.
     pub async fn flush_batched(&self, caller: &Caller) -> Result<(), FailedWrites> {
         self.write_waiting().await;
         let mut state = self.batcher.state();
@@ -178,12 +178,12 @@ impl Engine {
         Err(FailedWrites { problem, ids })
     }
 
-    /// How many wait to be written.
+    /// Number of queued writes.
     pub fn batched(&self) -> usize {
         self.batcher.state().waiting.len()
     }
 
-    /// Writes all that wait now, batch by batch. Those that may be written later go on waiting, in their order.
+    /// Writes all queued memories, batch by batch. Those that are retried later stay queued, in their order.
     pub(crate) async fn write_waiting(&self) {
         let batcher = &self.batcher;
         let _order = batcher.writing.lock().await;
@@ -197,7 +197,7 @@ impl Engine {
         }
     }
 
-    /// Writes a batch; false if some of it waits again.
+    /// Writes a batch. Returns false if some of it stays queued.
     async fn write_batch(&self, mut batch: Vec<QueuedWrite>) -> bool {
         self.embed_together(batch.iter_mut().map(|pending| &mut pending.admitted).collect()).await;
         let mut again: Vec<QueuedWrite> = Vec::new();
@@ -221,7 +221,7 @@ impl Engine {
         written
     }
 
-    /// The vectors of all that are to have one, in one call.
+    /// Computes all missing vectors in one call.
     pub(crate) async fn embed_together(&self, batch: Vec<&mut AdmittedMemory>) {
         let wants = |one: &&mut AdmittedMemory| one.embed == Embed::Now && one.addition.vector.is_none();
         let mut wanted: Vec<&mut AdmittedMemory> = batch.into_iter().filter(wants).collect();
@@ -235,7 +235,7 @@ impl Engine {
         }
     }
 
-    /// Writes what belongs together; what comes back is to be tried again.
+    /// Writes the memories of one transaction. Returns those to retry.
     async fn write_together(&self, together: Vec<QueuedWrite>) -> Vec<QueuedWrite> {
         if together.len() > 1 && self.add_together(&together).await.is_ok() {
             self.batcher.written(&together.iter().map(QueuedWrite::id).collect::<Vec<_>>());
@@ -257,7 +257,7 @@ impl Engine {
         Vec::new()
     }
 
-    /// Adds several to one space in one transaction.
+    /// Adds several memories to one space in one transaction.
     async fn add_together(&self, together: &[QueuedWrite]) -> Result<()> {
         let changes = together.iter().map(|pending| {
             let mut addition = pending.admitted.addition.clone();
@@ -275,7 +275,7 @@ impl Engine {
     }
 }
 
-/// Whether the next is written in the same transaction: neither meets what is known.
+/// Whether the next write can share the transaction: neither is reconciled.
 fn joins(first: &QueuedWrite, next: &QueuedWrite) -> bool {
     let space = |scope: &Scope| scope.space();
     !first.admitted.reconcile
@@ -284,7 +284,7 @@ fn joins(first: &QueuedWrite, next: &QueuedWrite) -> bool {
         && space(&first.admitted.scope) == space(&next.admitted.scope)
 }
 
-/// Writes whenever it is time, for as long as the engine is there.
+/// The loop that writes batches, while the engine exists.
 async fn write_on(engine: Weak<Engine>) {
     loop {
         let Some(strong) = engine.upgrade() else { return };

@@ -9,7 +9,7 @@ use crate::write::remember::receipt;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Hides a memory; it can be restored until its purge date.
+    /// Soft-deletes a memory; it can be restored until its purge date.
     pub async fn forget(
         &self,
         caller: &Caller,
@@ -24,8 +24,7 @@ impl Engine {
         self.on_one(caller, id, reason.unwrap_or("forgotten"), action).await
     }
 
-    /// Removes a memory at once and for good, with every trace of what it said; the ledger keeps that it
-    /// was there.
+    /// Removes a memory at once and for good, with all its content; the ledger keeps that it existed.
     pub async fn erase(
         &self,
         caller: &Caller,
@@ -42,7 +41,7 @@ impl Engine {
         self.on_one(caller, id, reason.unwrap_or("erased"), Action::Erase { id }).await
     }
 
-    /// Brings a hidden memory back.
+    /// Restores a soft-deleted memory.
     pub async fn restore(&self, caller: &Caller, id: MemoryId) -> Result<Receipt> {
         policy::require_writer(caller)?;
         let visible = self.visible(caller, None).await?;
@@ -62,8 +61,8 @@ impl Engine {
         receipt(applied.first(), false, false)
     }
 
-    /// What brings a memory back for longer than until the next night: it counts as used, and what
-    /// condemned it is gone.
+    /// The changes that restore a memory so that the next maintenance does not delete it again: it counts as used,
+    /// and its expiry is removed.
     pub(crate) fn restoring(&self, memory: &Memory) -> Vec<Action> {
         let id = memory.id;
         let mut actions = vec![Action::Restore { id }, Action::Bookkeeping(Bookkeeping::Touch { ids: vec![id] })];

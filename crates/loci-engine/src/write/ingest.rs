@@ -21,30 +21,30 @@ use crate::{Engine, NewMemory, Result, optional_instant};
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Turn {
-    /// The conversation.
+    /// The thread.
     pub thread_id: String,
     /// The text.
     pub content: String,
-    /// Who said it.
+    /// The person or agent that said it.
     pub actor_id: Option<String>,
-    /// In which role: `user`, `assistant`, `tool`, `system`.
+    /// The role: `user`, `assistant`, `tool` or `system`.
     pub role: Option<String>,
     /// When it was said: an instant, or a day.
     #[serde(deserialize_with = "optional_instant")]
     pub event_time: Option<Timestamp>,
-    /// The message's own id.
+    /// The id of the message.
     pub reference: Option<String>,
-    /// Anything else, by name.
+    /// Further fields, by name.
     pub metadata: Map<String, Value>,
     /// The layer. Default: the most specific one that the identifiers allow.
     pub layer: Option<Layer>,
 }
 
-/// The roles in which someone can speak.
+/// The roles of a speaker.
 const ROLES: [&str; 9] = ["user", "assistant", "tool", "system", "human", "ai", "agent", "function", "developer"];
 
 impl Engine {
-    /// Takes in turns, in their order. All are checked before the first is taken in.
+    /// Stores turns, in their order. All are validated before the first is stored.
     pub async fn ingest_many(&self, caller: &Caller, turns: Vec<Turn>) -> Result<Vec<Vec<Receipt>>> {
         policy::require_writer(caller)?;
         for turn in &turns {
@@ -78,7 +78,7 @@ impl Engine {
             .try_for_each(|piece| self.check_content(piece))
     }
 
-    /// Takes in one turn. The receipts are durable, one per piece.
+    /// Stores one turn. The receipts are durable, one per part.
     pub async fn ingest(&self, caller: &Caller, mut turn: Turn) -> Result<Vec<Receipt>> {
         policy::require_writer(caller)?;
         // Before it is cut: half a secret is not known for one.
@@ -145,8 +145,8 @@ fn session_of(memory: &Memory, thread: &str) -> String {
     memory.identifiers.session_id.clone().unwrap_or_else(|| thread.to_owned())
 }
 
-/// The text in pieces of at most `most` characters, cut at the end of a paragraph, sentence or
-/// word where one is near.
+/// Splits a text into parts of at most `most` characters, at the end of a paragraph, sentence or word where one is
+/// near.
 pub(crate) fn pieces(text: &str, most: usize) -> Vec<&str> {
     let mut rest = text;
     let mut pieces = Vec::new();

@@ -90,7 +90,7 @@ pub struct NewMemory {
     pub embed_later: bool,
 }
 
-/// When the vector of a new memory is made.
+/// When the vector of a new memory is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Embed {
     /// Before it is applied, if a model is available.
@@ -99,18 +99,18 @@ pub(crate) enum Embed {
     Later,
 }
 
-/// Why something is there that someone said.
+/// The ledger reason of a memory that a caller wrote.
 pub(crate) const REASON: &str = "remembered";
 
-/// Something new that was checked.
+/// A validated new memory.
 #[derive(Clone)]
 pub(crate) struct AdmittedMemory {
     pub(crate) scope: Scope,
     pub(crate) addition: Addition,
     pub(crate) embed: Embed,
-    /// Whether it meets what is known.
+    /// Whether it is reconciled with known memories.
     pub(crate) reconcile: bool,
-    /// What was masked.
+    /// The names of the patterns that were masked.
     pub(crate) redacted: Vec<String>,
 }
 
@@ -122,7 +122,7 @@ impl Engine {
         self.write_admitted(caller, admitted).await
     }
 
-    /// Writes something that was checked.
+    /// Writes a validated memory.
     pub(crate) async fn write_admitted(&self, caller: &Caller, admitted: AdmittedMemory) -> Result<Receipt> {
         let AdmittedMemory { scope, addition, embed, reconcile, redacted } = admitted;
         if reconcile {
@@ -131,7 +131,7 @@ impl Engine {
         Ok(Receipt { redacted, ..self.keep(caller, scope, addition, embed, REASON, Vec::new()).await? })
     }
 
-    /// Checks something new and makes the record of it, so that nothing but writing it is left to do.
+    /// Validates a new memory and makes its record, so that it only has to be written.
     pub(crate) async fn admitted(&self, caller: &Caller, mut new: NewMemory) -> Result<AdmittedMemory> {
         policy::require_writer(caller)?;
         self.check_content(&new.content)?;
@@ -151,7 +151,7 @@ impl Engine {
         Ok(AdmittedMemory { scope, addition, embed, reconcile, redacted })
     }
 
-    /// Masks what must not be kept, or refuses it; the names of what was masked.
+    /// Masks or refuses secrets. Returns the names of the patterns that were masked.
     pub(crate) fn redact(&self, new: &mut NewMemory) -> Result<Vec<String>> {
         let mut pass = Pass::strict(&self.redactor);
         pass.new_memory(new)?;
@@ -163,7 +163,7 @@ impl Engine {
         Ok(found)
     }
 
-    /// Checks a new memory and makes the record of it, in a scope that the caller was found to write to.
+    /// Validates a new memory and makes its record, in a scope that the caller may write to.
     pub(crate) fn admit(
         &self,
         caller: &Caller,
@@ -249,20 +249,20 @@ impl Engine {
         Ok(Addition { unless, claim, follows, vector, ..Addition::new(memory) })
     }
 
-    /// What a memory is about, folded; turns and parts of a graph claim nothing.
+    /// The key of the claim of a memory. Turns and graph records have none.
     pub(crate) fn claim_of(&self, memory: &Memory) -> Option<loci_types::ContentHash> {
         let reconcile = self.kinds.spec(&memory.kind).class != Class::Episodic && !crate::graph::is_part(memory);
         reconcile.then(|| analyse(memory)).and_then(|reading| reading.claim().map(claim_key))
     }
 
-    /// How fast the confidence of a kind fades.
+    /// The decay rate of the confidence of a kind.
     pub(crate) fn decay_rate(&self, kind: &loci_types::Kind) -> f64 {
         let rules = &self.config.lifecycle;
         rules.decay_rate.unwrap_or_else(|| rate_of(self.kinds.spec(kind), rules))
     }
 
-    /// Facts are the same by what they say; events also by when and where they happened; parts of a
-    /// graph by what they are there.
+    /// The key by which repetitions are found: for facts the content, for events also time and place, for graph
+    /// records their own key.
     pub(crate) fn twin_key(&self, memory: &Memory) -> loci_types::ContentHash {
         if let Some(key) = crate::graph::key_of(memory) {
             return key;
@@ -333,7 +333,7 @@ impl Engine {
         check_validity(new.valid_from, new.valid_until)
     }
 
-    /// Refuses text that is empty, too long, or cannot be kept as it is.
+    /// Refuses a text that is empty, too long, or cannot be stored.
     pub(crate) fn check_content(&self, content: &str) -> Result<()> {
         if content.trim().is_empty() {
             return Err(Error::invalid("content", "content is empty").hint("say what is to be remembered").into());
@@ -380,7 +380,7 @@ impl Engine {
     }
 }
 
-/// Refuses a time that ends before it starts.
+/// Refuses a validity that ends before it starts.
 pub(crate) fn check_validity(from: Option<Timestamp>, until: Option<Timestamp>) -> Result<()> {
     match (from, until) {
         (Some(from), Some(until)) if from > until => {

@@ -13,40 +13,40 @@ use crate::lifecycle::rules::ageing::days_after;
 use crate::text::{content_hash, estimate_tokens};
 use crate::{Engine, Result};
 
-/// What was taken back.
+/// The result of an undo.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UndoOutcome {
-    /// The line of the ledger.
+    /// The number of the ledger entry.
     pub sequence: i64,
     /// The event of the entry.
     pub event: String,
-    /// The memory it is about.
+    /// The memory of the entry.
     #[cfg_attr(feature = "schema", schema(required))]
     pub memory_id: Option<MemoryId>,
-    /// What was done about it, in words.
+    /// What was done, in words.
     pub done: String,
 }
 
-/// What takes a line of the ledger back.
+/// The inverse of a ledger entry.
 #[derive(Debug, Clone, PartialEq)]
 enum Inverse {
     /// Forget this memory.
     Forget(MemoryId),
-    /// What replaced it goes, or gives it free again.
+    /// Forget or split the memory that replaced it.
     Newer { old: MemoryId, newer: MemoryId },
-    /// Bring it back.
+    /// Restore it.
     Restore(MemoryId),
-    /// Give it these fields again; they must still be what the line made of them.
+    /// Restore these fields; they must still have the values of the entry.
     Fields { id: MemoryId, old: Map<String, Value>, new: Map<String, Value> },
-    /// Take a merge apart: the line that gave the merged one its words, and those it took up.
+    /// Split a merge: the entry that changed the merged memory, and the memories it absorbed.
     Split { into: MemoryId, from: Vec<MemoryId>, revised: Option<i64> },
-    /// Change the links or the entities.
+    /// Change links or entities.
     Plain(Action),
 }
 
-/// The inverse of a line, or why there is none.
+/// The inverse of an entry, or why there is none.
 fn inverse(entry: &LedgerEntry) -> Result<Inverse, String> {
     let id = || entry.memory_id.ok_or_else(|| "it is about no memory".to_owned());
     let fields = |value: &Option<Value>| match value {
@@ -97,7 +97,7 @@ fn unlink(source: MemoryId, values: &Map<String, Value>) -> Result<Action, Strin
 }
 
 impl Engine {
-    /// Takes back one line of a space's ledger.
+    /// Undoes one entry of a space's ledger.
     pub async fn undo(&self, caller: &Caller, space: &Space, sequence: i64) -> Result<UndoOutcome> {
         policy::require_writer(caller)?;
         let entry = self.entry(caller, space, sequence).await?;
@@ -180,7 +180,7 @@ impl Engine {
         })
     }
 
-    /// The change that gives a memory its old fields, if nobody has changed them since.
+    /// The change that restores old fields, if they were not changed since.
     async fn revert(
         &self,
         caller: &Caller,
@@ -210,7 +210,7 @@ impl Engine {
         Ok(Action::Revise(Box::new(Revision { id, expect: Some(memory.version), patch, vector: None, jobs })))
     }
 
-    /// The patch that makes `memory` say what `before` says.
+    /// The patch that gives `memory` the values of `before`.
     fn patch_to(&self, memory: &Memory, before: &Memory) -> Patch {
         let mut whole = before.clone();
         whole.content_hash = content_hash(&before.content);

@@ -34,17 +34,17 @@ pub use prompt::{Prompt, prompts};
 pub use rewrite::RewriteResult;
 pub use same_fact::{PairSide, Verdict};
 
-/// Pairs that are judged in one question.
+/// Number of pairs in one call.
 const PAIRS: usize = 10;
 
-/// What a language model was asked for has cost.
+/// The cost of calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TokenUsage {
-    /// Tokens read and written.
+    /// Number of tokens, of input and output.
     pub tokens: u64,
 }
 
-/// A language model that works for the engine.
+/// A client of a language model.
 #[derive(Clone)]
 pub struct LlmClient {
     chat: Arc<dyn Chat>,
@@ -53,25 +53,25 @@ pub struct LlmClient {
 }
 
 impl LlmClient {
-    /// A mind with the usual limits, which does not count tokens.
+    /// A client with the default limits, which does not count tokens.
     pub fn new(chat: Arc<dyn Chat>) -> Self {
         Self { chat, limits: LearningLimits::default(), allowance: None }
     }
 
-    /// The same mind with these limits.
+    /// The same client with these limits.
     #[must_use]
     pub fn with_limits(self, limits: LearningLimits) -> Self {
         Self { limits, ..self }
     }
 
     /// The same client with a token limit, after which it refuses with [`ErrorKind::RateLimited`].
-    /// Clones of what is returned share them.
+    /// Its clones share the limit.
     #[must_use]
     pub fn within(&self, tokens: u64) -> Self {
         Self { allowance: Some(Allowance::new(tokens)), ..self.clone() }
     }
 
-    /// What is left of the tokens it may spend. Failed questions have cost, too.
+    /// The number of tokens that are left. Failed calls cost tokens, too.
     pub fn left(&self) -> Option<u64> {
         self.allowance.as_ref().map(Allowance::left)
     }
@@ -81,12 +81,12 @@ impl LlmClient {
         self.chat.model()
     }
 
-    /// What it may do.
+    /// Its limits.
     pub fn limits(&self) -> &LearningLimits {
         &self.limits
     }
 
-    /// One answer, put on the bill. A failure carries what the whole bill was by then.
+    /// Calls the model and adds the cost. A failure carries the cost until then.
     async fn ask(&self, question: &ChatQuestion, spent: &mut TokenUsage) -> Result<Value> {
         let reserved = self.reserve(question)?;
         let outcome = self.chat.ask(question).await;
@@ -101,7 +101,7 @@ impl LlmClient {
         outcome.map(|answer| answer.value).map_err(|error| billed(error, *spent))
     }
 
-    /// Sets aside what a question may cost.
+    /// Reserves the maximum cost of a call.
     fn reserve(&self, question: &ChatQuestion) -> Result<u64> {
         let Some(allowance) = &self.allowance else { return Ok(0) };
         let estimate = self.chat.estimate(question);
@@ -114,7 +114,7 @@ impl LlmClient {
         Err(loci_types::Error::new(ErrorKind::RateLimited, message).hint(hint).into())
     }
 
-    /// An answer that has the shape and still says nothing.
+    /// The error for an answer with the right schema and no content.
     fn nothing(&self, problem: &str, spent: TokenUsage) -> Error {
         billed(
             loci_models::Error::BadAnswer { model: self.chat.model().to_owned(), problem: problem.to_owned() },
@@ -123,7 +123,7 @@ impl LlmClient {
     }
 }
 
-/// A failure with all that was spent until it happened.
+/// An error with the tokens that were spent until it occurred.
 fn billed(error: loci_models::Error, spent: TokenUsage) -> Error {
     let cause = match error {
         loci_models::Error::Chat { cause, .. } => cause,
@@ -132,14 +132,14 @@ fn billed(error: loci_models::Error, spent: TokenUsage) -> Error {
     loci_models::Error::Chat { cause, spent: spent.tokens }.into()
 }
 
-/// What is asked for a purpose.
+/// The request for a purpose.
 fn question(purpose: Purpose, input: String, schema: Value, max_tokens: u32) -> ChatQuestion {
     let prompt = purpose.prompt();
     let (purpose, prompt_version) = (prompt.name, prompt.version);
     ChatQuestion { purpose, prompt_version, system: prompt.text.to_owned(), input, schema, max_tokens }
 }
 
-/// The schema of an object that has exactly these fields, as strict decoding wants it.
+/// The schema of an object with exactly these fields, as strict decoding requires.
 fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
     let required: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
     let properties: Map<String, Value> =
@@ -167,7 +167,7 @@ fn items<'a>(answer: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
     answer[name].as_array().into_iter().flatten()
 }
 
-/// A model's 1..5 as the 0..1 that memories have.
+/// Converts a rating of 1 to 5 to the range 0 to 1.
 fn importance(value: &Value) -> Option<f64> {
     value.as_f64().and_then(|level| loci_types::from_step("importance", level.clamp(1.0, 5.0)).ok())
 }

@@ -28,54 +28,54 @@ use self::tokens::count_tokens;
 /// A memory that may be packed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PackItem {
-    /// Which.
+    /// Its id.
     pub id: MemoryId,
     /// Its kind.
     pub kind: String,
     /// Its category.
     pub category: Option<String>,
-    /// The part of the budget it draws on.
+    /// The share of the budget that it belongs to.
     pub share: Share,
-    /// What it says.
+    /// Its text.
     pub text: String,
-    /// How much it matters now; more is better.
+    /// Its score; higher is better.
     pub score: f64,
-    /// When it happened, if that is to be shown.
+    /// When it happened, if that is shown.
     pub event_time: Option<Timestamp>,
-    /// What it is linked with, the strongest first.
+    /// Linked memories, the strongest first.
     pub related: Vec<Related>,
-    /// Who said it. Given for turns; the maker of a fact is not its speaker.
+    /// The speaker, for turns only.
     pub actor: Option<String>,
-    /// In what role it was said. Given for turns.
+    /// The role of the speaker, for turns only.
     pub role: Option<String>,
 }
 
-/// A memory that another one is linked with.
+/// A linked memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Related {
-    /// Which.
+    /// Its id.
     pub id: MemoryId,
-    /// What it says.
+    /// Its text.
     pub text: String,
-    /// How they are linked, by name.
+    /// The name of the relation.
     pub relation: String,
 }
 
-/// The part of the budget that a memory draws on, which is also the section it stands in.
+/// A share of the budget, which is also a section of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Share {
-    /// What is so.
+    /// Facts.
     Facts,
-    /// What is known of a person or thing.
+    /// Descriptions of persons and things.
     Profiles,
-    /// What happened, in the order in which it did.
+    /// Events, in their order.
     Temporal,
-    /// The words it was learned from.
+    /// Original texts.
     Evidence,
 }
 
 impl Share {
-    /// All of them, in the order in which they are shown.
+    /// All shares, in the order in which they are shown.
     pub const ALL: &'static [Share] = &[Share::Facts, Share::Profiles, Share::Temporal, Share::Evidence];
 
     fn heading(self) -> &'static str {
@@ -88,14 +88,14 @@ impl Share {
     }
 }
 
-/// How much may be packed.
+/// The budget of a pack.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PackBudget {
-    /// The most tokens.
+    /// Maximum number of tokens.
     pub tokens: usize,
     /// The parts of [`Share::ALL`], in its order.
     pub shares: [f64; 4],
-    /// Whether what does not fit is shortened instead of left out.
+    /// Whether memories that do not fit are shortened instead of left out.
     pub summarize: bool,
 }
 
@@ -111,7 +111,7 @@ impl PackBudget {
         Self { tokens, ..Self::default() }
     }
 
-    /// The part of one share. Parts that add up to more than the whole are scaled down to it.
+    /// The fraction of one share. Fractions that sum to more than 1 are scaled down.
     fn part(&self, share: Share) -> f64 {
         let sane = |part: f64| if part.is_finite() { part.max(0.0) } else { 0.0 };
         let sum: f64 = self.shares.into_iter().map(sane).sum();
@@ -119,27 +119,26 @@ impl PackBudget {
     }
 }
 
-/// What goes into the prompt.
+/// Memories packed as text.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PackedText {
     /// The text.
     pub text: String,
-    /// How many tokens it has.
+    /// Number of tokens of the text.
     pub tokens: usize,
-    /// The memories in it, in its order.
+    /// The memories in the text, in its order.
     pub cited: Vec<MemoryId>,
-    /// The memories that found no room, best first.
+    /// The memories that did not fit, best first.
     pub left_out: Vec<MemoryId>,
-    /// Those of the cited that are not there with all their words.
+    /// The cited memories that were shortened.
     pub shortened: Vec<MemoryId>,
 }
 
-/// Packs `items`, which come best first, and the header of updates into the budget.
+/// Packs `items`, best first, and the delta header into the budget.
 ///
-/// An id that comes twice counts once. The header may take half of the budget; with less room it
-/// tells fewer changes.
+/// A repeated id counts once. The header may take half of the budget; with less room it lists fewer changes.
 pub fn pack(items: &[PackItem], delta: Option<&Delta>, format: Format, budget: &PackBudget) -> PackedText {
     let mut seen = HashSet::new();
     let items: Vec<&PackItem> = items.iter().filter(|item| seen.insert(item.id)).collect();
@@ -167,7 +166,7 @@ pub fn pack(items: &[PackItem], delta: Option<&Delta>, format: Format, budget: &
     }
 }
 
-/// The better score first; what has no number comes last.
+/// Orders by descending score; NaN comes last.
 fn by_score(a: &PackItem, b: &PackItem) -> Ordering {
     let key = |item: &PackItem| if item.score.is_nan() { f64::NEG_INFINITY } else { item.score };
     key(b).total_cmp(&key(a))

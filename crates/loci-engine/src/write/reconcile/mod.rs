@@ -27,81 +27,81 @@ use compare::{
     takes_up,
 };
 
-/// Something new.
+/// A new statement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
-    /// The hash of what it says.
+    /// The hash of its text.
     pub hash: ContentHash,
-    /// What it says, taken apart.
+    /// Its analysed text.
     pub reading: AnalysedText,
     /// When it was said.
     pub said_at: Timestamp,
-    /// It was copied from a pool: it never takes the place of what its holder said.
+    /// Whether it was copied from a pool: then it never replaces a statement of its holder.
     pub copied: bool,
-    /// Its owner has confirmed or pinned it.
+    /// Whether its owner has confirmed or pinned it.
     pub confirmed: bool,
 }
 
-/// Something known that may be about the same.
+/// A known statement that may be about the same.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownStatement {
-    /// Which.
+    /// Its id.
     pub id: MemoryId,
-    /// The hash of what it says.
+    /// The hash of its text.
     pub hash: ContentHash,
-    /// What it says, taken apart.
+    /// Its analysed text.
     pub reading: AnalysedText,
-    /// The cosine of the two, where vectors are known.
+    /// The cosine to the new statement, if both have vectors.
     pub similarity: Option<f64>,
     /// When it was said.
     pub said_at: Timestamp,
-    /// Its owner has confirmed or pinned it.
+    /// Whether its owner has confirmed or pinned it.
     pub confirmed: bool,
-    /// It is to be kept as it is.
+    /// Whether it is stored as it is (`as_is`).
     pub as_is: bool,
-    /// It was copied from a pool.
+    /// Whether it was copied from a pool.
     pub copied: bool,
 }
 
-/// What becomes of the new statement.
+/// The decision about a new statement.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Decision {
-    /// It is new.
+    /// It is added.
     Add {
-        /// Those that it may contradict.
+        /// The statements that it may contradict.
         contradicts: Vec<MemoryId>,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// It is known.
+    /// It is skipped, because it is known.
     Skip {
-        /// What says the same.
+        /// The statement that it repeats.
         of: MemoryId,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// It tells what was so before a known one was said.
+    /// It is added as history: a known statement was said later.
     AddAsHistory {
-        /// The known one.
+        /// The known statement.
         known: MemoryId,
-        /// When that was said.
+        /// When the known statement was said.
         until: Timestamp,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// It takes the place of a known one, which stays in the chain.
+    /// It replaces a known statement, which stays in the chain.
     Supersede {
-        /// The known one.
+        /// The known statement.
         old: MemoryId,
-        /// Others that it may contradict.
+        /// Other statements that it may contradict.
         contradicts: Vec<MemoryId>,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
 impl Decision {
-    /// Why.
+    /// The reason.
     pub fn reason(&self) -> &str {
         match self {
             Decision::Add { reason, .. }
@@ -111,7 +111,7 @@ impl Decision {
         }
     }
 
-    /// Those that the new statement may contradict.
+    /// The statements that the new one may contradict.
     pub fn contradicts(&self) -> &[MemoryId] {
         match self {
             Decision::Add { contradicts, .. } | Decision::Supersede { contradicts, .. } => contradicts,
@@ -120,7 +120,7 @@ impl Decision {
     }
 }
 
-/// What one known statement means for the new one.
+/// The comparison of the new statement with one known statement.
 enum Comparison {
     Same(&'static str),
     Replaces(String),
@@ -131,7 +131,7 @@ enum Comparison {
 /// Maximum number of known statements that a new one is linked to as `may_contradict`.
 const MAX_CONTRADICTION_LINKS: usize = 3;
 
-/// What becomes of `new` beside `known`.
+/// Decides what becomes of `new`, given `known`.
 pub fn reconcile(new: &Statement, known: &[KnownStatement], bands: &Bands) -> Decision {
     if let Some(twin) = known.iter().find(|known| known.hash == new.hash) {
         return Decision::Skip { of: twin.id, reason: "said before in the same words".to_owned() };
@@ -166,7 +166,7 @@ pub fn reconcile(new: &Statement, known: &[KnownStatement], bands: &Bands) -> De
     }
 }
 
-/// Whether something was said after `known` that `new`, which only repeats that, takes back.
+/// Whether another statement was made after `known`, which `new` would revert by repeating `known`.
 fn is_between(new: &Statement, known: &KnownStatement, later: &KnownStatement) -> bool {
     later.id != known.id
         && later.said_at > known.said_at
@@ -194,8 +194,9 @@ fn meet(new: &Statement, known: &KnownStatement, bands: &Bands) -> Comparison {
     if linked || one_value_apart(a, b).is_some() { Comparison::MayContradict } else { Comparison::Unrelated }
 }
 
-/// Whether someone else's judgement that `new` contradicts `known` may be followed: both are about the same subject, `known`
-/// is a single statement that is not protected, and `new` says that something has changed or gives another value.
+/// Whether an external verdict that `new` contradicts `known` may be applied: both are about the same subject,
+/// `known` is a single statement that is not protected, and `new` says that something has changed or gives another
+/// value.
 pub fn may_replace(new: &Statement, known: &KnownStatement) -> bool {
     let (a, b) = (&new.reading, &known.reading);
     let protected = known.as_is || known.confirmed && !new.confirmed || new.copied && !known.copied;
@@ -203,7 +204,7 @@ pub fn may_replace(new: &Statement, known: &KnownStatement) -> bool {
     !protected && new.said_at >= known.said_at && same && (a.changes || disputed(a, b))
 }
 
-/// Why `new` takes the place of `known`, if it does.
+/// The reason why `new` replaces `known`, if it does.
 fn replaces(new: &AnalysedText, known: &AnalysedText) -> Option<String> {
     let claimed =
         new.claims.iter().find_map(|a| known.claims.iter().find(|b| other_value(a, b, new.changes)).map(|b| (a, b)));
@@ -216,8 +217,8 @@ fn replaces(new: &AnalysedText, known: &AnalysedText) -> Option<String> {
     ends(new, known).then(|| "says that this has ended".to_owned())
 }
 
-/// Two values of the same attribute of the same subject, of which only one holds at a time. Where that is not sure, the new
-/// text must say that something has changed.
+/// Whether both give different values of a single-valued attribute of the same subject. Where single-valuedness is
+/// not certain, the new text must say that something has changed.
 fn other_value(a: &Claim, b: &Claim, changes: bool) -> bool {
     let same = a.subject == b.subject && a.attribute == b.attribute;
     same && (a.single && b.single || changes && !a.many && !b.many)
@@ -242,7 +243,7 @@ fn comparable(a: &Claim, b: &Claim, changes: bool) -> bool {
     a.sort == b.sort && (!number || changes || mine == theirs || bare(&mine, &theirs) || bare(&theirs, &mine))
 }
 
-/// Whether one value only says more than the other: "Acme" and "Acme Corp".
+/// Whether one value only extends the other: "Acme" and "Acme Corp".
 fn includes(a: &str, b: &str) -> bool {
     let within = |few: &str, many: &str| few.split(' ').all(|word| many.split(' ').any(|other| other == word));
     within(a, b) || within(b, a)

@@ -19,24 +19,24 @@ use crate::write::reconcile::{AnalysedText, Decision, KnownStatement, Statement,
 use crate::write::remember::{Embed, receipt};
 use crate::{Engine, Result};
 
-/// Nearest memories that are compared with a new one.
+/// Maximum number of nearest memories that are compared with a new one.
 const NEAREST: usize = 6;
-/// Memories about the same attribute of the same subject that are compared with a new one.
+/// Maximum number of memories about the same attribute of the same subject that are compared with a new one.
 const CLAIMED: usize = 100;
-/// Attempts, when someone else replaces the same memory at the same moment.
+/// Maximum number of attempts, when another writer replaces the same memory.
 const MAX_ATTEMPTS: usize = 32;
-/// Memories that recall returned to a thread and that are not learned from it again.
+/// Maximum number of memories that are recorded as returned to a thread, so that they are not learned from it again.
 const RETURNED: usize = 64;
-/// Days for which these are noted.
+/// Days for which they are recorded.
 const RETURNED_DAYS: i64 = 7;
 
-/// Where a memory says that it is to be kept beside whatever it may repeat or contradict.
+/// The metadata field of a memory that is stored without reconciliation.
 pub(crate) const AS_IS: &str = "asIs";
-/// Where a quotation says what it answers.
+/// The metadata field of a quotation with the text that it answers.
 pub(crate) const CONTEXT: &str = "context";
 
 impl Engine {
-    /// Finds the place of one new memory and keeps it.
+    /// Reconciles one new memory and writes it.
     pub(crate) async fn reconcile_and_write(
         &self,
         caller: &Caller,
@@ -101,7 +101,7 @@ impl Engine {
         unreachable!("the last try returns")
     }
 
-    /// What is known and may be about the same: by what it claims, by its vector, and without one by its words.
+    /// Finds known memories that may be about the same: by claim, by vector, and without a vector by words.
     pub(crate) async fn neighbours(
         &self,
         visible: &Visible,
@@ -152,12 +152,12 @@ impl Engine {
         Ok(memories.iter().map(|known| neighbour(known, similarity(known.id))).collect())
     }
 
-    /// The kinds that say what is so; turns only say what happened.
+    /// The kinds of statements, as opposed to events.
     pub(crate) fn non_episodic_kinds(&self) -> Vec<String> {
         self.kinds.iter().filter(|spec| spec.class != Class::Episodic).map(|spec| spec.name.clone()).collect()
     }
 
-    /// The changes that a decision means. The first one writes the new memory.
+    /// The changes that carry out a decision. The first one writes the new memory.
     pub(crate) async fn actions(
         &self,
         visible: &Visible,
@@ -189,7 +189,7 @@ impl Engine {
         })
     }
 
-    /// Links to what it may contradict, and to the nearest as far as they are near enough and stay.
+    /// Links to statements that it may contradict, and to the nearest memories that are near enough and stay.
     pub(crate) fn relations(&self, addition: &Addition, known: &[KnownStatement], decision: &Decision) -> Vec<Action> {
         if !matches!(decision, Decision::Add { .. } | Decision::Supersede { .. }) {
             return Vec::new();
@@ -216,7 +216,7 @@ impl Engine {
         links
     }
 
-    /// An edge that holds from now on.
+    /// An edge that is valid from now on.
     pub(crate) fn edge(
         &self,
         source: MemoryId,
@@ -253,7 +253,7 @@ impl Engine {
         Ok(returned.into_iter().find(|memory| repeats(text, &memory.content)))
     }
 
-    /// What recall has returned to a thread lately.
+    /// The memories that recall returned to a thread recently.
     pub(crate) async fn returned(&self, visible: &Visible, scope: &Scope, thread: &str) -> Result<Vec<Memory>> {
         let notes = self.store.notes(visible, &scope.space(), &[returned_key(thread)], self.now()).await?;
         let ids =
@@ -266,7 +266,7 @@ impl Engine {
         Ok(returned)
     }
 
-    /// Notes what recall returns to a thread, for as long as that may be repeated.
+    /// Records what recall returned to a thread, for as long as it may be repeated.
     pub(crate) async fn note_returned(&self, caller: &Caller, thread: &str, returned: Vec<MemoryId>) -> Result<()> {
         let scope = self.target(caller, None).await?;
         if returned.is_empty() {
@@ -297,25 +297,25 @@ impl Engine {
     }
 }
 
-/// Whether a text has the same words as what recall returned. One that says more is learned.
+/// Whether a text has the same words as a returned memory. A text with more words is learned.
 pub(crate) fn repeats(text: &str, returned: &str) -> bool {
     let returned = normalise(returned);
     !returned.is_empty() && normalise(text) == returned
 }
 
-/// The name of the note of what recall returned to a thread. Data of earlier formats has it so.
+/// The key of the note with what recall returned to a thread. It is stored data, so its form is fixed.
 pub(crate) fn returned_key(thread: &str) -> String {
     format!("told {thread}")
 }
 
-/// What a memory says, taken apart.
+/// Analyses the text of a memory.
 pub(crate) fn analyse(memory: &Memory) -> AnalysedText {
     let voice = SpeakerIdentity::of(memory.actor_id.as_deref(), memory.identifiers.user_id.as_deref());
     let context = memory.metadata.get(CONTEXT).and_then(Value::as_str);
     AnalysedText::of(&memory.content, context, &voice)
 }
 
-/// A new memory as it meets what is known.
+/// A new memory as a statement.
 pub(crate) fn statement(memory: &Memory) -> Statement {
     Statement {
         hash: memory.content_hash,
@@ -326,7 +326,7 @@ pub(crate) fn statement(memory: &Memory) -> Statement {
     }
 }
 
-/// A known memory as something new meets it.
+/// A known memory as a statement.
 pub(crate) fn neighbour(memory: &Memory, similarity: Option<f64>) -> KnownStatement {
     KnownStatement {
         id: memory.id,
@@ -344,7 +344,7 @@ fn is_confirmed(memory: &Memory) -> bool {
     memory.pinned || memory.decay_rate == 0.0
 }
 
-/// Who may see a memory within its scope: everyone, or its writer.
+/// Who may see a memory within its scope: everyone (`None`), or only its writer.
 fn visibility_group(memory: &Memory) -> Option<&str> {
     let writer = || memory.actor_id.as_deref().or(memory.identifiers.user_id.as_deref()).unwrap_or_default();
     memory.access_policy.writer_only().then(writer)
@@ -359,7 +359,7 @@ fn distil_job(head: MemoryId, at: Timestamp) -> JobSpec {
     }
 }
 
-/// Nothing was written: it is known.
+/// The receipt if nothing was written because the memory is known.
 fn unchanged(memory: &Memory) -> Receipt {
     debug_assert_ne!(memory.state, State::SoftDeleted);
     Receipt {
