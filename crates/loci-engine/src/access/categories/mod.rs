@@ -204,7 +204,7 @@ mod tests {
             ),
             (defined(json!({ "name": "a", "context": "all", "rag_length": 3 })), "rag_length, but its context is all"),
             (defined(json!({ "name": "a", "context": "rag", "rag_length": 0 })), "rag_length of the category `a` is 0"),
-            (defined(json!({ "name": " " })), "no name of a category"),
+            (defined(json!({ "name": " " })), "not a valid category name"),
             (defined(json!({ "name": "a", "contxt": "all" })), "contxt"),
             (defined(json!({ "name": "a", "context": "some" })), "some"),
             (defined(json!({ "context": "all" })), "name"),
