@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::Args;
 use indicatif::ProgressBar;
-use loci_engine::export::{Export, ExportLine, ExportRequest};
+use loci_engine::json_lines::{Export, ExportLine, ExportRequest};
 use loci_engine::{Caller, Engine};
 use loci_types::{Error, ErrorKind, Layer};
 use serde::Serialize;

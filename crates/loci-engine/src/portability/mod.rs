@@ -2,8 +2,8 @@
 
 pub(crate) mod backup;
 pub(crate) mod erase;
-pub mod export;
 pub(crate) mod import_record;
 pub mod importers;
+pub mod json_lines;
 pub(crate) mod reembed;
 pub(crate) mod vector_index;

@@ -1,6 +1,6 @@
 //! Tests of export and import between two stores.
 
-use loci_engine::export::{ExportLine, ExportRequest, ImportOptions, ImportOutcome};
+use loci_engine::json_lines::{ExportLine, ExportRequest, ImportOptions, ImportOutcome};
 use loci_engine::{Caller, MaintainRequest};
 use loci_types::MemoryId;
 

@@ -11,7 +11,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use futures::{StreamExt as _, stream};
 use loci_engine::Caller;
-use loci_engine::export::{Export, ExportRequest};
+use loci_engine::json_lines::{Export, ExportRequest};
 use loci_types::{ErrorKind, Layer};
 use serde::{Deserialize, Serialize};
 use utoipa::IntoParams;

@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use loci_engine::export::ImportOutcome;
 use loci_engine::importers::{ImportedItem, SourceFormat};
+use loci_engine::json_lines::ImportOutcome;
 use serde_json::{Value, json};
 
 use crate::output;

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use jiff::Timestamp;
-use loci_engine::export::ImportOutcome;
 use loci_engine::importers::{self, SourceFormat, SourceItem, UnreadableItem, markdown};
+use loci_engine::json_lines::ImportOutcome;
 use loci_types::Error;
 use tokio::sync::mpsc;
 

@@ -5,7 +5,7 @@
 
 use anyhow::Result;
 use loci_engine::Caller;
-use loci_engine::export::{ExportLine, ImportOutcome};
+use loci_engine::json_lines::{ExportLine, ImportOutcome};
 
 use super::{Import, Input};
 use crate::command::stream::next_line;

@@ -15,8 +15,8 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use indicatif::ProgressBar;
-use loci_engine::export::ImportOptions;
 use loci_engine::importers::{self, SourceFormat};
+use loci_engine::json_lines::ImportOptions;
 use loci_engine::{Caller, Engine};
 use loci_types::{Error, ErrorKind};
 

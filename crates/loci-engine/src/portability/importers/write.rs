@@ -12,7 +12,7 @@ use uuid::{Builder, Uuid};
 use super::{SourceConversation, SourceFormat, SourceItem, SourceMemory, SourceTurn};
 use crate::access::policy::{self, Caller};
 use crate::access::redact::Pass;
-use crate::portability::export::{ImportOptions, ImportOutcome, IncomingRecord};
+use crate::portability::json_lines::{ImportOptions, ImportOutcome, IncomingRecord};
 use crate::write::ingest::pieces;
 use crate::{Engine, NewMemory, Result};
 

@@ -5,8 +5,8 @@
 
 use std::io::BufReader;
 
-use loci_engine::export::ImportOutcome;
 use loci_engine::importers::{self, SourceFormat, SourceItem, UnreadableItem, markdown};
+use loci_engine::json_lines::ImportOutcome;
 use loci_types::{Error, ErrorKind};
 use tokio::sync::mpsc;
 

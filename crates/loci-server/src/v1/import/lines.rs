@@ -1,7 +1,7 @@
 //! Lines of Loci, one by one.
 
 use loci_engine::Error as EngineError;
-use loci_engine::export::ExportLine;
+use loci_engine::json_lines::ExportLine;
 use loci_types::{Error, ErrorKind};
 
 use super::body::Incoming;

@@ -1,7 +1,7 @@
 //! What became of what was imported.
 
-use loci_engine::export::ImportOutcome;
 use loci_engine::importers::ImportedItem;
+use loci_engine::json_lines::ImportOutcome;
 use serde::Serialize;
 use utoipa::ToSchema;
 
