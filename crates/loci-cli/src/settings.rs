@@ -59,7 +59,7 @@ pub(crate) struct Settings {
     /// When what is new meets what is known.
     pub(crate) bands: loci_engine::Bands,
     /// How much may be learned.
-    pub(crate) learning: loci_engine::Learning,
+    pub(crate) learning: loci_engine::LearningLimits,
     /// What needs consent before it is known.
     pub(crate) consent: loci_engine::Consent,
     /// What becomes of a session that is over.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use loci_engine::llm::Mind;
+use loci_engine::llm::LlmClient;
 use loci_engine::{Clock, Engine};
 use loci_models::local::{Hub, Lazy, ModelLocations};
 use loci_models::{
@@ -33,7 +33,7 @@ pub(crate) async fn engine(
         engine = engine.without_vectors();
     }
     let engine = match mind(settings)? {
-        Some(mind) => engine.with_mind(mind),
+        Some(mind) => engine.with_llm(mind),
         None => engine,
     };
     let wanted = &settings.rerank;
@@ -48,7 +48,7 @@ pub(crate) async fn engine(
 }
 
 /// The language model that is set; none: rules do its work.
-fn mind(settings: &Settings) -> Result<Option<Mind>, loci_models::Error> {
+fn mind(settings: &Settings) -> Result<Option<LlmClient>, loci_models::Error> {
     let wanted = &settings.llm;
     if wanted.base_url.is_empty() {
         return Ok(None);
@@ -58,7 +58,7 @@ fn mind(settings: &Settings) -> Result<Option<Mind>, loci_models::Error> {
     config.api_key = variable(&wanted.api_key_env).map(Secret::new);
     config.price_in_per_million = wanted.price_in_per_million;
     config.price_out_per_million = wanted.price_out_per_million;
-    Ok(Some(Mind::new(Arc::new(RemoteChat::new(config)?))))
+    Ok(Some(LlmClient::new(Arc::new(RemoteChat::new(config)?))))
 }
 
 /// The embedder that is set, with what others have embedded; none if it is switched off.

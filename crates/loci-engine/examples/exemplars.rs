@@ -1,4 +1,4 @@
-//! Where do the exemplars of each intent lie, as the model sees them?
+//! Writes the vectors of the example sentences of each intent.
 //!
 //! `cargo run --release -p loci-engine --example exemplars -- MODEL_FOLDER OUT` writes the vectors of
 //! the sentences in `plan/intent/exemplars.rs`, a signed byte a number, so that a single question

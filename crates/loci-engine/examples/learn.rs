@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use jiff::tz::TimeZone;
-use loci_engine::extract::{Speaker, Surroundings, Utterance, Voice, extract};
+use loci_engine::extract::{ExtractionContext, Speaker, SpeakerIdentity, Utterance, extract};
 use loci_engine::reconcile::{Decision, Neighbour, Reading, Statement, reconcile};
 use loci_engine::{Config, content_hash};
 use loci_types::MemoryId;
@@ -29,7 +29,7 @@ fn talk(lines: &[Value]) {
     for ((conversation, session), lines) in sessions {
         println!("== {conversation} {session}");
         let turns: Vec<Utterance<'_>> = lines.iter().map(|line| turn(line)).collect();
-        let surroundings = Surroundings { time_zone: TimeZone::UTC, known: HashSet::new(), owner: None };
+        let surroundings = ExtractionContext { time_zone: TimeZone::UTC, known: HashSet::new(), owner: None };
         let found = extract(&turns, &surroundings);
         for one in &found.candidates {
             let turns: Vec<u128> = one.from.iter().map(|id| id.0.as_u128()).collect();
@@ -81,7 +81,7 @@ fn turn(line: &Value) -> Utterance<'_> {
 }
 
 fn pairs(lines: &[Value]) {
-    let voice = Voice::of(None, None);
+    let voice = SpeakerIdentity::of(None, None);
     for line in lines {
         let known: Vec<&str> = line["known"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
         let neighbour = |(place, text): (usize, &&str)| Neighbour {

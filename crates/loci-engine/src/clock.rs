@@ -1,6 +1,4 @@
-//! What time is it?
-//!
-//! The clock is a value that the engine is given, so that every rule of time can be tested.
+//! The clock, which is passed to the engine so that every rule of time can be tested.
 
 use jiff::Timestamp;
 

@@ -1,7 +1,7 @@
-//! What can be set?
+//! The configuration of the engine.
 //!
-//! Every value has a default that works; a wrong one is refused with its name before anything
-//! runs.
+//! Every setting has a working default. An invalid value is refused with the name of its field before the engine
+//! starts.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::categories::Categories;
 use crate::access::redact::Redaction;
-use crate::learn::llm::Learning;
+use crate::learn::llm::LearningLimits;
 use crate::lifecycle::summarize::SummaryStrategy;
 use crate::recall::Clue;
 
@@ -28,7 +28,7 @@ pub struct Config {
     /// When what is new meets what is known.
     pub bands: Bands,
     /// How much may be learned.
-    pub learning: Learning,
+    pub learning: LearningLimits,
     /// What needs consent before it is known.
     pub consent: Consent,
     /// What becomes of a session that is over.
@@ -88,8 +88,8 @@ pub struct Retrieval {
     pub overfetch: usize,
     /// Candidates per lane at least, so that short answers are ranked as well as long ones.
     pub candidates: usize,
-    /// Cosine below which the vector lane does not count; none: `vector_floor` in recall, where other
-    /// evidence decides too, and the model's own threshold in search.
+    /// Cosine below which the vector lane does not count. Default: `vector_floor` in recall, where other evidence
+    /// decides too, and the model's own threshold in search.
     pub threshold: Option<f64>,
     /// Cosine below which recall does not even look.
     pub vector_floor: f64,
@@ -97,8 +97,8 @@ pub struct Retrieval {
     pub weights: Weights,
     /// What the strongest relation of a memory adds to its score.
     pub relation_weight: f64,
-    /// The time zone in which "yesterday" is meant, by its IANA name; empty: the machine's where one is
-    /// known, else UTC.
+    /// The time zone of relative times such as "yesterday", by its IANA name. Default (empty): that of the machine if
+    /// it is known, otherwise UTC.
     pub time_zone: String,
     /// Weights of clues that are not the usual ones.
     pub clues: BTreeMap<Clue, f64>,
@@ -186,8 +186,8 @@ impl Weights {
 pub struct Lifecycle {
     /// Days between a soft delete and the end.
     pub purge_days: u32,
-    /// How fast the confidence of a new memory fades; none: by its kind, so that confidence is used up
-    /// when recency is.
+    /// The decay rate of the confidence of new memories. Default: by kind, so that confidence decays together with
+    /// recency.
     pub decay_rate: Option<f64>,
     /// Confidence below which a memory is decayed: ranked down and offered for confirmation.
     pub decayed_below: f64,
@@ -205,7 +205,7 @@ pub struct Lifecycle {
     pub archive_below: f64,
     /// Layers whose relevance does not fade.
     pub exempt_layers: Vec<Layer>,
-    /// Memories of a user, for each agent, above which the weakest are archived; none: no bound.
+    /// Number of memories of a user, for each agent, above which the weakest are archived. Default: no limit.
     pub max_memories_per_user: Option<usize>,
     /// A chain with more versions loses those in the middle.
     pub collapse_above: usize,
@@ -242,17 +242,17 @@ impl Default for Lifecycle {
 pub struct Bands {
     /// Whether a new memory is compared with what is known at all.
     pub reconcile: bool,
-    /// Cosine at which two say the same, unless something in them differs.
+    /// Cosine at which two memories count as the same, unless their texts differ in substance.
     pub merge: f64,
-    /// Cosine at which it is looked at whether they do.
+    /// Cosine at which two memories are compared when one is written.
     pub check: f64,
-    /// Cosine at which the nightly work looks.
+    /// Cosine at which maintenance compares two memories.
     pub later: f64,
-    /// Cosine at which two are linked as related.
+    /// Cosine at which two memories are linked as related.
     pub link: f64,
-    /// So many are linked.
+    /// Maximum number of links of a new memory.
     pub links: usize,
-    /// Days for which a pair that was looked at is not looked at again.
+    /// Days for which a compared pair is not compared again.
     pub fingerprint_days: u32,
 }
 
@@ -262,19 +262,19 @@ impl Default for Bands {
     }
 }
 
-/// What needs consent before it is known.
+/// Which statements need consent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Consent {
-    /// Whether anyone is asked.
+    /// Whether consent is required at all.
     pub enabled: bool,
     /// Fields that are proposed and wait for a decision.
     pub sensitive: Vec<String>,
-    /// Fields that are known once they were signalled often enough.
+    /// Fields that hold once they were observed often enough.
     pub benign: Vec<String>,
-    /// So often.
+    /// Number of observations after which a benign field holds.
     pub signals: u32,
-    /// Days after which a proposal lapses.
+    /// Days after which a proposal expires.
     pub days: u32,
 }
 
@@ -353,15 +353,15 @@ impl Default for Working {
     }
 }
 
-/// When what may wait is written.
+/// When batched writes are written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Batching {
-    /// As soon as so many wait.
+    /// Number of queued writes at which they are written.
     pub size: usize,
-    /// Milliseconds after the first began to wait.
+    /// Milliseconds after the first queued write at which they are written.
     pub milliseconds: u64,
-    /// So many may wait; whoever comes then waits with them.
+    /// Maximum number of queued writes. Further writes wait.
     pub waiting: usize,
 }
 

@@ -1,8 +1,8 @@
-//! Which vector does a memory get?
+//! Embeds texts: makes the vectors of memories and queries.
 //!
-//! The model reads the text as it is embedded. A long note is read in parts, because a model sees only the beginning of a long
-//! text and the mean of many topics is about none of them. A text that the model cannot read is left to the one beside it that
-//! knows other languages, if there is one. So every memory has one vector, under the name of the model that made it.
+//! A long note is embedded in parts, because a model reads only the beginning of a long text and the mean over many
+//! topics represents none of them. A text that the model cannot read is embedded by the multilingual model, if there
+//! is one. **Invariant:** every memory has one vector, stored under the name of the model that made it.
 
 use std::sync::atomic::Ordering;
 
@@ -11,7 +11,7 @@ use loci_models::{Detail, Embedder, Embedding};
 use loci_types::{Error, Memory, Vector};
 use tracing::Instrument;
 
-use crate::recall::{Part, in_known_script, late, pack_parts, parts_of, readable};
+use crate::recall::{NotePart, in_known_script, late_interaction, pack_parts, parts_of, readable};
 use crate::text::embedding_text;
 use crate::{Engine, Result};
 
@@ -26,7 +26,7 @@ enum Encoding {
 }
 
 impl Engine {
-    /// What the model sees in a question. `None` when there is no model or it fails.
+    /// Embeds a query. `None` without a model, or if it fails.
     pub(crate) async fn embed_question(&self, text: &str) -> Option<(Vector, Embedding)> {
         let embedder = self.embedder.as_ref()?;
         let made = one(embedder.as_ref(), text, self.detail()).await?;
@@ -79,17 +79,18 @@ impl Engine {
         Ok(Some(Vector { model: known.name.clone(), values, token_states: None }))
     }
 
-    /// The vector of a text that is no memory. `None` when there is no model or it fails.
+    /// The vector of a text that is not stored as a memory. `None` without a model, or if it fails.
     pub(crate) async fn embed_text(&self, text: &str) -> Option<Vec<f32>> {
         Some(one(self.embedder.as_ref()?.as_ref(), text, Detail::Sentence).await?.vector)
     }
 
-    /// The vector of a memory. `None` when there is no model or it fails: the words are kept, the vector follows.
+    /// The vector of a memory. `None` without a model, or if it fails: then the memory is stored and its vector
+    /// follows.
     pub(crate) async fn embed_one(&self, memory: &Memory) -> Option<Vector> {
         self.embed_or_wait(&[memory]).await?.pop()
     }
 
-    /// A vector for each memory. `None` when there is no model or it fails.
+    /// The vectors of several memories. `None` without a model, or if it fails.
     pub(crate) async fn embed_or_wait(&self, memories: &[&Memory]) -> Option<Vec<Vector>> {
         self.embed(memories).await.unwrap_or_else(|error| {
             tracing::warn!(%error, "the embedding model failed");
@@ -97,7 +98,7 @@ impl Engine {
         })
     }
 
-    /// A vector for each memory, or why not. `None` when there is no model.
+    /// The vectors of several memories, each with its own error. `None` without a model.
     pub(crate) async fn embed(&self, memories: &[&Memory]) -> Result<Option<Vec<Vector>>> {
         let Some(embedder) = &self.embedder else { return Ok(None) };
         let (mut texts, mut others) = (Vec::new(), Vec::new());
@@ -109,7 +110,8 @@ impl Engine {
             Ok::<_, crate::Error>((made, self.embed_others(embedder.as_ref(), &others).await?))
         };
         let (made, (other_name, other)) = embedding.instrument(span(texts.len() + others.len())).await?;
-        let states = |made: &Embedding| if made.tokens.is_empty() { None } else { late::kept(name, made) };
+        let states =
+            |made: &Embedding| if made.tokens.is_empty() { None } else { late_interaction::packed_states(name, made) };
         let vector = |encoding: &Encoding| match encoding {
             Encoding::Whole(at) => {
                 Vector { model: name.clone(), values: made[*at].vector.clone(), token_states: states(&made[*at]) }
@@ -117,9 +119,9 @@ impl Engine {
             Encoding::Parts(first, ranges) => {
                 let of = |(place, range): (usize, &std::ops::Range<usize>)| {
                     let made = &made[first + place];
-                    Part::new(range.clone(), &made.vector, states(made).unwrap_or_default())
+                    NotePart::new(range.clone(), &made.vector, states(made).unwrap_or_default())
                 };
-                let parts: Vec<Part> = ranges.iter().enumerate().map(of).collect();
+                let parts: Vec<NotePart> = ranges.iter().enumerate().map(of).collect();
                 let values = mean(&made[*first..first + ranges.len()]);
                 Vector { model: name.clone(), values, token_states: Some(pack_parts(&parts)) }
             }

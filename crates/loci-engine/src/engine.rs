@@ -1,7 +1,6 @@
-//! What holds the house together?
+//! The [`Engine`]: a store with an optional embedder, a clock and a configuration.
 //!
-//! An [`Engine`] is a store, perhaps an embedder, a clock and a configuration. Its verbs stand in
-//! files of their own, named after them.
+//! Its operations are in the other modules, one `impl` block each.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,44 +18,44 @@ use uuid::{ContextV7, Timestamp as UuidTimestamp, Uuid};
 
 use crate::access::policy::Caller;
 use crate::access::redact::{Pass, Redactor};
-use crate::learn::llm::Mind;
-use crate::recall::Shelf;
+use crate::learn::llm::LlmClient;
+use crate::recall::FeatureCache;
+use crate::recall::access_counts::PendingAccesses;
 use crate::recall::plan::exemplars::Exemplars;
-use crate::recall::uses::Uses;
 use crate::working::WorkingMemories;
 use crate::write::batch::Batcher;
 use crate::{Clock, Config, Result};
 
-/// The memory of agents.
+/// The engine: memory for AI agents, on a store.
 pub struct Engine {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
-    /// The model for texts that the other cannot read.
+    /// The multilingual model, for texts that the main model cannot read.
     pub(crate) languages: Option<Arc<dyn Embedder>>,
-    /// Whether there are vectors of that model, as far as is known.
+    /// Whether the store has vectors of the multilingual model, as far as is known.
     pub(crate) has_multilingual_vectors: AtomicBool,
-    /// Whether a memory whose vector could not be made waits for one.
+    /// Whether a memory without a vector gets an embedding job.
     wants_vectors: bool,
     pub(crate) reranker: Option<Arc<dyn Reranker>>,
-    pub(crate) mind: Option<Mind>,
+    pub(crate) llm: Option<LlmClient>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) config: Config,
     pub(crate) kinds: Kinds,
     pub(crate) redactor: Redactor,
     pub(crate) analyser: Analyser,
-    pub(crate) shelf: Shelf,
+    pub(crate) feature_cache: FeatureCache,
     pub(crate) exemplars: Exemplars,
-    /// In which days and weeks are counted.
+    /// The time zone of days and weeks.
     pub(crate) time_zone: TimeZone,
-    /// What agents have before them.
+    /// Working memory of agents.
     pub(crate) working: WorkingMemories,
-    /// Where sessions keep their entries.
+    /// The tier for session entries.
     pub(crate) tier: Option<Arc<dyn Tier>>,
-    /// What waits to be written with others.
+    /// The buffer of batched writes.
     pub(crate) batcher: Batcher,
     ids: Mutex<ContextV7>,
     behind: tokio::sync::Mutex<JoinSet<()>>,
-    uses: Arc<Uses>,
+    uses: Arc<PendingAccesses>,
 }
 
 impl Engine {
@@ -78,10 +77,10 @@ impl Engine {
             has_multilingual_vectors: AtomicBool::new(false),
             wants_vectors: true,
             reranker: None,
-            mind: None,
+            llm: None,
             clock,
             analyser: Analyser::default(),
-            shelf: Shelf::new(config.retrieval.reading_bytes),
+            feature_cache: FeatureCache::new(config.retrieval.reading_bytes),
             exemplars: Exemplars::default(),
             time_zone,
             working: WorkingMemories::default(),
@@ -96,32 +95,32 @@ impl Engine {
         })
     }
 
-    /// The same engine, where embedding is switched off: nothing waits for a vector that nobody will make.
+    /// Switches embedding off: memories get no vector and no embedding job.
     pub fn without_vectors(mut self) -> Self {
         self.wants_vectors = false;
         self
     }
 
-    /// The same engine, with a model for texts that its own cannot read.
+    /// Adds a multilingual model, for texts that the main model cannot read.
     pub fn with_languages(mut self, embedder: Arc<dyn Embedder>) -> Self {
         self.languages = Some(embedder);
         self
     }
 
-    /// The same engine, with someone who reads the best hits once more.
+    /// Adds a reranker, which scores the best candidates again.
     pub fn with_reranker(mut self, reranker: Arc<dyn Reranker>) -> Self {
         self.reranker = Some(reranker);
         self
     }
 
-    /// The same engine, with a tier for the entries of sessions. Working memory stays in this process.
+    /// Adds a tier for session entries. Working memory stays in this process.
     pub fn with_sessions(mut self, tier: Arc<dyn Tier>) -> Self {
         self.tier = Some(tier);
         self
     }
 
-    /// The same engine, with a tier that outlives it: sessions keep their entries there, and working memory is
-    /// mirrored there and read back after a restart.
+    /// Adds a tier that survives restarts: session entries are stored there, and working memory is mirrored there and
+    /// loaded after a restart.
     pub fn with_tier(mut self, tier: Arc<dyn Tier>) -> Self {
         self.working = WorkingMemories::mirrored(tier.clone());
         self.with_sessions(tier)
@@ -137,17 +136,17 @@ impl Engine {
         &self.config
     }
 
-    /// The model that embeds; none: words alone.
+    /// The embedding model. `None` if search is by words alone.
     pub fn model(&self) -> Option<&loci_models::Model> {
         self.embedder.as_ref().map(|embedder| embedder.model())
     }
 
-    /// Whether the best hits are read once more: by their token states, or by someone else.
+    /// Whether the best results are scored a second time: by their token states, or by a reranker.
     pub fn reads_twice(&self) -> bool {
         self.reranker.is_some() || self.keeps_tokens()
     }
 
-    /// The store below, for those who look after it.
+    /// The store, for administration.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
@@ -179,7 +178,7 @@ impl Engine {
     pub(crate) fn change(&self, caller: &Caller, node: &str, reason: &str, action: Action) -> Change {
         Change {
             action,
-            reason: self.tellable(reason),
+            reason: self.mask_reason(reason),
             provenance: Provenance {
                 actor: self.actor(caller),
                 node: node.to_owned(),
@@ -191,28 +190,29 @@ impl Engine {
     }
 
     /// A reason as the ledger may tell it: someone may have given it in their own words.
-    fn tellable(&self, reason: &str) -> String {
-        let mut told = reason.to_owned();
-        // A quiet pass refuses nothing, so there is no error to tell.
-        let _ = Pass::quiet(&self.redactor).text("reason", &mut told);
-        told
+    fn mask_reason(&self, reason: &str) -> String {
+        let mut masked = reason.to_owned();
+        // A quiet pass refuses nothing, so it cannot fail.
+        let _ = Pass::quiet(&self.redactor).text("reason", &mut masked);
+        masked
     }
 
-    /// Who the ledger says did it: whoever they say they are, else the credential they came with.
+    /// The actor of a ledger entry: the named actor or user, otherwise the credential.
     fn actor(&self, caller: &Caller) -> Option<String> {
         let named = caller.actor.clone().or_else(|| caller.identifiers.user_id.clone());
         named.or_else(|| caller.credential.clone())
     }
 
-    /// Counts that recall returned these, without making anyone wait. One write for a space is under way at a time, and what
-    /// comes meanwhile shares the next: otherwise every question would be a transaction that those who write wait for.
-    pub(crate) async fn touch_behind(&self, tenant: Tenant, space: Space, change: Change) {
+    /// Counts that recall returned these memories, in the background. One write per space runs at a time, and
+    /// accesses that arrive meanwhile share the next one: otherwise every query would be a transaction that writers
+    /// wait for.
+    pub(crate) async fn record_access_in_background(&self, tenant: Tenant, space: Space, change: Change) {
         let place = (tenant, space);
         let mut behind = self.behind.lock().await;
         if !self.uses.begin(&place, &change) {
             return;
         }
-        // What is done is swept up, so that a long-lived engine does not gather it.
+        // Finished tasks are removed, so that a long-lived engine does not accumulate them.
         while behind.try_join_next().is_some() {}
         let (store, uses) = (self.store.clone(), self.uses.clone());
         behind.spawn(async move {
@@ -227,7 +227,7 @@ impl Engine {
         });
     }
 
-    /// Waits for everything that is written behind.
+    /// Waits for all background writes.
     pub async fn flush(&self) {
         self.write_waiting().await;
         self.working.mirrored_up_to_now().await;
@@ -235,8 +235,8 @@ impl Engine {
         while behind.join_next().await.is_some() {}
     }
 
-    /// The end: what waits is written, and what agents have before them is kept as turns, unless a tier keeps it
-    /// for the next start.
+    /// Shuts down: queued writes are written, and working memory is stored as turns, unless a tier keeps it for the
+    /// next start.
     pub async fn close(&self) {
         if !self.working.outlive() {
             self.flush_all_working().await;
@@ -245,7 +245,7 @@ impl Engine {
     }
 }
 
-/// The job that makes the vector of a memory later.
+/// The job that computes the vector of a memory.
 pub(crate) fn embed_job(id: MemoryId, at: Timestamp) -> JobSpec {
     JobSpec {
         kind: JobKind::Embed,

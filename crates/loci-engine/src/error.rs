@@ -1,4 +1,4 @@
-//! What can go wrong in the house?
+//! The error type of the engine.
 
 use loci_types::{ErrorKind, Problem};
 

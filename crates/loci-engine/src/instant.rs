@@ -1,7 +1,7 @@
-//! Instants in requests: either an instant (RFC 3339) or a day, which stands for its midnight.
+//! Instants in requests: either an instant (RFC 3339) or a day, which means its midnight.
 //!
-//! A day only has a midnight in a time zone, which serde cannot be given. Doors that read requests therefore run under
-//! [`in_time_zone`]; elsewhere, and in stored data, a day is read in UTC.
+//! The midnight of a day depends on a time zone, which serde cannot be given. Servers and commands that read requests
+//! therefore run under [`in_time_zone`]; elsewhere, and in stored data, a day is read in UTC.
 
 use jiff::Timestamp;
 use jiff::civil::Date;

@@ -1,9 +1,8 @@
-//! How is it remembered, recalled, kept?
+//! The engine of Loci: the rules by which memories are written, recalled, learned, aged and exported.
 //!
-//! The house itself: rules of memory between two doors. What comes in becomes a `Change` for
-//! `Store::apply`; what goes out was read with a `Visible` made by [`policy`]. Between them stand
-//! pure functions on plain values. It names no backend, reads no environment, prints nothing, and
-//! knows the time only through [`Clock`].
+//! Every write is a `Change` that is given to `Store::apply`; every read has a `Visible`, which only [`policy`]
+//! makes. Between them are pure functions on plain values. The engine knows no backend, reads no environment, prints
+//! nothing, and takes the time only from [`Clock`].
 
 mod access;
 mod checkpoint;
@@ -26,14 +25,14 @@ mod working;
 mod write;
 
 pub use access::categories::{Categories, CategorySpec, ContextMode};
-pub use access::idempotency::Answer;
-pub use access::keys::{ApiKey, ApiKeyWithSecret, MadeKey, NewKey};
+pub use access::idempotency::StoredAnswer;
+pub use access::keys::{ApiKey, ApiKeyWithSecret, IssuedKey, NewKey};
 pub use access::policy;
 pub use access::policy::Caller;
 pub use access::redact::{Redaction, RedactionPattern};
 pub use access::tenant::{RemovedTenant, TenantUsage};
 pub use checkpoint::{
-    CheckpointRemoval, CheckpointRequest, NewCheckpoint, PutCheckpoint, SavedCheckpoint, SavedWrite, payload,
+    CheckpointReceipt, CheckpointRemoval, CheckpointRequest, NewCheckpoint, SavedCheckpoint, SavedWrite, payload,
 };
 pub use clock::{Clock, Fixed, System};
 pub use config::{
@@ -41,20 +40,20 @@ pub use config::{
 };
 pub use engine::Engine;
 pub use error::{Error, Result};
-pub use graph::{AddedObservations, Graph, GraphEntity, GraphImported, GraphRelation, Observed};
+pub use graph::{AddedObservations, EntityObservations, Graph, GraphEntity, GraphImportReport, GraphRelation};
 pub use instant::{in_time_zone, optional_instant, parse_instant};
-pub use learn::consent::{Asked, Proposal};
-pub use learn::consolidate::Consolidated;
+pub use learn::consent::{Proposal, ProposalSubject};
+pub use learn::consolidate::ConsolidationReport;
 pub use learn::entity::EntityProfile;
 pub use learn::extract;
 pub use learn::fact::{FactRequest, NewFact, StatedFact};
 pub use learn::jobs::JobRun;
 pub use learn::llm;
-pub use learn::llm::Learning;
+pub use learn::llm::LearningLimits;
 pub use learn::writing_rules;
 pub use lifecycle::curve;
 pub use lifecycle::fading::WeakMemory;
-pub use lifecycle::maintenance::{MaintainReport, MaintainRequest, PlannedAction, Step, StepReport};
+pub use lifecycle::maintenance::{MaintainReport, MaintainRequest, MaintenanceStep, PlannedAction, StepReport};
 pub use lifecycle::rules;
 pub use lifecycle::summarize;
 pub use lifecycle::summary::SummarizeRequest;
@@ -63,7 +62,7 @@ pub use portability::backup::{BackupPart, FULL_BACKUP, Restoration, StoredBackup
 pub use portability::erase::Erasure;
 pub use portability::importers;
 pub use portability::json_lines;
-pub use portability::reembed::{Estimate, Reembedded, Reembedding};
+pub use portability::reembed::{Estimate, ReembedProgress, ReembedReport};
 pub use portability::vector_index::oversight;
 pub use prompt::context::{ContextRequest, ContextResponse};
 pub use prompt::pack;
@@ -73,7 +72,7 @@ pub use read::activity::{Bucket, OperationCount, Operations, OperationsRequest};
 pub use read::browse::{History, LearningStats, ListRequest, ListResponse};
 pub use read::feed::{FeedCursor, FeedEntry, FeedPage, FeedRequest};
 pub use read::neighbourhood::{Neighbour, Neighbourhood};
-pub use read::provenance::Provenance;
+pub use read::provenance::ProvenanceReport;
 pub use read::webhook::{NewWebhook, Webhook, WebhookState};
 pub use recall::find::FindRequest;
 pub use recall::plan;
@@ -86,11 +85,11 @@ pub use sharing::pool::{NewPool, PoolDetails};
 pub use sharing::pool_sync::PoolSync;
 pub use text::{content_hash, estimate_tokens, normalise};
 pub use working::{
-    Appended, Entry, EntryHit, ErasedTiers, FoundBy, Message, NewEntry, NewMessage, NewToolResult, PutEntry,
-    ToolResult, WorkingHit, WorkingMemory, WorkingQuery, WorkingView,
+    AppendReceipt, Entry, EntryHit, EntryReceipt, ErasedTiers, FoundBy, NewEntry, NewMessage, NewToolResult,
+    ToolResult, WorkingHit, WorkingMemory, WorkingMessage, WorkingQuery, WorkingView,
 };
-pub use write::batch::Unwritten;
-pub use write::contradict::{Keep, Newer};
+pub use write::batch::FailedWrites;
+pub use write::contradict::{Keep, NewerStatement};
 pub use write::importance::importance;
 pub use write::ingest::Turn;
 pub use write::kinds::choose_kind;

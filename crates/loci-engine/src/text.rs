@@ -1,4 +1,4 @@
-//! When do two texts say the same?
+//! Normal forms, hashes and token estimates of texts.
 
 use loci_types::{ContentHash, Memory};
 use unicode_normalization::UnicodeNormalization;
@@ -44,7 +44,7 @@ pub(crate) fn embedding_text(memory: &Memory) -> String {
     if crate::prompt::render::is_quotation(memory) {
         let speaker =
             memory.actor_id.as_deref().and_then(crate::prompt::render::as_name).map(|name| format!("{name}: "));
-        let context = memory.metadata.get(crate::write::reconcile::place::CONTEXT).and_then(serde_json::Value::as_str);
+        let context = memory.metadata.get(crate::write::reconcile::write::CONTEXT).and_then(serde_json::Value::as_str);
         let context = context.map(|context| format!("{context} ")).unwrap_or_default();
         return format!("{}{context}{}", speaker.unwrap_or_default(), memory.content);
     }

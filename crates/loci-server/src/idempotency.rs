@@ -14,7 +14,7 @@ use axum::http::header::{CONTENT_TYPE, ETAG, IF_MATCH, LOCATION};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use loci_engine::{Answer, Caller};
+use loci_engine::{Caller, StoredAnswer};
 use loci_types::{ErrorKind, Problem};
 use serde_json::Value;
 use tracing::Instrument;
@@ -202,7 +202,7 @@ async fn store_answer(
     let parsed = if bytes.is_empty() { Some(Value::Null) } else { serde_json::from_slice(&bytes).ok() };
     if let Some(mut body) = parsed {
         strip_content(&mut body);
-        let answer = Answer { status: status.as_u16(), body, location };
+        let answer = StoredAnswer { status: status.as_u16(), body, location };
         if let Err(error) = app.engine.keep_answer(caller, key, fingerprint, answer).await {
             tracing::warn!(%error, "the answer to a request with an idempotency key was not stored");
         }
@@ -285,7 +285,7 @@ fn is_final(status: StatusCode) -> bool {
     status.is_success() && status != StatusCode::ACCEPTED
 }
 
-fn replayed(kept: Answer) -> Response {
+fn replayed(kept: StoredAnswer) -> Response {
     let status = StatusCode::from_u16(kept.status).unwrap_or(StatusCode::OK);
     let version = kept.body.get("version").and_then(Value::as_u64);
     let problem = status.is_client_error().then(|| serde_json::from_value::<Problem>(kept.body.clone()).ok()).flatten();

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
-use loci_engine::{Caller, Config, Engine, Fixed, MaintainRequest, NewMemory, Step, System, Turn};
+use loci_engine::{Caller, Config, Engine, Fixed, MaintainRequest, MaintenanceStep, NewMemory, System, Turn};
 use loci_store::prelude::*;
 use loci_store::{SqliteOptions, SqliteStore};
 use loci_types::{Action, Addition, Batch, Change, Identifiers, Provenance, Tenant};
@@ -95,7 +95,7 @@ async fn fading(folder: &Path, seed: u64, memories: u64) -> Result<()> {
     let done = Arc::new(AtomicBool::new(false));
     let other = tokio::spawn(write_beside(store, now, done.clone()));
     let (wall, cpu) = (Instant::now(), meter::cpu());
-    let only = MaintainRequest { only: vec![Step::Decay], ..MaintainRequest::default() };
+    let only = MaintainRequest { only: vec![MaintenanceStep::Decay], ..MaintainRequest::default() };
     let report = engine.maintain(&Caller::operator(), only, |_| {}).await?;
     let (wall, cpu) = (wall.elapsed(), meter::cpu() - cpu);
     done.store(true, Ordering::Relaxed);

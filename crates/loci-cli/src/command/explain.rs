@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use clap::Args;
-use loci_engine::Provenance;
+use loci_engine::ProvenanceReport;
 use loci_types::{Memory, MemoryId};
 
 use crate::arguments::ScopeFlags;
@@ -39,7 +39,7 @@ pub(crate) async fn run(context: &Context, args: &ExplainArgs) -> Result<()> {
     Ok(())
 }
 
-fn print(found: &Provenance) {
+fn print(found: &ProvenanceReport) {
     let memory = &found.memory;
     output::line(&output::strong(&loci_engine::shown(memory, found.newer.as_ref())));
     output::line(&output::muted(&format!(

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::Args;
 use indicatif::ProgressBar;
-use loci_engine::json_lines::{Export, ExportRequest, Line};
+use loci_engine::json_lines::{Export, ExportLine, ExportRequest};
 use loci_engine::{Caller, Engine};
 use loci_types::{Error, ErrorKind, Layer};
 use serde::Serialize;
@@ -123,7 +123,7 @@ async fn pour(
             to(&line)?;
             *count.entry(one.name()).or_default() += 1;
         }
-        progress.inc(lines.iter().filter(|line| matches!(line, Line::Memory(_))).count() as u64);
+        progress.inc(lines.iter().filter(|line| matches!(line, ExportLine::Memory(_))).count() as u64);
     }
     progress.finish_and_clear();
     Ok(count)

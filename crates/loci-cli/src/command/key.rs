@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
-use loci_engine::{ApiKey, ApiKeyWithSecret, Caller, MadeKey, NewKey, parse_instant};
+use loci_engine::{ApiKey, ApiKeyWithSecret, Caller, IssuedKey, NewKey, parse_instant};
 use loci_types::{Bounds, Error, Grant, Key, Outcome, Role, Tenant};
 use serde_json::json;
 
@@ -151,7 +151,7 @@ fn grant(args: CreateArgs, tenant: Tenant) -> Result<Grant> {
 }
 
 /// Shows a new key, for the only time. The JSON is what `POST /v1/keys` answers.
-fn tell(context: &Context, made: MadeKey) {
+fn tell(context: &Context, made: IssuedKey) {
     if context.json {
         let made = ApiKeyWithSecret::from(made);
         output::json(&json!({

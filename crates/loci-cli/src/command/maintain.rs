@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use clap::Args;
-use loci_engine::{Caller, MaintainReport, MaintainRequest, Step, StepReport};
+use loci_engine::{Caller, MaintainReport, MaintainRequest, MaintenanceStep, StepReport};
 use loci_types::{Error, ErrorKind};
 
 use crate::arguments::instant;
@@ -34,11 +34,11 @@ pub(crate) struct MaintainArgs {
 
 /// Does the steps and tells what they did, or would do.
 pub(crate) async fn run(context: &Context, args: &MaintainArgs) -> Result<()> {
-    let only = args.only.iter().map(|name| name.parse()).collect::<Result<Vec<Step>, _>>()?;
+    let only = args.only.iter().map(|name| name.parse()).collect::<Result<Vec<MaintenanceStep>, _>>()?;
     let at = instant("now", args.now.as_deref())?;
     let operator = Caller::operator();
     let engine = context.engine_with_model(false, &operator).await?;
-    let total = if only.is_empty() { Step::ALL.len() } else { only.len() };
+    let total = if only.is_empty() { MaintenanceStep::ALL.len() } else { only.len() };
     let bar = output::steps(total as u64);
     let told = bar.clone();
     let mut begun = 0;
@@ -124,7 +124,13 @@ mod tests {
     use super::*;
 
     fn step(changes: u64, aged: u64, problem: Option<&str>) -> StepReport {
-        StepReport { step: Step::Decay, changes, aged, planned: Vec::new(), problem: problem.map(str::to_owned) }
+        StepReport {
+            step: MaintenanceStep::Decay,
+            changes,
+            aged,
+            planned: Vec::new(),
+            problem: problem.map(str::to_owned),
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use anyhow::Result;
 use clap::Args;
-use loci_engine::{Caller, Estimate, Reembedding};
+use loci_engine::{Caller, Estimate, ReembedReport};
 use serde_json::json;
 
 use crate::context::Context;
@@ -73,7 +73,7 @@ pub(crate) async fn run(context: &Context, args: &ReembedArgs) -> Result<()> {
         // Waiting jobs are for the model that is set.
         Some(_) => {
             let pass = engine.reembed(&operator, progress).await?;
-            Reembedding { seen: pass.seen, embedded: pass.embedded, ..Reembedding::default() }
+            ReembedReport { seen: pass.seen, embedded: pass.embedded, ..ReembedReport::default() }
         }
     };
     bar.finish_and_clear();

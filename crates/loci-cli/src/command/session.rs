@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use loci_engine::{Caller, Consolidated, Engine, Entry, NewEntry};
+use loci_engine::{Caller, ConsolidationReport, Engine, Entry, NewEntry};
 use loci_types::{Error, ErrorKind, Session, SessionFilter};
 use serde_json::json;
 
@@ -222,7 +222,7 @@ async fn learn(context: &Context, scope: &ScopeFlags, name: &str, again: bool) -
 }
 
 /// What a session taught, in a sentence.
-pub(super) fn told(name: &str, report: &Consolidated) -> String {
+pub(super) fn told(name: &str, report: &ConsolidationReport) -> String {
     if report.turns == 0 {
         return format!("{name}: nothing new was said");
     }
@@ -277,10 +277,10 @@ mod tests {
     #[test]
     fn what_a_session_taught_is_said_shortly() {
         for (report, expect) in [
-            (Consolidated::default(), "s: nothing new was said"),
-            (Consolidated { turns: 2, ..Consolidated::default() }, "s: 2 turns read, nothing to keep"),
+            (ConsolidationReport::default(), "s: nothing new was said"),
+            (ConsolidationReport { turns: 2, ..ConsolidationReport::default() }, "s: 2 turns read, nothing to keep"),
             (
-                Consolidated { turns: 3, added: 2, proposed: 1, ..Consolidated::default() },
+                ConsolidationReport { turns: 3, added: 2, proposed: 1, ..ConsolidationReport::default() },
                 "s: 3 turns read, 2 new, 1 waiting for consent",
             ),
         ] {

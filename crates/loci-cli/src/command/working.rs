@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use loci_engine::{Appended, Caller, Engine, NewMessage, NewToolResult, WorkingHit, WorkingQuery, WorkingView};
+use loci_engine::{AppendReceipt, Caller, Engine, NewMessage, NewToolResult, WorkingHit, WorkingQuery, WorkingView};
 use serde_json::{Value, json};
 
 use crate::arguments::ScopeFlags;
@@ -168,7 +168,7 @@ async fn opened(context: &Context, scope: &ScopeFlags, model: bool) -> Result<(C
     Ok((caller, engine))
 }
 
-fn told(context: &Context, engine: &Engine, mut appended: Appended) {
+fn told(context: &Context, engine: &Engine, mut appended: AppendReceipt) {
     // The tier was told behind the call: what went wrong there is known only now.
     for problem in engine.working_degraded() {
         if !appended.degraded.contains(&problem) {

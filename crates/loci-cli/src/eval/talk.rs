@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use jiff::Timestamp;
-use loci_engine::{Caller, Consolidated, Engine, ListRequest, Turn, shown};
+use loci_engine::{Caller, ConsolidationReport, Engine, ListRequest, Turn, shown};
 use loci_models::Embedder;
 use loci_types::{Filter, Identifiers, Memory, MemoryId, Relation};
 use serde::Deserialize;
@@ -60,7 +60,7 @@ pub(super) async fn run(
     let mut conversations: Vec<&str> = lines.iter().map(|line| line.conv.as_str()).collect();
     conversations.dedup();
     let progress = output::progress(lines.len() as u64, "turns");
-    let (mut learned, mut kept) = (Vec::<Consolidated>::new(), 0);
+    let (mut learned, mut kept) = (Vec::<ConsolidationReport>::new(), 0);
     for conversation in &conversations {
         let turns: Vec<&Line> = lines.iter().filter(|line| line.conv == *conversation).collect();
         for session in turns.chunk_by(|a, b| a.session == b.session) {

@@ -33,7 +33,7 @@ pub(crate) fn some_layers(layers: Option<&[Layer]>) -> Result<(), Error> {
     }
 }
 
-/// Refuses a text of more than so many characters, or with a NUL in it.
+/// Refuses a text with more than this number of characters, or with NUL.
 pub(crate) fn short(field: &'static str, text: Option<&str>, most: usize) -> Result<(), Error> {
     let Some(text) = text else { return Ok(()) };
     let length = text.chars().count();

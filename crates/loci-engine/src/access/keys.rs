@@ -1,7 +1,7 @@
-//! Who made this key, and does it still count?
+//! API keys: creation, rotation, revocation and verification.
 //!
-//! A key is `loci_ID_SECRET`: found by its id, proved by its secret. The secret is shown once and
-//! kept only as a hash; the comparison takes as long for a near miss as for a far one.
+//! A key is `loci_ID_SECRET`: it is found by its id and verified by its secret. The secret is shown once and stored
+//! only as a hash, which is compared in constant time.
 
 use data_encoding::BASE32_NOPAD;
 use jiff::{SignedDuration, Timestamp};
@@ -31,7 +31,7 @@ pub struct NewKey {
 
 /// A key that was just made, with the secret that nobody sees again.
 #[derive(Clone)]
-pub struct MadeKey {
+pub struct IssuedKey {
     /// The key.
     pub key: Key,
     /// What its bearer presents.
@@ -82,8 +82,8 @@ pub struct ApiKeyWithSecret {
     pub secret: String,
 }
 
-impl From<MadeKey> for ApiKeyWithSecret {
-    fn from(made: MadeKey) -> Self {
+impl From<IssuedKey> for ApiKeyWithSecret {
+    fn from(made: IssuedKey) -> Self {
         let now = made.key.created_at;
         Self { key: ApiKey::new(made.key, now), secret: made.secret }
     }
@@ -91,8 +91,8 @@ impl From<MadeKey> for ApiKeyWithSecret {
 
 impl Engine {
     /// Makes a key. The operator of the store may make one for any tenant, an admin for their own.
-    pub async fn create_key(&self, caller: &Caller, new: NewKey) -> Result<MadeKey> {
-        policy::operator(caller, "looks after keys")?;
+    pub async fn create_key(&self, caller: &Caller, new: NewKey) -> Result<IssuedKey> {
+        policy::require_operator(caller, "looks after keys")?;
         // As it is stored: times are kept to the microsecond.
         let now = Timestamp::from_microsecond(self.now().as_microsecond()).unwrap_or_else(|_| self.now());
         check_name(&new.name)?;
@@ -112,12 +112,12 @@ impl Engine {
         let key = Key { id, name, hash, grant, created_at: now, expires_at, revoked_at: None };
         self.store.change_catalogue(&key.grant.tenant.clone(), CatalogueChange::PutKey(key.clone())).await?;
         let secret = format!("{PREFIX}{}_{secret}", key.id);
-        Ok(MadeKey { key, secret })
+        Ok(IssuedKey { key, secret })
     }
 
     /// The keys of the caller's tenant, oldest first.
     pub async fn keys(&self, caller: &Caller) -> Result<Vec<Key>> {
-        policy::operator(caller, "looks after keys")?;
+        policy::require_operator(caller, "looks after keys")?;
         Ok(self.store.keys(KeyQuery::Tenant(&caller.tenant)).await?)
     }
 
@@ -129,7 +129,7 @@ impl Engine {
 
     /// Refuses a key from now on.
     pub async fn revoke_key(&self, caller: &Caller, id: &str) -> Result<()> {
-        policy::operator(caller, "looks after keys")?;
+        policy::require_operator(caller, "looks after keys")?;
         let id = bare(id);
         match self
             .store
@@ -142,7 +142,7 @@ impl Engine {
     }
 
     /// Makes a key that allows the same, and refuses the old one when the grace is over.
-    pub async fn rotate_key(&self, caller: &Caller, id: &str, grace: SignedDuration) -> Result<MadeKey> {
+    pub async fn rotate_key(&self, caller: &Caller, id: &str, grace: SignedDuration) -> Result<IssuedKey> {
         let (now, id) = (self.now(), bare(id));
         let old = self.key(caller, id).await?;
         if !old.holds(now) {
@@ -170,9 +170,9 @@ impl Engine {
         Ok(known.filter(|key| proved && key.holds(self.now())))
     }
 
-    /// The tenants that there are, for the work of the house.
+    /// The tenants of the store, for background work.
     pub async fn tenants(&self, caller: &Caller) -> Result<Vec<Tenant>> {
-        policy::operator(caller, "knows the tenants")?;
+        policy::require_operator(caller, "knows the tenants")?;
         Ok(self.store.tenants().await?)
     }
 
@@ -182,7 +182,7 @@ impl Engine {
     }
 }
 
-/// The id of a key, also if the whole key was given: its secret must not be told again.
+/// The id of a key, also if the whole key was given: the secret must not be repeated in a response.
 fn bare(given: &str) -> &str {
     given.strip_prefix(PREFIX).map_or(given, |rest| rest.split('_').next().unwrap_or_default())
 }
@@ -197,13 +197,10 @@ fn check_name(name: &str) -> Result<()> {
 }
 
 fn unknown(id: &str) -> crate::Error {
-    Error::new(ErrorKind::NotFound, format!("there is no key `{id}`"))
-        .at("id")
-        .hint("`loci key list` shows them")
-        .into()
+    Error::new(ErrorKind::NotFound, format!("unknown key `{id}`")).at("id").hint("`loci key list` shows them").into()
 }
 
-/// So many random bytes, in letters and digits.
+/// Returns this number of random bytes, as letters and digits.
 pub(crate) fn random<const BYTES: usize>() -> Result<String> {
     let mut bytes = [0; BYTES];
     getrandom::fill(&mut bytes)

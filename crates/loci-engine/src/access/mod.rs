@@ -1,4 +1,4 @@
-//! Who may do what, and is what they give acceptable?
+//! Access: who may do what, and validation of everything that callers send.
 
 pub(crate) mod bounds;
 pub(crate) mod categories;

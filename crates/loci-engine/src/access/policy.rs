@@ -1,9 +1,9 @@
-//! Who may see what?
+//! The access policy: what a caller may see, and where a caller writes.
 //!
-//! The only maker of a [`Visible`], and of a [`Caller`] from a credential. It fails closed:
-//! identifiers that name no scope see nothing, and say so; an absent identifier narrows, never
-//! widens; what a credential does not name is refused. A pool is open to its members: a `poolId` that
-//! comes without a [`Membership`] is refused, whatever layer is meant.
+//! Nothing else makes a [`Visible`], or a [`Caller`] from a credential. The policy fails closed: identifiers that
+//! name no scope are refused with an error; an absent identifier narrows and never widens; identifiers outside the
+//! bounds of the credential are refused. A pool is open to its members: a `poolId` without a [`Membership`] is
+//! refused, whatever the layer.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -11,30 +11,30 @@ use std::collections::BTreeSet;
 use loci_store::tier::{SessionKey, WorkingKey};
 use loci_types::{Error, ErrorKind, Grant, Identifier, Identifiers, Layer, Reach, Role, Scope, Tenant, Visible};
 
-/// Who asks.
+/// The caller of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    /// The tenant they belong to.
+    /// The tenant.
     pub tenant: Tenant,
-    /// The identifiers they come with.
+    /// The identifiers of the request.
     pub identifiers: Identifiers,
-    /// Who they are, for the ledger and for entries that only their writer may see.
+    /// The actor, for the ledger and for memories that only their writer may see.
     pub actor: Option<String>,
-    /// Whether they run the store itself, and see the whole tenant.
+    /// Whether the caller operates the store, and sees the whole tenant.
     pub operator: bool,
-    /// What they may do.
+    /// What the caller may do.
     pub role: Role,
-    /// The categories that their credential lets them see; none: all.
+    /// The categories that the credential allows. `None` if it allows all.
     pub categories: Option<BTreeSet<String>>,
-    /// The agents that their credential is bound to. Whoever leaves the agent out is still one of them,
-    /// and sees no more than they all may.
+    /// The agents that the credential is bound to. A caller who names no agent sees only what all of these agents may
+    /// see.
     pub agents: BTreeSet<String>,
-    /// Whether the pool among the identifiers was filled in from the credential and not named by anyone.
-    /// Whoever is not in it, or no longer, then sees everything of theirs but the pool.
+    /// Whether `poolId` was filled in from the credential and not named in the request. A caller who is not a member
+    /// then sees everything except the pool.
     pub pool_implied: bool,
-    /// The credential they came with, for the ledger; none: there was none to show.
+    /// The credential, for the ledger. `None` if the request had none.
     pub credential: Option<String>,
-    /// The request in which they ask, for the ledger.
+    /// The id of the request, for the ledger.
     pub request: Option<String>,
 }
 
@@ -55,15 +55,14 @@ impl Caller {
         }
     }
 
-    /// The person who runs the store, in the default tenant.
+    /// The operator of the store, in the default tenant.
     pub fn operator() -> Self {
         Self { operator: true, role: Role::Admin, ..Self::new(Identifiers::default()) }
     }
 
-    /// The caller whom a credential makes of these identifiers: those it admits, and no others.
-    ///
-    /// Who names nobody is taken for the only one that the credential can mean. Who names anything
-    /// is taken at their word; only the user of an agent or a session is filled in.
+    /// The caller that a credential gives for these identifiers. Identifiers outside its bounds are refused. Without
+    /// identifiers, those that the credential determines uniquely are filled in; otherwise only the user of an agent
+    /// or a session is.
     pub fn admitted(grant: &Grant, credential: &str, mut asked: Identifiers) -> Result<Self, Error> {
         asked.validate()?;
         for which in Identifier::ALL {
@@ -79,8 +78,8 @@ impl Caller {
         let (nobody, pool_named) = (asked.is_empty(), asked.pool_id.is_some());
         let begun = asked.agent_id.is_some() || asked.session_id.is_some();
         for which in Identifier::ALL {
-            let meant = nobody || which == Identifier::User && begun;
-            if meant && asked.get(which).is_none() {
+            let implied = nobody || which == Identifier::User && begun;
+            if implied && asked.get(which).is_none() {
                 asked.set(which, grant.bounds.single(which).map(str::to_owned));
             }
         }
@@ -98,52 +97,56 @@ impl Caller {
     }
 }
 
-/// The pool that a caller was found to be in, if they name one. Made by asking the store and by nothing
-/// else, so that nobody who wants to see or write can forget to ask.
+/// The pool of which the caller is a member, if they name one. Only a read of the store makes it, so no operation can
+/// forget the check.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Membership(Option<String>);
 
 impl Membership {
-    /// In no pool.
+    /// A membership of no pool.
     pub const NONE: Membership = Membership(None);
 
-    /// In this one. Only the engine may call this, once the store has said so; a lint says so.
+    /// A membership of this pool. Only `Engine::membership` may call this, after reading the store; a lint enforces
+    /// it.
     pub(crate) fn of(pool: &str) -> Self {
         Self(Some(pool.to_owned()))
     }
 
-    /// The identifiers that count: all, if the caller is in the pool they name. Whoever names another is
-    /// refused; one that nobody named is left out.
+    /// The effective identifiers: all of them if the caller is a member of the named pool. Another pool is refused;
+    /// one that only the credential names is removed.
     fn admits<'c>(&self, caller: &'c Caller) -> Result<Cow<'c, Identifiers>, Error> {
         let given = &caller.identifiers;
         given.validate()?;
         match &given.pool_id {
             Some(pool) if self.0.as_deref() != Some(pool) => match caller.pool_implied {
                 true => Ok(Cow::Owned(Identifiers { pool_id: None, ..given.clone() })),
-                false => Err(stranger(pool)),
+                false => Err(not_a_member(pool)),
             },
             _ => Ok(Cow::Borrowed(given)),
         }
     }
 }
 
-/// What whoever is not in a pool is told. It does not say whether there is one of that name.
-pub(crate) fn stranger(pool: &str) -> Error {
+/// The error for a caller who is not a member of a pool. It does not reveal whether the pool exists.
+pub(crate) fn not_a_member(pool: &str) -> Error {
     Error::new(ErrorKind::Unauthorized, format!("pool `{pool}` is not open to this caller"))
         .at("poolId")
         .hint("only its members see a pool: give agentId (--agent NAME) of one, or ask the operator to let it join")
 }
 
-/// The categories that both sides allow; none: all of them.
-pub(crate) fn both(one: Option<BTreeSet<String>>, other: Option<&BTreeSet<String>>) -> Option<BTreeSet<String>> {
+/// The categories that both sides allow. `None` if both allow all.
+pub(crate) fn intersect_categories(
+    one: Option<BTreeSet<String>>,
+    other: Option<&BTreeSet<String>>,
+) -> Option<BTreeSet<String>> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.intersection(other).cloned().collect()),
         (one, other) => one.or_else(|| other.cloned()),
     }
 }
 
-/// Refuses whoever may only look.
-pub(crate) fn writer(caller: &Caller) -> Result<(), Error> {
+/// Refuses a caller who may only read.
+pub(crate) fn require_writer(caller: &Caller) -> Result<(), Error> {
     if caller.role >= Role::Writer {
         return Ok(());
     }
@@ -151,12 +154,12 @@ pub(crate) fn writer(caller: &Caller) -> Result<(), Error> {
         .hint("use a credential with the role writer"))
 }
 
-/// What this caller sees, in these layers or in all that its identifiers open. No pool is among them.
+/// What this caller sees, in these layers or in all that its identifiers allow, without pools.
 pub fn visible(caller: &Caller, layers: Option<&[Layer]>) -> Result<Visible, Error> {
     visible_in(caller, &Membership::NONE, layers, None)
 }
 
-/// The same with the pool that it is in, and of these categories only.
+/// The same with the pool of the membership, and in these categories only.
 #[expect(clippy::disallowed_methods, reason = "the policy is what decides")]
 pub(crate) fn visible_in(
     caller: &Caller,
@@ -165,7 +168,7 @@ pub(crate) fn visible_in(
     categories: Option<BTreeSet<String>>,
 ) -> Result<Visible, Error> {
     let given = membership.admits(caller)?;
-    let categories = both(categories, caller.categories.as_ref());
+    let categories = intersect_categories(categories, caller.categories.as_ref());
     if caller.operator && layers.is_none() && given.is_empty() {
         return Ok(Visible::grant(caller.tenant.clone(), Reach::Whole, categories, caller.actor.clone()));
     }
@@ -173,34 +176,34 @@ pub(crate) fn visible_in(
     layers.sort();
     layers.dedup();
     if layers.is_empty() {
-        return Err(nobody(&given));
+        return Err(missing_identifier(&given));
     }
     let scopes = layers.iter().map(|layer| Scope::new(*layer, &given)).collect::<Result<Vec<_>, _>>()?;
     let viewer = caller.actor.clone().or_else(|| caller.identifiers.user_id.clone());
     Ok(Visible::grant(caller.tenant.clone(), Reach::Scopes(scopes), categories, viewer))
 }
 
-/// The scope that a new memory of this caller belongs to. No pool is among them.
+/// The scope of a new memory of this caller, without pools.
 pub fn target(caller: &Caller, layer: Option<Layer>) -> Result<Scope, Error> {
     target_in(caller, &Membership::NONE, layer)
 }
 
-/// The same with the pool that it is in.
+/// The same with the pool of the membership.
 pub(crate) fn target_in(caller: &Caller, membership: &Membership, layer: Option<Layer>) -> Result<Scope, Error> {
-    meant(&*membership.admits(caller)?, layer)
+    scope_for(&*membership.admits(caller)?, layer)
 }
 
-/// The scope that identifiers mean, whoever may write there: in the layer given, or in the most specific
-/// one that they open.
-pub(crate) fn meant(given: &Identifiers, layer: Option<Layer>) -> Result<Scope, Error> {
+/// The scope of identifiers, without a check of permissions: in the given layer, or in the most specific one that
+/// they allow.
+pub(crate) fn scope_for(given: &Identifiers, layer: Option<Layer>) -> Result<Scope, Error> {
     match layer.or_else(|| given.layers().first().copied()) {
         Some(layer) => Scope::new(layer, given),
-        None => Err(nobody(given)),
+        None => Err(missing_identifier(given)),
     }
 }
 
-/// What is missing: the rest of a layer that was begun, or a name at all.
-fn nobody(given: &Identifiers) -> Error {
+/// The error for incomplete identifiers of a layer, or for none at all.
+fn missing_identifier(given: &Identifiers) -> Error {
     let begun = |layer: &Layer| layer.required().iter().any(|which| given.get(*which).is_some());
     match Layer::ALL.into_iter().find(begun).map(|layer| Scope::new(layer, given)) {
         Some(Err(error)) => error,
@@ -210,28 +213,28 @@ fn nobody(given: &Identifiers) -> Error {
     }
 }
 
-/// Sees exactly one scope, and of these categories only.
+/// Visibility of exactly one scope, in these categories only.
 #[expect(clippy::disallowed_methods, reason = "the policy is what decides")]
-pub(crate) fn only(caller: &Caller, scope: &Scope, categories: Option<BTreeSet<String>>) -> Visible {
+pub(crate) fn visible_scope(caller: &Caller, scope: &Scope, categories: Option<BTreeSet<String>>) -> Visible {
     let viewer = caller.actor.clone().or_else(|| caller.identifiers.user_id.clone());
-    let categories = both(categories, caller.categories.as_ref());
+    let categories = intersect_categories(categories, caller.categories.as_ref());
     Visible::grant(caller.tenant.clone(), Reach::Scopes(vec![scope.clone()]), categories, viewer)
 }
 
-/// Sees exactly one scope, for the work of the house: what only its writer may see is not read.
+/// Visibility of exactly one scope, for background work: private memories are not read.
 #[expect(clippy::disallowed_methods, reason = "the policy is what decides")]
-pub(crate) fn upkeep(tenant: &Tenant, scope: &Scope) -> Visible {
+pub(crate) fn visible_for_maintenance(tenant: &Tenant, scope: &Scope) -> Visible {
     Visible::grant(tenant.clone(), Reach::Scopes(vec![scope.clone()]), None, None)
 }
 
-/// Sees the whole tenant, for the work of the night and the notes of the house.
+/// Visibility of the whole tenant, for maintenance and internal notes.
 #[expect(clippy::disallowed_methods, reason = "the policy is what decides")]
-pub(crate) fn whole(tenant: &Tenant) -> Visible {
+pub(crate) fn visible_tenant(tenant: &Tenant) -> Visible {
     Visible::grant(tenant.clone(), Reach::Whole, None, None)
 }
 
-/// Whose working memory this caller has before it. It belongs to a user, with an agent or none, and in a
-/// session where one is named; nobody who names another reaches it.
+/// The key of this caller's working memory. It belongs to a user, optionally an agent and a session; callers with
+/// other identifiers cannot access it.
 pub(crate) fn working_key(caller: &Caller) -> Result<WorkingKey, Error> {
     let user = own_user(caller)?;
     let agent = caller.identifiers.agent_id.clone().unwrap_or_default();
@@ -239,7 +242,7 @@ pub(crate) fn working_key(caller: &Caller) -> Result<WorkingKey, Error> {
     Ok(WorkingKey { tenant: caller.tenant.name().to_owned(), agent, user, session })
 }
 
-/// The session of this name that this caller speaks in.
+/// The key of the session of this name.
 pub(crate) fn session_key(caller: &Caller, session: &str) -> Result<SessionKey, Error> {
     let user = own_user(caller)?;
     let named = Identifiers { session_id: Some(session.to_owned()), ..Identifiers::default() };
@@ -248,8 +251,8 @@ pub(crate) fn session_key(caller: &Caller, session: &str) -> Result<SessionKey, 
     Ok(SessionKey { tenant: caller.tenant.name().to_owned(), agent, user, session: session.to_owned() })
 }
 
-/// The user whose tiers the caller may reach. What lies there has no category, so a credential that sees only
-/// some sees none of it.
+/// The user whose tiers the caller may access. Their content has no category, so a credential with categories is
+/// refused.
 fn own_user(caller: &Caller) -> Result<String, Error> {
     caller.identifiers.validate()?;
     if caller.identifiers.pool_id.is_some() && !caller.pool_implied {
@@ -266,9 +269,9 @@ fn own_user(caller: &Caller) -> Result<String, Error> {
     })
 }
 
-/// Refuses whoever is neither this user nor runs the store.
-pub(crate) fn of_user(caller: &Caller, user: &str) -> Result<(), Error> {
-    writer(caller)?;
+/// Refuses a caller who is neither this user nor the operator.
+pub(crate) fn require_user(caller: &Caller, user: &str) -> Result<(), Error> {
+    require_writer(caller)?;
     let own = caller.identifiers.user_id.as_deref() == Some(user) && caller.categories.is_none();
     if caller.operator || own {
         return Ok(());
@@ -276,17 +279,17 @@ pub(crate) fn of_user(caller: &Caller, user: &str) -> Result<(), Error> {
     Err(Error::new(ErrorKind::Unauthorized, format!("this credential does not reach userId `{user}`")).at("userId"))
 }
 
-/// Refuses whoever does not run the store.
-pub(crate) fn operator(caller: &Caller, what: &str) -> Result<(), Error> {
+/// Refuses a caller who is not an operator.
+pub(crate) fn require_operator(caller: &Caller, what: &str) -> Result<(), Error> {
     if caller.operator {
         return Ok(());
     }
     Err(Error::new(ErrorKind::Unauthorized, format!("only the operator of the store {what}")))
 }
 
-/// Refuses whoever does not run the whole store: its operator belongs to the tenant `default`.
-pub(crate) fn store_operator(caller: &Caller, what: &str) -> Result<(), Error> {
-    operator(caller, what)?;
+/// Refuses a caller who does not operate the whole store: its operators belong to the tenant `default`.
+pub(crate) fn require_store_operator(caller: &Caller, what: &str) -> Result<(), Error> {
+    require_operator(caller, what)?;
     if is_store_operator(caller) {
         return Ok(());
     }
@@ -294,7 +297,7 @@ pub(crate) fn store_operator(caller: &Caller, what: &str) -> Result<(), Error> {
     Err(Error::new(ErrorKind::Unauthorized, message).at("tenant"))
 }
 
-/// Returns true if the caller runs the whole store and not only a tenant of it.
+/// Returns true if the caller operates the whole store and not only a tenant of it.
 pub fn is_store_operator(caller: &Caller) -> bool {
     caller.operator && caller.tenant == Tenant::default()
 }
@@ -356,14 +359,16 @@ mod tests {
             let grant = Grant { role, ..Grant::whole(Tenant::default()) };
             let caller = Caller::admitted(&grant, "k", Identifiers::default()).unwrap();
             assert_eq!(visible(&caller, None).unwrap_err().kind(), ErrorKind::MissingIdentifier);
-            assert_eq!(writer(&caller).is_ok(), role == Role::Writer);
+            assert_eq!(require_writer(&caller).is_ok(), role == Role::Writer);
         }
     }
 
     #[test]
     fn categories_meet_and_never_widen() {
         let set = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>());
-        let check = |one, other: Option<BTreeSet<String>>, expect| assert_eq!(both(one, other.as_ref()), expect);
+        let check = |one, other: Option<BTreeSet<String>>, expect| {
+            assert_eq!(intersect_categories(one, other.as_ref()), expect)
+        };
         check(None, None, None);
         check(set(&["a"]), None, set(&["a"]));
         check(None, set(&["a"]), set(&["a"]));
@@ -399,7 +404,7 @@ mod tests {
                     }
                 }
             }
-            // Another layer is no way around it.
+            // Naming another layer does not bypass the check.
             assert!(visible(caller, Some(&[Layer::User])).is_err() && target(caller, Some(Layer::User)).is_err());
         }
     }

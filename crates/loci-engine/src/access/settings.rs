@@ -1,7 +1,7 @@
-//! What has an agent set for itself?
+//! Settings of an agent, which override those of the configuration.
 //!
-//! An agent's configuration may change the weights of the score, the number of hits, the threshold
-//! and the categories that it sees. It can only narrow what is visible, never widen it.
+//! An agent may change the weights of the score, the number of results, the threshold and the categories that it
+//! sees. It can only narrow what is visible, never widen it.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub(crate) struct AgentSettings {
     pub(crate) limit: Option<usize>,
     /// Cosine below which the vector lane does not count.
     pub(crate) threshold: Option<f64>,
-    /// The categories it may see; none: all.
+    /// The categories that the agent may see. Default: all.
     pub(crate) categories: Option<BTreeSet<String>>,
 }
 
@@ -48,7 +48,7 @@ impl AgentSettings {
 }
 
 impl Engine {
-    /// What this caller sees, as far as its agent's settings let it.
+    /// What this caller sees, restricted by the settings of its agent.
     pub(crate) async fn visible(&self, caller: &Caller, layers: Option<&[Layer]>) -> Result<Visible> {
         let settings = self.settings_of(caller).await?;
         let membership = self.membership(caller).await?;
@@ -72,8 +72,8 @@ impl Engine {
         Ok(self.target(caller, None).await?.space())
     }
 
-    /// The pool that this caller names, if its agent is in it; whoever runs the store and names no agent is
-    /// in every pool there is.
+    /// The pool that this caller names, if its agent is a member. An operator who names no agent is a member of every
+    /// pool.
     #[expect(clippy::disallowed_methods, reason = "the store is asked here")]
     pub(crate) async fn membership(&self, caller: &Caller) -> Result<Membership> {
         caller.identifiers.validate()?;
@@ -109,7 +109,10 @@ impl Engine {
         // No agent is named, but only some may ask with this credential: what all of them may see.
         let mut categories = None;
         for slug in &caller.agents {
-            categories = policy::both(categories, self.settings_of_agent(caller, slug).await?.categories.as_ref());
+            categories = policy::intersect_categories(
+                categories,
+                self.settings_of_agent(caller, slug).await?.categories.as_ref(),
+            );
         }
         Ok(AgentSettings { categories, ..AgentSettings::default() })
     }
@@ -123,9 +126,9 @@ impl Engine {
         Ok(settings)
     }
 
-    /// The categories that this caller may see and write, by its agent and its credential; none: all.
+    /// The categories that this caller may see and write, by its agent and its credential. `None` if all are allowed.
     pub(crate) async fn categories_of(&self, caller: &Caller) -> Result<Option<BTreeSet<String>>> {
-        Ok(policy::both(self.settings_of(caller).await?.categories, caller.categories.as_ref()))
+        Ok(policy::intersect_categories(self.settings_of(caller).await?.categories, caller.categories.as_ref()))
     }
 
     /// Whether this caller sees every category, and so what has none.
@@ -140,7 +143,7 @@ impl Engine {
     }
 }
 
-/// Refuses categories outside of those that are allowed (none: all are), by name.
+/// Refuses categories outside of the allowed ones, by name. `None` allows all.
 pub(crate) fn within<T: AsRef<str>>(allowed: Option<&BTreeSet<String>>, asked: &[T]) -> Result<(), Error> {
     let Some(allowed) = allowed else { return Ok(()) };
     match asked.iter().map(AsRef::as_ref).find(|category| !allowed.contains(*category)) {

@@ -1,6 +1,6 @@
-//! Tenants: who is there, how much they hold, and how one is removed.
+//! Tenants: listing them, their usage, and their removal.
 //!
-//! An admin of the tenant `default` runs the store and looks after all tenants; other admins see their own.
+//! An admin of the tenant `default` operates the store and manages all tenants; other admins see their own.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use loci_types::{Error, ErrorKind, Grant, Tenant};
 use serde::Serialize;
 
 use crate::access::policy::{self, Caller};
-use crate::{Engine, MadeKey, NewKey, Result};
+use crate::{Engine, IssuedKey, NewKey, Result};
 
 /// What a tenant holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub struct RemovedTenant {
 impl Engine {
     /// The tenants that the caller looks after, by name: all for who runs the store, else their own.
     pub async fn tenants_of(&self, caller: &Caller) -> Result<Vec<Tenant>> {
-        policy::operator(caller, "knows the tenants")?;
+        policy::require_operator(caller, "knows the tenants")?;
         if policy::is_store_operator(caller) { self.tenants(caller).await } else { Ok(vec![caller.tenant.clone()]) }
     }
 
@@ -50,7 +50,7 @@ impl Engine {
         if !self.tenants_of(caller).await?.contains(tenant) {
             return Err(unknown(tenant.name()));
         }
-        let stats = self.store.stats(&policy::whole(tenant)).await?;
+        let stats = self.store.stats(&policy::visible_tenant(tenant)).await?;
         let (now, keys) = (self.now(), self.store.keys(KeyQuery::Tenant(tenant)).await?);
         Ok(TenantUsage {
             tenant: tenant.clone(),
@@ -62,8 +62,8 @@ impl Engine {
     }
 
     /// Creates a tenant with its first key, which is an admin's.
-    pub async fn create_tenant(&self, caller: &Caller, tenant: Tenant, key_name: String) -> Result<MadeKey> {
-        policy::store_operator(caller, "creates tenants")?;
+    pub async fn create_tenant(&self, caller: &Caller, tenant: Tenant, key_name: String) -> Result<IssuedKey> {
+        policy::require_store_operator(caller, "creates tenants")?;
         if self.store.tenants().await?.contains(&tenant) {
             let message = format!("there is a tenant `{}` already", tenant.name());
             return Err(Error::new(ErrorKind::Conflict, message).at("tenant").hint("choose another name").into());
@@ -74,7 +74,7 @@ impl Engine {
 
     /// Refuses the removal of a tenant before any of it is begun.
     pub async fn check_tenant_removal(&self, caller: &Caller, tenant: &Tenant) -> Result<()> {
-        policy::store_operator(caller, "removes tenants")?;
+        policy::require_store_operator(caller, "removes tenants")?;
         if *tenant == Tenant::default() {
             return Err(Error::invalid("tenant", "the tenant `default` is the operator's and stays").into());
         }
@@ -96,7 +96,7 @@ impl Engine {
         self.write_waiting().await;
         self.working.drop_tenant(tenant.name());
         let spaces = self.store.change_catalogue(tenant, CatalogueChange::DropTenant).await?;
-        self.shelf.clear();
+        self.feature_cache.clear();
         if let Some(folder) = backups {
             self.remove_backups_of(tenant, folder)?;
         }
@@ -109,7 +109,7 @@ impl Engine {
 }
 
 fn unknown(tenant: &str) -> crate::Error {
-    Error::new(ErrorKind::NotFound, format!("there is no tenant `{tenant}`"))
+    Error::new(ErrorKind::NotFound, format!("unknown tenant `{tenant}`"))
         .at("tenant")
         .hint("list the tenants to see their names")
         .into()

@@ -1,11 +1,10 @@
-//! Where did the work of a thread stand?
+//! Checkpoints of programs: bytes that are stored for a thread and returned unchanged.
 //!
-//! Checkpoints are a program's own: bytes that it puts and gets back as they were. They are no memories, so nothing in
-//! them is searched, learned, masked or told by the ledger, and they go only when they are removed. They lie in the
-//! agent's layer where an agent and a user are named, else in the user's; having no category, they are not for callers
-//! who see only some.
+//! Checkpoints are not memories: they are not searched, learned from, masked or listed in the ledger, and they are
+//! deleted only on request. They are stored in the agent's layer if an agent and a user are named, otherwise in the
+//! user's. They have no category, so callers that are restricted to categories cannot access them.
 
-mod shape;
+mod json;
 
 use loci_store::{CheckpointWalk, KeptCheckpoint};
 use loci_types::{
@@ -15,15 +14,15 @@ use loci_types::{
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub use self::shape::{SavedCheckpoint, SavedWrite, payload};
+pub use self::json::{SavedCheckpoint, SavedWrite, payload};
 use crate::access::bounds;
 use crate::access::policy::{self, Caller};
 use crate::{Engine, Result};
 
 /// Maximum number in one answer: a page, and one more that shows that another page follows.
-const LISTED: usize = 1_001;
-/// So many writes are put at once.
-const WRITES: usize = 1_000;
+const MAX_LISTED_CHECKPOINTS: usize = 1_001;
+/// Maximum number of writes in one call.
+const MAX_WRITES: usize = 1_000;
 
 /// A checkpoint to put.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -32,7 +31,7 @@ pub struct NewCheckpoint {
     pub thread_id: String,
     /// The part of the program; empty: the whole.
     pub namespace: String,
-    /// Its id; none: a new one.
+    /// Its id. Default: a new one.
     pub id: Option<String>,
     /// The checkpoint it came from.
     pub parent_id: Option<String>,
@@ -51,7 +50,7 @@ pub struct NewCheckpoint {
 /// What became of a checkpoint that was put.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub struct PutCheckpoint {
+pub struct CheckpointReceipt {
     /// Its id.
     pub id: String,
     /// What happened: created, updated, or nothing because it was there.
@@ -63,7 +62,7 @@ pub struct PutCheckpoint {
 pub struct CheckpointRequest {
     /// The thread.
     pub thread_id: String,
-    /// The namespace; none: all.
+    /// The namespace. Default: all.
     pub namespace: Option<String>,
     /// The one with this id.
     pub id: Option<String>,
@@ -71,7 +70,7 @@ pub struct CheckpointRequest {
     pub before: Option<String>,
     /// Only those whose metadata have these values.
     pub metadata: Map<String, Value>,
-    /// Whether their bytes are told, and what was written beside them.
+    /// Whether data and pending writes are included.
     pub data: bool,
     /// Number of checkpoints to skip from the start of the list.
     pub offset: usize,
@@ -91,13 +90,13 @@ pub enum CheckpointRemoval {
         /// Its id.
         id: String,
     },
-    /// All but so many of the newest of each namespace.
+    /// All except this number of the newest in each namespace.
     AllBut(usize),
 }
 
 impl Engine {
     /// Puts a checkpoint. When it returns, it is durable. The same again changes nothing.
-    pub async fn put_checkpoint(&self, caller: &Caller, new: NewCheckpoint) -> Result<PutCheckpoint> {
+    pub async fn put_checkpoint(&self, caller: &Caller, new: NewCheckpoint) -> Result<CheckpointReceipt> {
         let scope = self.keeps_checkpoints(caller).await?;
         let at = self.now();
         let id = new.id.unwrap_or_else(|| self.new_id(at).to_string());
@@ -121,7 +120,7 @@ impl Engine {
         };
         let step = CheckpointStep::Put { checkpoint, expect_parent: new.expect_parent, replace: new.replace };
         let applied = self.checkpoint_step(caller, &scope, step).await?;
-        Ok(PutCheckpoint { id, event: applied.outcome })
+        Ok(CheckpointReceipt { id, event: applied.outcome })
     }
 
     /// Puts what tasks wrote beside a checkpoint that is there.
@@ -135,7 +134,7 @@ impl Engine {
     ) -> Result<usize> {
         let scope = self.keeps_checkpoints(caller).await?;
         named(thread, namespace, id)?;
-        bounds::between("writes", writes.len(), 1, WRITES)?;
+        bounds::between("writes", writes.len(), 1, MAX_WRITES)?;
         for write in &writes {
             if write.task_id.is_empty() {
                 return Err(Error::invalid("taskId", "taskId is empty").into());
@@ -204,7 +203,7 @@ impl Engine {
         offset: usize,
         limit: usize,
     ) -> Result<Vec<CheckpointThread>> {
-        bounds::between("limit", limit, 1, LISTED)?;
+        bounds::between("limit", limit, 1, MAX_LISTED_CHECKPOINTS)?;
         let (scope, visible) = self.checkpoint_view(caller).await?;
         let found = self.store.checkpoint_threads(&visible, &scope, offset.saturating_add(limit)).await?;
         Ok(found.into_iter().skip(offset).collect())
@@ -242,7 +241,7 @@ impl Engine {
 
     /// Where this caller's checkpoints lie, if it may put any.
     async fn keeps_checkpoints(&self, caller: &Caller) -> Result<Scope> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         if self.categories_of(caller).await?.is_some() {
             let message = "checkpoints have no category, and this caller sees only some";
             return Err(Error::new(ErrorKind::Unauthorized, message).at("categories").into());
@@ -252,14 +251,14 @@ impl Engine {
 
     async fn checkpoint_view(&self, caller: &Caller) -> Result<(Scope, Visible)> {
         let scope = checkpoint_scope(caller)?;
-        let visible = policy::only(caller, &scope, self.categories_of(caller).await?);
+        let visible = policy::visible_scope(caller, &scope, self.categories_of(caller).await?);
         Ok((scope, visible))
     }
 
     /// What the store is asked for: who sees it, which checkpoints, and how many including those that are skipped.
     async fn asked(&self, caller: &Caller, request: CheckpointRequest) -> Result<(Visible, CheckpointFilter, usize)> {
         let limit = request.limit.unwrap_or(20);
-        bounds::between("limit", limit, 1, LISTED)?;
+        bounds::between("limit", limit, 1, MAX_LISTED_CHECKPOINTS)?;
         let (scope, visible) = self.checkpoint_view(caller).await?;
         let filter = CheckpointFilter {
             scope,

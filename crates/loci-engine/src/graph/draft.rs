@@ -1,35 +1,35 @@
-//! What would a call add to the graph?
+//! Computes the records that a call adds to the graph.
 //!
-//! Pure: what is there goes in, the parts that are new come out, in the order in which they are to
-//! stand. A draft knows what it has added itself, so that one call cannot add the same thing twice;
-//! only an observation that one list repeats is kept as often as it is said.
+//! Pure: existing records go in, new ones come out in the order of the call. A draft knows what it has added itself,
+//! so one call cannot add the same record twice; only an observation that one list repeats is kept as often as it is
+//! given.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use loci_types::{ContentHash, Memory, MemoryId};
 
 use super::GraphRelation;
-use super::part::{Part, entity_key};
+use super::record::{GraphRecord, entity_key};
 
 /// Parts that are there, and parts that are to come.
 #[derive(Debug, Default)]
-pub(super) struct Draft {
+pub(super) struct GraphDraft {
     /// The records by their keys.
     held: HashMap<ContentHash, MemoryId>,
     /// Those that are new.
     fresh: HashSet<MemoryId>,
     /// What is to be added.
-    pub(super) added: Vec<(MemoryId, Part)>,
+    pub(super) added: Vec<(MemoryId, GraphRecord)>,
     /// Entities that were there and get something new, with the last of it.
     pub(super) observed: BTreeMap<MemoryId, MemoryId>,
 }
 
-impl Draft {
+impl GraphDraft {
     /// Takes note of what is there.
     pub(super) fn hold(&mut self, memories: &[Memory]) {
         for memory in memories {
-            if let Some(part) = Part::read(memory) {
-                // Of two that go by one name the older counts, in whichever order they are told.
+            if let Some(part) = GraphRecord::read(memory) {
+                // Of two entities with the same name the older counts, whatever their order.
                 let held = self.held.entry(part.key()).or_insert(memory.id);
                 *held = memory.id.min(*held);
             }
@@ -43,12 +43,12 @@ impl Draft {
 
     /// Adds an entity under this id; false if its name is taken.
     pub(super) fn name(&mut self, id: MemoryId, name: &str, entity_type: &str) -> bool {
-        self.add(id, Part::Entity { name: name.to_owned(), entity_type: entity_type.to_owned() })
+        self.add(id, GraphRecord::Entity { name: name.to_owned(), entity_type: entity_type.to_owned() })
     }
 
     /// Adds a relation; false if it is there.
     pub(super) fn relate(&mut self, id: MemoryId, relation: &GraphRelation) -> bool {
-        self.add(id, Part::Relation(relation.clone()))
+        self.add(id, GraphRecord::Relation(relation.clone()))
     }
 
     /// Adds what is said of an entity, as far as it is new, and returns that.
@@ -77,7 +77,7 @@ impl Draft {
         new
     }
 
-    fn add(&mut self, id: MemoryId, part: Part) -> bool {
+    fn add(&mut self, id: MemoryId, part: GraphRecord) -> bool {
         let key = part.key();
         if self.held.contains_key(&key) {
             return false;
@@ -99,8 +99,8 @@ pub(super) fn keys_of(of: MemoryId, texts: &[String]) -> impl Iterator<Item = Co
     })
 }
 
-fn said(of: MemoryId, name: &str, text: &str, repeat: usize) -> Part {
-    Part::Observation { name: name.to_owned(), of, text: text.to_owned(), repeat }
+fn said(of: MemoryId, name: &str, text: &str, repeat: usize) -> GraphRecord {
+    GraphRecord::Observation { name: name.to_owned(), of, text: text.to_owned(), repeat }
 }
 
 #[cfg(test)]
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_list_may_repeat_itself_but_not_what_is_known() {
-        let mut draft = Draft::default();
+        let mut draft = GraphDraft::default();
         let mut next = 10;
         let mut check = |given: &[&str], expect: &[&str]| {
             let new = || {
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_name_is_taken_once() {
-        let mut draft = Draft::default();
+        let mut draft = GraphDraft::default();
         assert!(draft.name(id(1), "Ana", "person"));
         assert!(!draft.name(id(2), "Ana", "robot"));
         assert!(draft.name(id(3), "ana", "person"));
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn the_keys_asked_for_are_the_keys_used() {
-        let mut draft = Draft::default();
+        let mut draft = GraphDraft::default();
         let given = texts(&["x", "y", "x"]);
         let mut next = 10;
         draft.observe(id(1), "Ana", &given, || {

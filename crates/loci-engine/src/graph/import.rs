@@ -1,12 +1,12 @@
-//! How does a graph come in that was kept elsewhere?
+//! Imports a graph from the file of the official memory server.
 //!
-//! The official memory server keeps a file of JSON lines, one entity or relation each. All of it
-//! comes in or none; what is here already is passed over, so that a file may be brought in twice.
+//! The file has JSON lines, one entity or relation each. The import is all or nothing; existing records are skipped,
+//! so the same file can be imported twice.
 
 use loci_types::{Error, Source};
 use serde::{Deserialize, Serialize};
 
-use super::draft::Draft;
+use super::draft::GraphDraft;
 use super::write::check_relation;
 use super::{GraphEntity, GraphRelation};
 use crate::access::policy::Caller;
@@ -15,7 +15,7 @@ use crate::{Engine, Result};
 /// What came in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct GraphImported {
+pub struct GraphImportReport {
     /// Entities that are new.
     pub entities: usize,
     /// Observations that are new.
@@ -29,7 +29,7 @@ pub struct GraphImported {
 /// One line of the file. Other fields are of no concern.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(crate) enum Line {
+pub(crate) enum GraphLine {
     Entity(GraphEntity),
     Relation(GraphRelation),
 }
@@ -37,12 +37,12 @@ pub(crate) enum Line {
 impl Engine {
     /// Brings in the file of an official memory server. An entity that is here gets what the file says
     /// of it besides. A line that cannot be read is named, and nothing comes in.
-    pub async fn graph_import(&self, caller: &Caller, jsonl: &str) -> Result<GraphImported> {
+    pub async fn graph_import(&self, caller: &Caller, jsonl: &str) -> Result<GraphImportReport> {
         let place = self.graph_writer(caller).await?;
         let lines = self.graph_lines(jsonl)?;
         let source = Source { kind: "import".to_owned(), ..Source::default() };
         for attempt in 1.. {
-            let mut draft = Draft::default();
+            let mut draft = GraphDraft::default();
             draft.hold(&self.graph_records(&place.visible).await?);
             let report = self.draft_lines(&mut draft, &lines);
             if self.graph_commit(caller, &place, draft, Some(source.clone()), attempt).await? {
@@ -53,7 +53,7 @@ impl Engine {
     }
 
     /// The lines, each checked, without what says nothing at all.
-    pub(crate) fn graph_lines(&self, jsonl: &str) -> Result<Vec<(Line, usize)>> {
+    pub(crate) fn graph_lines(&self, jsonl: &str) -> Result<Vec<(GraphLine, usize)>> {
         let mut lines = Vec::new();
         // Editors of some systems put a mark before the first line.
         for (place, text) in jsonl.trim_start_matches('\u{feff}').lines().enumerate() {
@@ -61,10 +61,10 @@ impl Engine {
                 continue;
             }
             let at = |error: Error| {
-                let told = Error::new(error.kind(), format!("line {}: {error}", place + 1)).at("jsonl");
-                told.hint("nothing was imported; mend the line or take it out")
+                let located = Error::new(error.kind(), format!("line {}: {error}", place + 1)).at("jsonl");
+                located.hint("nothing was imported; mend the line or take it out")
             };
-            let line: Line =
+            let line: GraphLine =
                 serde_json::from_str(text).map_err(|error| at(Error::invalid("jsonl", error.to_string())))?;
             lines.push(self.graph_line(line).map_err(|error| match error {
                 crate::Error::Word(error) => at(error).into(),
@@ -75,9 +75,9 @@ impl Engine {
     }
 
     /// A line that can be kept, and how many blank observations it has lost.
-    fn graph_line(&self, line: Line) -> Result<(Line, usize)> {
+    fn graph_line(&self, line: GraphLine) -> Result<(GraphLine, usize)> {
         match line {
-            Line::Entity(mut entity) => {
+            GraphLine::Entity(mut entity) => {
                 let before = entity.observations.len();
                 entity.observations.retain(|text| !text.trim().is_empty());
                 self.graph_mask(
@@ -85,26 +85,26 @@ impl Engine {
                 )?;
                 self.check_entity(&entity)?;
                 let blank = before - entity.observations.len();
-                Ok((Line::Entity(entity), blank))
+                Ok((GraphLine::Entity(entity), blank))
             }
-            Line::Relation(mut relation) => {
+            GraphLine::Relation(mut relation) => {
                 self.graph_mask([&mut relation.from, &mut relation.to, &mut relation.relation_type])?;
                 check_relation(&relation)?;
-                Ok((Line::Relation(relation), 0))
+                Ok((GraphLine::Relation(relation), 0))
             }
         }
     }
 
-    fn draft_lines(&self, draft: &mut Draft, lines: &[(Line, usize)]) -> GraphImported {
-        let mut report = GraphImported::default();
+    fn draft_lines(&self, draft: &mut GraphDraft, lines: &[(GraphLine, usize)]) -> GraphImportReport {
+        let mut report = GraphImportReport::default();
         for (line, blank) in lines {
             report.skipped += blank;
             match line {
-                Line::Relation(relation) => {
+                GraphLine::Relation(relation) => {
                     let new = draft.relate(self.new_id(self.now()), relation);
                     count(new, &mut report.relations, &mut report.skipped);
                 }
-                Line::Entity(entity) => {
+                GraphLine::Entity(entity) => {
                     let said = &entity.observations;
                     let known = draft.entity(&entity.name);
                     count(known.is_none(), &mut report.entities, &mut report.skipped);

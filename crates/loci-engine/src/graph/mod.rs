@@ -1,72 +1,71 @@
-//! What stands in the knowledge graph?
+//! The knowledge graph, with the operations of the official memory server of the Model Context Protocol.
 //!
-//! Entities with observations, and relations between names, as the official memory server of the
-//! Model Context Protocol keeps them: within one scope an entity's name, an observation of it and a
-//! relation are there once, and nothing is ever changed but by being added or taken away. Each is a
-//! memory, so that recall finds it, `history` tells of it and `restore` brings it back.
+//! It has entities with observations, and relations between names. **Invariant:** within a scope, an entity name, an
+//! observation of an entity and a relation exist once, and records are only added or deleted. Each record is a
+//! memory, so recall finds it, `history` lists it and `restore` brings it back.
 
 mod draft;
 mod import;
-mod part;
 mod read;
+mod record;
 mod write;
 
 use serde::{Deserialize, Serialize};
 
-pub use import::GraphImported;
-pub(crate) use part::{is_part, key_of, subject};
+pub use import::GraphImportReport;
+pub(crate) use record::{is_part, key_of, subject};
 
-/// A thing that is known.
+/// An entity.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GraphEntity {
     /// Its name.
     pub name: String,
-    /// What sort of thing it is, in free words.
+    /// Its type, in free words.
     pub entity_type: String,
-    /// What is said of it, in the order in which it was.
+    /// Its observations, in the order in which they were added.
     pub observations: Vec<String>,
 }
 
-/// What stands between two names.
+/// A relation between two entities.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GraphRelation {
-    /// Where it starts.
+    /// The name of the first entity.
     pub from: String,
-    /// Where it ends.
+    /// The name of the second entity.
     pub to: String,
-    /// What it says.
+    /// The type of the relation, in active voice.
     pub relation_type: String,
 }
 
-/// Entities and relations, each in the order in which they were made.
+/// Entities and relations, each in the order in which they were added.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Graph {
-    /// The things.
+    /// The entities.
     pub entities: Vec<GraphEntity>,
-    /// What stands between them.
+    /// The relations.
     pub relations: Vec<GraphRelation>,
 }
 
-/// What is said of an entity: to be added or to be taken away.
+/// Observations of an entity, to be added or deleted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Observed {
+pub struct EntityObservations {
     /// The name of the entity.
     pub entity_name: String,
-    /// What is said; those who take it away call it `observations`.
+    /// The observations; requests to delete call them `observations`.
     #[serde(alias = "observations")]
     pub contents: Vec<String>,
 }
 
-/// What was new of what was said.
+/// The observations that were new.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AddedObservations {
     /// The name of the entity.
     pub entity_name: String,
-    /// What was added.
+    /// The observations that were added.
     pub added_observations: Vec<String>,
 }

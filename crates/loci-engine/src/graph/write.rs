@@ -1,9 +1,8 @@
-//! How does the graph grow and shrink?
+//! Adds records to the graph and deletes them.
 //!
-//! A call is one batch: all of it happens, or nothing. What a call relies on is guarded within the
-//! batch: an entity that someone else made first refuses the mention of ours, one that was taken away
-//! refuses what is said of it, and one of which something was said since refuses to be taken away.
-//! Whoever was refused looks anew.
+//! A call is one batch: all of it is applied or nothing. The batch guards what the call relies on: it fails if
+//! another writer created the same entity first, deleted an entity that the call refers to, or added records to an
+//! entity that the call deletes. After such a failure the call reads again and retries.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,20 +13,20 @@ use loci_types::{
 };
 use serde_json::json;
 
-use super::draft::{Draft, keys_of};
-use super::part::{GRAPH, Part, entity_key};
-use super::read::Place;
-use super::{AddedObservations, GraphEntity, GraphRelation, Observed};
+use super::draft::{GraphDraft, keys_of};
+use super::read::GraphScope;
+use super::record::{GRAPH, GraphRecord, entity_key};
+use super::{AddedObservations, EntityObservations, GraphEntity, GraphRelation};
 use crate::access::bounds::between;
 use crate::access::policy::{self, Caller};
 use crate::access::redact::Pass;
-use crate::learn::entity::Register;
+use crate::learn::entity::EntityRegister;
 use crate::learn::extract::Mention;
-use crate::lifecycle::rules::fate::days_after;
+use crate::lifecycle::rules::ageing::days_after;
 use crate::{Engine, NewMemory, Result};
 
-/// Someone else may change the same at the same moment; then it is looked at anew.
-const TRIES: usize = 32;
+/// Maximum number of attempts, each with a fresh read, when another writer changes the same records.
+const MAX_WRITE_ATTEMPTS: usize = 32;
 /// The most entities, relations or sets of observations of one call.
 const CALL: usize = 1_000;
 /// The metadata field of an entity that tells which was the last thing said of it.
@@ -47,7 +46,7 @@ impl Engine {
         }
         entities.iter().try_for_each(|entity| self.check_entity(entity))?;
         for attempt in 1.. {
-            let mut draft = Draft::default();
+            let mut draft = GraphDraft::default();
             let keys = entities.iter().map(|entity| entity_key(&entity.name));
             draft.hold(&self.graph_held(&place.visible, keys).await?);
             let created = entities.iter().filter(|entity| self.draft_entity(&mut draft, entity)).cloned().collect();
@@ -71,8 +70,8 @@ impl Engine {
         }
         relations.iter().try_for_each(check_relation)?;
         for attempt in 1.. {
-            let mut draft = Draft::default();
-            let keys = relations.iter().map(|relation| Part::Relation(relation.clone()).key());
+            let mut draft = GraphDraft::default();
+            let keys = relations.iter().map(|relation| GraphRecord::Relation(relation.clone()).key());
             draft.hold(&self.graph_held(&place.visible, keys).await?);
             let new = |relation: &&GraphRelation| draft.relate(self.new_id(self.now()), relation);
             let created = relations.iter().filter(new).cloned().collect();
@@ -87,7 +86,7 @@ impl Engine {
     pub async fn graph_add_observations(
         &self,
         caller: &Caller,
-        mut observations: Vec<Observed>,
+        mut observations: Vec<EntityObservations>,
     ) -> Result<Vec<AddedObservations>> {
         let place = self.graph_writer(caller).await?;
         between("observations", observations.len(), 0, CALL)?;
@@ -98,17 +97,17 @@ impl Engine {
             observed.contents.iter().try_for_each(|text| self.check_observation("contents", text))?;
         }
         for attempt in 1.. {
-            let mut draft = Draft::default();
+            let mut draft = GraphDraft::default();
             let names = observations.iter().map(|observed| entity_key(&observed.entity_name));
             draft.hold(&self.graph_held(&place.visible, names).await?);
             let mut keys = Vec::new();
-            for Observed { entity_name, contents } in &observations {
+            for EntityObservations { entity_name, contents } in &observations {
                 let of = draft.entity(entity_name).ok_or_else(|| missing(entity_name))?;
                 keys.extend(keys_of(of, contents));
             }
             draft.hold(&self.graph_held(&place.visible, keys).await?);
             let mut added = Vec::new();
-            for Observed { entity_name, contents } in &observations {
+            for EntityObservations { entity_name, contents } in &observations {
                 let of = draft.entity(entity_name).ok_or_else(|| missing(entity_name))?;
                 let added_observations = draft.observe(of, entity_name, contents, || self.new_id(self.now()));
                 added.push(AddedObservations { entity_name: entity_name.clone(), added_observations });
@@ -124,21 +123,21 @@ impl Engine {
     pub async fn graph_delete_entities(&self, caller: &Caller, names: &[String]) -> Result<()> {
         let names: HashSet<&String> = names.iter().collect();
         self.graph_remove(caller, |part| match part {
-            Part::Entity { name, .. } | Part::Observation { name, .. } => names.contains(name),
-            Part::Relation(relation) => names.contains(&relation.from) || names.contains(&relation.to),
+            GraphRecord::Entity { name, .. } | GraphRecord::Observation { name, .. } => names.contains(name),
+            GraphRecord::Relation(relation) => names.contains(&relation.from) || names.contains(&relation.to),
         })
         .await
     }
 
     /// Takes back what was said of entities.
-    pub async fn graph_delete_observations(&self, caller: &Caller, deletions: &[Observed]) -> Result<()> {
+    pub async fn graph_delete_observations(&self, caller: &Caller, deletions: &[EntityObservations]) -> Result<()> {
         let said: HashSet<(&String, &String)> = deletions
             .iter()
             .flat_map(|observed| observed.contents.iter().map(|text| (&observed.entity_name, text)))
             .collect();
         self.graph_remove(
             caller,
-            |part| matches!(part, Part::Observation { name, text, .. } if said.contains(&(name, text))),
+            |part| matches!(part, GraphRecord::Observation { name, text, .. } if said.contains(&(name, text))),
         )
         .await
     }
@@ -146,7 +145,8 @@ impl Engine {
     /// Takes relations away.
     pub async fn graph_delete_relations(&self, caller: &Caller, relations: &[GraphRelation]) -> Result<()> {
         let gone: HashSet<&GraphRelation> = relations.iter().collect();
-        self.graph_remove(caller, |part| matches!(part, Part::Relation(relation) if gone.contains(relation))).await
+        self.graph_remove(caller, |part| matches!(part, GraphRecord::Relation(relation) if gone.contains(relation)))
+            .await
     }
 
     /// Masks what must not be kept before anything is made of it, or refuses it.
@@ -156,8 +156,8 @@ impl Engine {
     }
 
     /// Where a caller who may write does so.
-    pub(super) async fn graph_writer(&self, caller: &Caller) -> Result<Place> {
-        policy::writer(caller)?;
+    pub(super) async fn graph_writer(&self, caller: &Caller) -> Result<GraphScope> {
+        policy::require_writer(caller)?;
         let place = self.graph_place(caller).await?;
         if place.visible.categories().is_some() {
             let message = "a knowledge graph has no categories, and this caller sees only some";
@@ -167,7 +167,7 @@ impl Engine {
         Ok(place)
     }
 
-    pub(super) fn draft_entity(&self, draft: &mut Draft, entity: &GraphEntity) -> bool {
+    pub(super) fn draft_entity(&self, draft: &mut GraphDraft, entity: &GraphEntity) -> bool {
         let id = self.new_id(self.now());
         let new = draft.name(id, &entity.name, &entity.entity_type);
         if new {
@@ -180,8 +180,8 @@ impl Engine {
     pub(super) async fn graph_commit(
         &self,
         caller: &Caller,
-        place: &Place,
-        draft: Draft,
+        place: &GraphScope,
+        draft: GraphDraft,
         source: Option<Source>,
         attempt: usize,
     ) -> Result<bool> {
@@ -207,9 +207,9 @@ impl Engine {
         &self,
         caller: &Caller,
         scope: &Scope,
-        draft: Draft,
+        draft: GraphDraft,
         source: Option<Source>,
-    ) -> Result<Vec<(Addition, Part)>> {
+    ) -> Result<Vec<(Addition, GraphRecord)>> {
         let mut additions = Vec::with_capacity(draft.added.len());
         for (id, part) in draft.added {
             let new = NewMemory {
@@ -239,9 +239,13 @@ impl Engine {
     }
 
     /// The things that a draft speaks of: those that are new, and who goes by which name.
-    async fn graph_names(&self, visible: &Visible, draft: &Draft) -> Result<(Vec<Entity>, HashMap<String, EntityId>)> {
+    async fn graph_names(
+        &self,
+        visible: &Visible,
+        draft: &GraphDraft,
+    ) -> Result<(Vec<Entity>, HashMap<String, EntityId>)> {
         let mut seen = HashSet::new();
-        // An entity is told of before anything is said of it, so its type is the one that counts.
+        // Entities come before the records that refer to them, so their types are known.
         let mentions: Vec<Mention> = draft
             .added
             .iter()
@@ -250,22 +254,24 @@ impl Engine {
             .collect();
         let names: Vec<String> = mentions.iter().map(|mention| mention.name.clone()).collect();
         let mut known =
-            Register::new(self.store.entities(visible, &EntityQuery::Named(names.to_vec()), usize::MAX).await?);
+            EntityRegister::new(self.store.entities(visible, &EntityQuery::Named(names.to_vec()), usize::MAX).await?);
         let at = self.now();
         let resolved = known.resolve(&mentions, at, || EntityId(self.new_id(at).0));
         Ok((resolved.named, names.into_iter().zip(resolved.ids).collect()))
     }
 
-    /// Takes every part away that is meant.
-    async fn graph_remove(&self, caller: &Caller, meant: impl Fn(&Part) -> bool) -> Result<()> {
+    /// Deletes every selected record.
+    async fn graph_remove(&self, caller: &Caller, is_selected: impl Fn(&GraphRecord) -> bool) -> Result<()> {
         let place = self.graph_writer(caller).await?;
         let purge_at = days_after(self.now(), i64::from(self.config.lifecycle.purge_days));
         for attempt in 1.. {
             let records = self.graph_records(&place.visible).await?;
-            let gone = records.iter().filter_map(|memory| Part::read(memory).filter(&meant).map(|part| (memory, part)));
-            let forget = |(memory, part): (&Memory, Part)| {
+            let gone = records
+                .iter()
+                .filter_map(|memory| GraphRecord::read(memory).filter(&is_selected).map(|part| (memory, part)));
+            let forget = |(memory, part): (&Memory, GraphRecord)| {
                 // What was said of it since it was read would be left behind.
-                let expect = matches!(part, Part::Entity { .. }).then_some(memory.version);
+                let expect = matches!(part, GraphRecord::Entity { .. }).then_some(memory.version);
                 Action::Forget { id: memory.id, expect, purge_at }
             };
             let actions: Vec<Action> = gone.map(forget).collect();
@@ -281,7 +287,7 @@ impl Engine {
     async fn graph_apply(
         &self,
         caller: &Caller,
-        place: &Place,
+        place: &GraphScope,
         reason: &str,
         actions: Vec<Action>,
         attempt: usize,
@@ -292,14 +298,14 @@ impl Engine {
         }
         for action in &actions {
             if let Action::Forget { id, .. } = action {
-                self.shelf.forget(*id);
+                self.feature_cache.forget(*id);
             }
         }
         let changes = actions.into_iter().map(|action| self.change(caller, "hotpath", reason, action)).collect();
         let batch = Batch { tenant: caller.tenant.clone(), space: place.scope.space(), changes };
         match self.store.apply(batch).await {
             Ok(_) => Ok(true),
-            Err(Conflict { .. } | NotFound(_) | Refused(_)) if attempt < TRIES => Ok(false),
+            Err(Conflict { .. } | NotFound(_) | Refused(_)) if attempt < MAX_WRITE_ATTEMPTS => Ok(false),
             Err(error) => Err(error.into()),
         }
     }

@@ -1,9 +1,8 @@
-//! Who must agree before something is known?
+//! Consent: sensitive statements that were learned are proposed to their user before they hold.
 //!
-//! What a session teaches about a sensitive side of its user is only proposed: a memory that nobody
-//! sees, until its user accepts or rejects it or it lapses. What is benign is known once it was
-//! signalled often enough. What someone tells on purpose needs no consent. Every decision is in the
-//! ledger.
+//! A proposal is a memory that recall does not return, until its user accepts or rejects it or it expires. Statements
+//! that are not sensitive hold once they were observed often enough. What a user states explicitly needs no consent.
+//! Every decision is recorded in the ledger.
 
 use jiff::Timestamp;
 use loci_store::Page;
@@ -15,28 +14,28 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::access::policy::{self, Caller};
-use crate::learn::extract::{Candidate, Claim, Extracted};
-use crate::lifecycle::rules::fate::days_after;
-use crate::write::reconcile::place::{reading, statement};
+use crate::learn::extract::{Claim, Extraction, LearningCandidate};
+use crate::lifecycle::rules::ageing::days_after;
+use crate::write::reconcile::write::{analyse, statement};
 use crate::write::reconcile::{Decision, claim_key, reconcile};
 use crate::write::remember::receipt;
 use crate::{Engine, Result};
 
-/// Where a proposal says what it is about.
+/// The metadata field of a proposal that describes its subject.
 const CONSENT: &str = "consent";
 /// Number of proposals that are read from the store at once.
-const PAGE: usize = 1_000;
+const PROPOSALS_PER_READ: usize = 1_000;
 
-/// What a proposal is about.
+/// The subject of a proposal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Asked {
-    /// The side of the user that it tells.
+pub struct ProposalSubject {
+    /// The field of the user that it reveals.
     pub field: String,
-    /// Whether it must be decided, or is known after enough signals.
+    /// Whether a decision is required; otherwise it holds after enough observations.
     pub sensitive: bool,
-    /// How often it was signalled.
+    /// Number of observations.
     pub signals: u32,
 }
 
@@ -45,18 +44,18 @@ pub struct Asked {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Proposal {
-    /// The memory that it would be.
+    /// The proposed memory.
     pub memory: Memory,
-    /// What it is about.
+    /// Its subject.
     #[serde(flatten)]
-    pub asked: Asked,
-    /// When it lapses.
+    pub asked: ProposalSubject,
+    /// When it expires.
     #[cfg_attr(feature = "schema", schema(required))]
     pub lapses_at: Option<Timestamp>,
 }
 
-/// What asking for consent comes to.
-pub(crate) struct Consented {
+/// The result of the consent check.
+pub(crate) struct ConsentOutcome {
     /// The changes.
     pub(crate) actions: Vec<Action>,
     /// Why.
@@ -65,22 +64,22 @@ pub(crate) struct Consented {
     pub(crate) new: bool,
 }
 
-/// A proposal of the round that is under way.
-pub(crate) struct Pending {
+/// A proposal of the current consolidation.
+pub(crate) struct PendingProposal {
     pub(crate) id: MemoryId,
     pub(crate) hash: ContentHash,
     pub(crate) claim: Option<Claim>,
-    pub(crate) asked: Asked,
+    pub(crate) asked: ProposalSubject,
 }
 
-impl Pending {
-    /// Whether a statement says the same again.
+impl PendingProposal {
+    /// Whether a statement repeats it.
     fn is_same(&self, claim: Option<&Claim>, memory: &Memory) -> bool {
         let value = |claim: &Claim| (claim.subject.clone(), claim.attribute, claim.value.clone());
         self.hash == memory.content_hash || claim.is_some() && self.claim.as_ref().map(value) == claim.map(value)
     }
 
-    /// Whether a statement gives another value, of which there is one at a time.
+    /// Whether a statement gives another value of a single-valued attribute.
     fn is_replaced_by(&self, claim: Option<&Claim>) -> bool {
         let (Some(own), Some(claim)) = (&self.claim, claim) else { return false };
         claim.single && own.subject == claim.subject && own.attribute == claim.attribute
@@ -93,7 +92,7 @@ impl Engine {
         let visible = self.visible(caller, None).await?;
         let (filter, mut after, mut found) = (proposed(self.now()), None, Vec::new());
         loop {
-            let listing = self.store.scan(&visible, &filter, Page { after, limit: PAGE }).await?;
+            let listing = self.store.scan(&visible, &filter, Page { after, limit: PROPOSALS_PER_READ }).await?;
             found.extend(listing.memories);
             after = listing.next;
             if after.is_none() {
@@ -115,9 +114,9 @@ impl Engine {
         Ok(proposal(memory))
     }
 
-    /// Accepts a proposal: it is known from now on, and takes the place of what it contradicts.
+    /// Accepts a proposal: it holds from now on, and replaces what it contradicts.
     pub async fn accept(&self, caller: &Caller, id: MemoryId) -> Result<Receipt> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let visible = self.visible(caller, None).await?;
         let memory = self.one(&visible, id).await?;
         if memory.state == State::Proposed && memory.purge_at.is_some_and(|lapsed| lapsed <= self.now()) {
@@ -132,8 +131,9 @@ impl Engine {
         let model = self.model().map_or("", |model| &model.name);
         let vector = self.store.vectors(&visible, model, &[id]).await?.pop().map(|(_, vector)| vector);
         let addition = Addition { claim, vector, ..Addition::new(memory.clone()) };
-        let known =
-            self.neighbours(&policy::only(caller, &scope, visible.categories().cloned()), &addition, Some(id)).await?;
+        let known = self
+            .neighbours(&policy::visible_scope(caller, &scope, visible.categories().cloned()), &addition, Some(id))
+            .await?;
         let decision = reconcile(&statement, &known, &self.config.bands);
         let (accept, over, reason) = match &decision {
             Decision::Skip { .. } => (false, None, "consented, and known already".to_owned()),
@@ -152,9 +152,9 @@ impl Engine {
         Ok(receipt)
     }
 
-    /// Rejects a proposal: it is never known.
+    /// Rejects a proposal: it never holds.
     pub async fn reject(&self, caller: &Caller, id: MemoryId, reason: Option<&str>) -> Result<Receipt> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let visible = self.visible(caller, None).await?;
         let memory = self.one(&visible, id).await?;
         crate::access::bounds::short("reason", reason, crate::access::bounds::REFERENCE)?;
@@ -184,7 +184,7 @@ impl Engine {
         if accept {
             actions.push(consented(memory.id));
             let source = (memory.id, memory.confidence);
-            for claim in &reading(memory).claims {
+            for claim in &analyse(memory).claims {
                 actions.extend(self.triple(&scope, memory.kind.name(), Some(claim), source, self.now()));
             }
             actions
@@ -198,7 +198,7 @@ impl Engine {
 
     /// The archived turns that a memory was learned from.
     async fn sources_of(&self, scope: &Scope, caller: &Caller, id: MemoryId) -> Result<Vec<MemoryId>> {
-        let visible = policy::upkeep(&caller.tenant, scope);
+        let visible = policy::visible_for_maintenance(&caller.tenant, scope);
         let edges =
             self.store.edges(&visible, &Filter::everything(self.now()), &[id], &[Relation::DerivedFrom]).await?;
         let ids: Vec<MemoryId> = edges.iter().filter(|edge| edge.source_id == id).map(|edge| edge.target_id).collect();
@@ -206,16 +206,16 @@ impl Engine {
         Ok(sources.iter().filter(|turn| turn.state == State::Archived).map(|turn| turn.id).collect())
     }
 
-    /// Whether a statement tells something that its speaker must agree to.
-    fn is_sensitive(&self, candidate: &Candidate) -> bool {
+    /// Whether a statement reveals something that its speaker must agree to.
+    fn is_sensitive(&self, candidate: &LearningCandidate) -> bool {
         let rules = &self.config.consent;
         rules.enabled
             && !candidate.requested
             && candidate.field.is_some_and(|field| rules.sensitive.iter().any(|listed| listed == field))
     }
 
-    /// Takes away whom and what a sentence names that waits for consent: they wait with it.
-    pub(crate) fn withhold_names(&self, found: &mut Extracted) {
+    /// Removes the mentions of sentences that wait for consent: they wait with them.
+    pub(crate) fn withhold_names(&self, found: &mut Extraction) {
         for candidate in found.candidates.iter().filter(|one| self.is_sensitive(one)) {
             for (_, mentions) in found.mentions.iter_mut().filter(|(turn, _)| candidate.from.contains(turn)) {
                 mentions.retain(|mention| !candidate.content.contains(&mention.name));
@@ -223,15 +223,15 @@ impl Engine {
         }
     }
 
-    /// What must be asked before this statement is known; none: nobody.
+    /// The field that needs consent before this statement holds, if any.
     pub(crate) async fn consent_needed(
         &self,
         visible: &Visible,
-        pending: &mut Vec<Pending>,
-        candidate: &Candidate,
+        pending: &mut Vec<PendingProposal>,
+        candidate: &LearningCandidate,
         addition: &Addition,
         decision: &Decision,
-    ) -> Result<Option<Consented>> {
+    ) -> Result<Option<ConsentOutcome>> {
         let rules = &self.config.consent;
         let at = addition.memory.created_at;
         let Some(field) = candidate.field.filter(|_| rules.enabled && !candidate.requested) else { return Ok(None) };
@@ -242,12 +242,12 @@ impl Engine {
         }
         let claim = candidate.claims.iter().find(|claim| claim.single).or(candidate.claims.first());
         let filter = Filter { claim: claim.map(claim_key), ..proposed(at) };
-        let page = Page { after: None, limit: PAGE };
-        let mut waiting: Vec<Pending> =
+        let page = Page { after: None, limit: PROPOSALS_PER_READ };
+        let mut waiting: Vec<PendingProposal> =
             self.store.scan(visible, &filter, page).await?.memories.iter().filter_map(waiting).collect();
         waiting.retain(|stored| pending.iter().all(|one| one.id != stored.id));
         waiting.append(pending);
-        let (mut same, other): (Vec<Pending>, Vec<Pending>) =
+        let (mut same, other): (Vec<PendingProposal>, Vec<PendingProposal>) =
             waiting.into_iter().partition(|one| one.is_same(claim, &addition.memory));
         let over = match decision {
             Decision::Supersede { old, .. } => Some(*old),
@@ -269,7 +269,7 @@ impl Engine {
                 format!("{field} was signalled again")
             };
             pending.extend(other);
-            return Ok(Some(Consented { actions, reason, new: false }));
+            return Ok(Some(ConsentOutcome { actions, reason, new: false }));
         }
         let mut actions = Vec::new();
         for one in other {
@@ -280,7 +280,7 @@ impl Engine {
                 pending.push(one);
             }
         }
-        let asked = Asked { field: field.to_owned(), sensitive, signals: 1 };
+        let asked = ProposalSubject { field: field.to_owned(), sensitive, signals: 1 };
         let mut addition = addition.clone();
         addition.memory.state = State::Proposed;
         addition.memory.purge_at = Some(days_after(at, i64::from(rules.days)));
@@ -290,29 +290,29 @@ impl Engine {
         actions.push(Action::Add(Box::new(addition)));
         for turn in &candidate.from {
             actions.push(Action::Link(self.edge(id, *turn, Relation::DerivedFrom, 1.0, at)));
-            // What waits for consent is not told from the turn that says it either.
+            // The turn with a statement that waits for consent is not returned either.
             if sensitive {
                 let (confidence, relevance, purge_at) = (None, None, None);
                 actions.push(Action::Fade { id: *turn, state: State::Archived, confidence, relevance, purge_at });
             }
         }
-        pending.push(Pending { id, hash, claim: claim.cloned(), asked });
-        Ok(Some(Consented { actions, reason: format!("{field} needs consent"), new: true }))
+        pending.push(PendingProposal { id, hash, claim: claim.cloned(), asked });
+        Ok(Some(ConsentOutcome { actions, reason: format!("{field} needs consent"), new: true }))
     }
 }
 
-/// Proposals, whatever else is known.
+/// A filter for proposals.
 pub(crate) fn proposed(at: Timestamp) -> Filter {
     Filter { states: vec![State::Proposed], ..Filter::at(at) }
 }
 
-fn signalled(one: &Pending) -> Action {
+fn signalled(one: &PendingProposal) -> Action {
     let metadata = Some(Map::from_iter([(CONSENT.to_owned(), json!(one.asked))]));
     let patch = Patch { metadata, ..Patch::default() };
     Action::Revise(Box::new(Revision { id: one.id, expect: None, patch, vector: None, jobs: Vec::new() }))
 }
 
-/// Nothing is asked of it any more.
+/// Clears the request for consent.
 fn consented(id: MemoryId) -> Action {
     let metadata = Some(Map::from_iter([(CONSENT.to_owned(), Value::Null)]));
     let patch = Patch { metadata, ..Patch::default() };
@@ -324,20 +324,20 @@ pub(crate) fn is_asked(memory: &Memory) -> bool {
     memory.metadata.contains_key(CONSENT)
 }
 
-fn asked(memory: &Memory) -> Option<Asked> {
+fn asked(memory: &Memory) -> Option<ProposalSubject> {
     serde_json::from_value(memory.metadata.get(CONSENT).cloned().unwrap_or(Value::Null)).ok()
 }
 
-fn waiting(memory: &Memory) -> Option<Pending> {
-    Some(Pending {
+fn waiting(memory: &Memory) -> Option<PendingProposal> {
+    Some(PendingProposal {
         id: memory.id,
         hash: memory.content_hash,
-        claim: reading(memory).claim().cloned(),
+        claim: analyse(memory).claim().cloned(),
         asked: asked(memory)?,
     })
 }
 
 fn proposal(memory: Memory) -> Proposal {
-    let unknown = || Asked { field: "unknown".to_owned(), sensitive: true, signals: 1 };
+    let unknown = || ProposalSubject { field: "unknown".to_owned(), sensitive: true, signals: 1 };
     Proposal { asked: asked(&memory).unwrap_or_else(unknown), lapses_at: memory.purge_at, memory }
 }

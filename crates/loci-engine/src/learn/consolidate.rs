@@ -1,9 +1,9 @@
-//! What does a session teach?
+//! Consolidation: learns memories from the turns of a session.
 //!
-//! Its turns are read once: sentences worth keeping are chosen by rules and kept as they were said, or rewritten by a
-//! language model where there is one. Each finds its place among what is known, and all of it is written in one transaction
-//! with the mark of how far the session was read. If the process dies, nothing of it has happened; if two do the same work,
-//! one of them finds it done. What is over the daily cap waits for the next day.
+//! Turns are read once. Rules select sentences, which are kept as quotations or rewritten by a language model if
+//! there is one. Each is reconciled with known memories. **Invariant:** all changes and the mark of the last turn
+//! that was read are one transaction; a crash leaves nothing behind, and of two processes that do the same work one
+//! is refused. Statements above the daily cap wait for the next day.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,24 +17,24 @@ use serde::Serialize;
 use serde_json::{Map, json};
 
 use crate::access::policy::{self, Caller};
-use crate::learn::consent::{Consented, Pending};
-use crate::learn::entity::Register;
-use crate::learn::extract::{Candidate, Extracted, Mention, Speaker, Surroundings, Utterance, extract};
+use crate::learn::consent::{ConsentOutcome, PendingProposal};
+use crate::learn::entity::EntityRegister;
+use crate::learn::extract::{Extraction, ExtractionContext, LearningCandidate, Mention, Speaker, Utterance, extract};
 use crate::learn::session::unknown_session;
-use crate::lifecycle::rules::fate::days_after;
+use crate::lifecycle::rules::ageing::days_after;
 use crate::prompt::render::{DATES, SAID, as_name};
-use crate::write::reconcile::place::{CONTEXT, neighbour, repeats, statement};
-use crate::write::reconcile::{Decision, Neighbour, claim_key, reconcile};
+use crate::write::reconcile::write::{CONTEXT, neighbour, repeats, statement};
+use crate::write::reconcile::{Decision, KnownStatement, claim_key, reconcile};
 use crate::{Engine, NewMemory, Result};
 
-/// Turns that are read and committed together.
-const TURNS: usize = 200;
-/// The same where a language model reads them, so that little is paid for twice.
+/// Number of turns that are read and committed together.
+const TURNS_PER_COMMIT: usize = 200;
+/// The same with a language model: smaller, so that a retry repeats few calls.
 const TURNS_WITH_MODEL: usize = 20;
-/// Entities of a scope that are known by name.
+/// Maximum number of entities of a scope that are loaded.
 const ENTITIES: usize = 2_000;
 
-/// The source type of what was learned.
+/// The source type of learned memories.
 pub(crate) const LEARNED: &str = "consolidation";
 
 /// Whether a memory was learned from a conversation.
@@ -42,65 +42,65 @@ pub(crate) fn is_learned(memory: &Memory) -> bool {
     memory.source.as_ref().is_some_and(|source| source.kind == LEARNED)
 }
 
-/// What a session taught.
+/// The result of a consolidation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Consolidated {
-    /// Turns that were read.
+pub struct ConsolidationReport {
+    /// Number of turns that were read.
     pub turns: usize,
-    /// Sentences that were chosen.
+    /// Number of sentences that were selected.
     pub candidates: usize,
-    /// Memories that are new.
+    /// Number of new memories.
     pub added: usize,
-    /// Memories that were replaced.
+    /// Number of replaced memories.
     pub superseded: usize,
-    /// Sentences that say no more than what is known.
+    /// Number of sentences that add nothing to known memories.
     pub skipped: usize,
-    /// Sentences that wait for consent.
+    /// Number of sentences that wait for consent.
     pub proposed: usize,
-    /// Memories that were linked because they may contradict each other.
+    /// Number of memories that were linked because they may contradict each other.
     pub linked: usize,
-    /// Entities that are new or have new names.
+    /// Number of entities that are new or have new names.
     pub entities: usize,
-    /// What a language model wrote and was refused, by reason.
+    /// Number of refused statements of a language model, by reason.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub refused: BTreeMap<String, usize>,
-    /// Requests to remember something for which nothing was found to keep.
+    /// Requests to remember something for which no content was found.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missed: Vec<String>,
-    /// Until when the rest waits, because the daily cap is reached.
+    /// Until when the remaining turns wait, because the daily cap is reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits_until: Option<Timestamp>,
 }
 
-/// One round of learning, as it grows.
-struct Lesson<'a> {
+/// One round of consolidation, as it is built up.
+struct ConsolidationRun<'a> {
     tenant: &'a Tenant,
     session: &'a Session,
     visible: Visible,
     at: Timestamp,
     /// What recall returned to the thread.
     returned: Vec<Memory>,
-    entities: Register,
-    /// What this round has added, which later statements meet as well.
-    fresh: Vec<(Neighbour, Option<Vector>)>,
-    /// What this round has proposed.
-    pending: Vec<Pending>,
+    entities: EntityRegister,
+    /// The statements added by this round, with which later ones are compared as well.
+    fresh: Vec<(KnownStatement, Option<Vector>)>,
+    /// The proposals of this round.
+    pending: Vec<PendingProposal>,
     changes: Vec<Change>,
-    report: Consolidated,
+    report: ConsolidationReport,
 }
 
 impl Engine {
-    /// Learns from a session, as far as that has not been done. Doing it twice does it once.
-    pub async fn consolidate(&self, caller: &Caller, scope: &Scope, session: &str) -> Result<Consolidated> {
-        policy::operator(caller, "learns from sessions")?;
-        let visible = policy::upkeep(&caller.tenant, scope);
-        let mut report = Consolidated::default();
+    /// Learns from a session, from the first turn that was not read yet. Idempotent.
+    pub async fn consolidate(&self, caller: &Caller, scope: &Scope, session: &str) -> Result<ConsolidationReport> {
+        policy::require_operator(caller, "learns from sessions")?;
+        let visible = policy::visible_for_maintenance(&caller.tenant, scope);
+        let mut report = ConsolidationReport::default();
         loop {
             let filter = SessionFilter { session_id: Some(session.to_owned()), ..SessionFilter::default() };
             let Some(found) = self.store.sessions(&visible, &filter, 1).await?.pop() else { return Ok(report) };
-            let most = if self.mind.is_some() { TURNS_WITH_MODEL } else { TURNS };
+            let most = if self.llm.is_some() { TURNS_WITH_MODEL } else { TURNS_PER_COMMIT };
             let turns = self.store.pending_turns(&visible, scope, session, most).await?;
             if turns.is_empty() {
                 self.promote(&caller.tenant, &found).await?;
@@ -113,17 +113,17 @@ impl Engine {
                         return Ok(report);
                     }
                 }
-                // Someone else was quicker: what is left is looked at again.
+                // Another process was faster: the remaining turns are read again.
                 Err(crate::Error::Store(loci_store::Error::Overtaken(_))) => {}
                 Err(error) => return Err(error),
             }
         }
     }
 
-    /// Lets a session be learned from again, from its first turn, after rules or a model have improved. What is known
-    /// already is not added twice.
+    /// Resets a session so that it is learned from again, from its first turn, after rules or a model have improved.
+    /// Known statements are not added twice.
     pub async fn learn_again(&self, caller: &Caller, name: &str) -> Result<()> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let filter = SessionFilter { session_id: Some(name.to_owned()), ..SessionFilter::default() };
         let found = self.sessions(caller, filter).await?;
         if found.is_empty() {
@@ -143,13 +143,13 @@ impl Engine {
         Ok(())
     }
 
-    async fn lesson(&self, tenant: &Tenant, session: &Session, turns: &[Memory]) -> Result<Consolidated> {
+    async fn lesson(&self, tenant: &Tenant, session: &Session, turns: &[Memory]) -> Result<ConsolidationReport> {
         let at = self.now();
-        let visible = policy::upkeep(tenant, &session.scope);
+        let visible = policy::visible_for_maintenance(tenant, &session.scope);
         let known = self.store.entities(&visible, &EntityQuery::Known(EntityFilter::default()), ENTITIES).await?;
         let returned = self.returned(&visible, &session.scope, &session.thread_id).await?;
-        let mut report = Consolidated::default();
-        let entities = Register::new(known);
+        let mut report = ConsolidationReport::default();
+        let entities = EntityRegister::new(known);
         let (mut found, read) = self.candidates(tenant, session, turns, &entities, &mut report).await?;
         keep_few(&mut found.candidates, self.config.learning.writes_per_turn);
         let left = self.left_today(&visible, &session.scope, at).await?;
@@ -166,8 +166,10 @@ impl Engine {
         report.turns = turns.len();
         report.candidates = found.candidates.len();
         report.missed = found.missed.into_iter().map(|missed| missed.request).collect();
-        let Some(last) = turns.last() else { return Ok(Consolidated { waits_until: Some(next_day(at)), ..report }) };
-        let mut lesson = Lesson {
+        let Some(last) = turns.last() else {
+            return Ok(ConsolidationReport { waits_until: Some(next_day(at)), ..report });
+        };
+        let mut lesson = ConsolidationRun {
             tenant,
             session,
             visible,
@@ -191,26 +193,26 @@ impl Engine {
         Ok(lesson.report)
     }
 
-    /// What these turns say that is worth keeping, and how many of them were read: all, unless the tokens of a language
-    /// model run out.
+    /// Extracts candidates from these turns. Returns also how many turns were read: all, unless the tokens of a
+    /// language model run out.
     async fn candidates(
         &self,
         tenant: &Tenant,
         session: &Session,
         turns: &[Memory],
-        entities: &Register,
-        report: &mut Consolidated,
-    ) -> Result<(Extracted, usize)> {
+        entities: &EntityRegister,
+        report: &mut ConsolidationReport,
+    ) -> Result<(Extraction, usize)> {
         let names: Vec<Option<String>> = turns.iter().map(|turn| turn.actor_id.as_deref().and_then(as_name)).collect();
         let utterances: Vec<Utterance<'_>> =
             turns.iter().zip(&names).map(|(turn, name)| utterance(turn, name.as_deref())).collect();
         let owner = session.scope.identifiers().user_id;
-        let surroundings = Surroundings { time_zone: self.time_zone.clone(), known: entities.names(), owner };
+        let surroundings = ExtractionContext { time_zone: self.time_zone.clone(), known: entities.names(), owner };
         let mut found = extract(&utterances, &surroundings);
-        let Some(mind) = self.mind_for(tenant).await? else { return Ok((found, turns.len())) };
-        let before = mind.left().unwrap_or(0);
-        let rewritten = mind.rewrite_all(&utterances, std::mem::take(&mut found.candidates), &surroundings).await;
-        self.record_spending(tenant, &mind, before).await?;
+        let Some(llm) = self.llm_for(tenant).await? else { return Ok((found, turns.len())) };
+        let before = llm.left().unwrap_or(0);
+        let rewritten = llm.rewrite_all(&utterances, std::mem::take(&mut found.candidates), &surroundings).await;
+        self.record_spending(tenant, &llm, before).await?;
         let rewritten = rewritten?.0;
         for reason in rewritten.refused {
             *report.refused.entry(reason.to_owned()).or_default() += 1;
@@ -223,15 +225,15 @@ impl Engine {
         Ok((found, rewritten.read))
     }
 
-    /// How much may still be learned for a user today.
+    /// How many memories may still be learned for a user today.
     async fn left_today(&self, visible: &Visible, scope: &Scope, at: Timestamp) -> Result<usize> {
         let notes = self.store.notes(visible, &scope.space(), &[learned_key(at)], at).await?;
         let today: f64 = notes.iter().filter_map(|(_, count)| count.as_f64()).sum();
         Ok((f64::from(self.config.learning.writes_per_user_per_day) - today).max(0.0) as usize)
     }
 
-    /// The memories that the candidates would be, with their vectors.
-    async fn drafts(&self, lesson: &Lesson<'_>, candidates: &[Candidate]) -> Result<Vec<Addition>> {
+    /// The memories of the candidates, with their vectors.
+    async fn drafts(&self, lesson: &ConsolidationRun<'_>, candidates: &[LearningCandidate]) -> Result<Vec<Addition>> {
         let scope = &lesson.session.scope;
         let mut caller = Caller { tenant: lesson.tenant.clone(), ..Caller::new(scope.identifiers()) };
         caller.identifiers.session_id.get_or_insert_with(|| lesson.session.session_id.clone());
@@ -278,8 +280,8 @@ impl Engine {
         Ok(additions)
     }
 
-    /// What a learned memory says of itself. A quotation has the day on which it was said; a rewritten one has none.
-    fn metadata_of(&self, candidate: &Candidate) -> Map<String, serde_json::Value> {
+    /// The metadata of a learned memory. A quotation has the day on which it was said; a rewritten one has none.
+    fn metadata_of(&self, candidate: &LearningCandidate) -> Map<String, serde_json::Value> {
         let mut metadata = Map::from_iter([("pattern".to_owned(), json!(candidate.pattern))]);
         if candidate.quoted {
             let said = candidate.said_at.to_zoned(self.time_zone.clone()).strftime("%Y-%m-%d").to_string();
@@ -294,11 +296,11 @@ impl Engine {
         metadata
     }
 
-    /// Finds the place of one statement.
+    /// Reconciles one statement.
     async fn place(
         &self,
-        lesson: &mut Lesson<'_>,
-        candidate: &Candidate,
+        lesson: &mut ConsolidationRun<'_>,
+        candidate: &LearningCandidate,
         mut addition: Addition,
         named: &HashMap<MemoryId, Vec<(String, EntityId)>>,
     ) -> Result<()> {
@@ -311,7 +313,7 @@ impl Engine {
         let mut known = self.neighbours(&lesson.visible, &addition, None).await?;
         // What this round has replaced no longer holds; what it has added does.
         known.retain(|one| !lesson.replaced(one.id));
-        known.extend(lesson.fresh.iter().map(|(one, vector)| Neighbour {
+        known.extend(lesson.fresh.iter().map(|(one, vector)| KnownStatement {
             similarity: cosine(vector.as_ref(), addition.vector.as_ref()),
             ..one.clone()
         }));
@@ -345,13 +347,13 @@ impl Engine {
         Ok(())
     }
 
-    /// Writes what a decision means. Returns the memory that now says it.
+    /// Writes a decision. Returns the memory that now has the statement.
     async fn write(
         &self,
-        lesson: &mut Lesson<'_>,
+        lesson: &mut ConsolidationRun<'_>,
         decision: &Decision,
         addition: Addition,
-        known: &[Neighbour],
+        known: &[KnownStatement],
         why: &str,
     ) -> Result<MemoryId> {
         let one = neighbour(&addition.memory, None);
@@ -371,7 +373,7 @@ impl Engine {
             _ => lesson.report.added += 1,
         }
         lesson.report.linked += decision.contradicts().len();
-        self.shelf_forgets(decision);
+        self.forget_features(decision);
         for action in actions.into_iter().chain(self.relations(&addition, known, decision)) {
             lesson.push(action, why);
         }
@@ -381,10 +383,10 @@ impl Engine {
         Ok(id)
     }
 
-    /// Names what the turns speak of; each turn counts once.
+    /// Records the entities that the turns mention; each turn counts once.
     fn mention_turns(
         &self,
-        lesson: &mut Lesson<'_>,
+        lesson: &mut ConsolidationRun<'_>,
         mentions: &HashMap<MemoryId, Vec<Mention>>,
     ) -> HashMap<MemoryId, Vec<(String, EntityId)>> {
         let (at, scope) = (lesson.at, lesson.session.scope.clone());
@@ -407,11 +409,11 @@ impl Engine {
         named
     }
 
-    /// Its sources, and the things it names.
+    /// Adds sources and entities of a memory.
     fn attach(
         &self,
-        lesson: &mut Lesson<'_>,
-        candidate: &Candidate,
+        lesson: &mut ConsolidationRun<'_>,
+        candidate: &LearningCandidate,
         id: MemoryId,
         named: &HashMap<MemoryId, Vec<(String, EntityId)>>,
         why: &str,
@@ -427,8 +429,8 @@ impl Engine {
         }
     }
 
-    /// What the round comes to: counts, further work, and the mark.
-    fn finish(&self, lesson: &mut Lesson<'_>, last: &Memory) {
+    /// Adds counts, further jobs and the mark.
+    fn finish(&self, lesson: &mut ConsolidationRun<'_>, last: &Memory) {
         let (scope, at) = (lesson.session.scope.clone(), lesson.at);
         let written = lesson.report.added + lesson.report.superseded;
         let refused: usize = lesson.report.refused.values().sum();
@@ -437,7 +439,7 @@ impl Engine {
         lesson.count(None, REFUSED.to_owned(), refused as f64, None);
         lesson.count(None, MISSED.to_owned(), lesson.report.missed.len() as f64, None);
         let session = lesson.session.session_id.clone();
-        if lesson.session.ended_at.is_some() && self.mind.is_some() {
+        if lesson.session.ended_at.is_some() && self.llm.is_some() {
             for kind in [JobKind::Insight, JobKind::Causal] {
                 lesson.push(Bookkeeping::Enqueue(follow_up(kind, &scope, &session, at)), "after a session");
             }
@@ -451,17 +453,18 @@ impl Engine {
         });
         let learned = Bookkeeping::Consolidate { scope, session, expect, through: last.id, report };
         lesson.push(learned, "learned from");
-        // The mark comes first: whoever finds it moved has nothing more to find out.
+        // The mark comes first: if it has moved, the batch fails at once.
         lesson.changes.rotate_right(1);
     }
 }
 
-/// Counts of what was learned, of what a language model wrote and was refused, and of requests that nothing was found for.
+/// Keys of the counts of learned statements, of refused statements of a language model, and of requests without
+/// content.
 pub(crate) const WRITTEN: &str = "learned";
 pub(crate) const REFUSED: &str = "learned refused";
 pub(crate) const MISSED: &str = "learned missed";
 
-impl Lesson<'_> {
+impl ConsolidationRun<'_> {
     fn push(&mut self, action: impl Into<Action>, reason: &str) {
         let provenance = Provenance {
             actor: Some("loci".to_owned()),
@@ -478,7 +481,7 @@ impl Lesson<'_> {
         }
     }
 
-    fn ask(&mut self, asked: Consented, why: &str) {
+    fn ask(&mut self, asked: ConsentOutcome, why: &str) {
         self.report.proposed += usize::from(asked.new);
         self.report.skipped += usize::from(!asked.new);
         for action in asked.actions {
@@ -496,7 +499,7 @@ impl Lesson<'_> {
     }
 }
 
-impl Consolidated {
+impl ConsolidationReport {
     pub(crate) fn take(&mut self, more: Self) {
         self.turns += more.turns;
         self.candidates += more.candidates;
@@ -514,8 +517,8 @@ impl Consolidated {
     }
 }
 
-/// Drops what is over the number that may be learned from one turn. What someone asked for is kept.
-fn keep_few(candidates: &mut Vec<Candidate>, most: u32) {
+/// Drops candidates above the limit of one turn. Explicit requests are kept.
+fn keep_few(candidates: &mut Vec<LearningCandidate>, most: u32) {
     let mut by_turn: HashMap<MemoryId, u32> = HashMap::new();
     candidates.retain(|candidate| {
         let Some(turn) = candidate.from.first() else { return true };
@@ -525,8 +528,8 @@ fn keep_few(candidates: &mut Vec<Candidate>, most: u32) {
     });
 }
 
-/// Drops the candidates of turns that are over the cap. Returns how many turns are learned from now.
-fn within_cap(candidates: &mut Vec<Candidate>, turns: &[Memory], left: usize, most: usize) -> usize {
+/// Drops the candidates of turns above the daily cap. Returns the number of turns that are learned from now.
+fn within_cap(candidates: &mut Vec<LearningCandidate>, turns: &[Memory], left: usize, most: usize) -> usize {
     if candidates.len() <= left {
         return turns.len();
     }
@@ -557,7 +560,7 @@ fn cosine(a: Option<&Vector>, b: Option<&Vector>) -> Option<f64> {
     (a.model == b.model).then(|| f64::from(loci_models::dot(&a.values, &b.values)).max(0.0))
 }
 
-/// The count of what was learned on a day.
+/// The key of the number of memories learned on a day.
 fn learned_key(at: Timestamp) -> String {
     format!("learned {}", &at.to_string()[..10])
 }
@@ -571,7 +574,7 @@ fn follow_up(kind: JobKind, scope: &Scope, session: &str, at: Timestamp) -> JobS
     }
 }
 
-/// A turn as it is read for what it teaches. Whoever gives no role and no name is the user.
+/// A turn as the extractor reads it. A turn without role and name is by the user.
 fn utterance<'a>(turn: &'a Memory, name: Option<&'a str>) -> Utterance<'a> {
     let speaker = match turn.role.as_deref() {
         Some("user" | "human") => Speaker::User(name),

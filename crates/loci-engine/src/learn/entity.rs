@@ -1,7 +1,7 @@
-//! Who and what do memories speak of?
+//! Entities: the persons and things that memories mention.
 //!
-//! Mentions are resolved by name and alias within one scope: a known thing is spoken of again and
-//! may gain a name, an unknown one is new, and two that share a name turn out to be one.
+//! Mentions are resolved by name and alias within one scope: a mention of a known entity may add an alias, an unknown
+//! name creates an entity, and two entities that share a name are merged.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,14 +14,14 @@ use serde::Serialize;
 use serde_json::Map;
 
 use crate::access::policy::{self, Caller};
-use crate::learn::extract::{Mention, Voice, mentioned};
+use crate::learn::extract::{Mention, SpeakerIdentity, mentioned};
 use crate::learn::language::name_key;
 use crate::{Engine, Result};
 
-/// So many memories are told of an entity.
-const TOLD: usize = 20;
+/// Maximum number of memories in the profile of an entity.
+const MAX_PROFILE_MEMORIES: usize = 20;
 /// Maximum number of entities in one answer: a page, and one more that shows that another page follows.
-const LISTED: usize = 1_001;
+const MAX_LISTED_ENTITIES: usize = 1_001;
 
 /// What is known of an entity.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -36,7 +36,7 @@ pub struct EntityProfile {
 
 /// What resolving mentions comes to.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Resolved {
+pub(crate) struct EntityResolution {
     /// Entities that are new or have new names.
     pub(crate) named: Vec<Entity>,
     /// Which turned out to be the same: the one that stays, and the one that is taken up.
@@ -47,13 +47,13 @@ pub(crate) struct Resolved {
 
 /// The known entities of a scope, by name.
 #[derive(Debug, Default)]
-pub(crate) struct Register {
+pub(crate) struct EntityRegister {
     /// One that was taken up by another is gone.
     entities: Vec<Option<Entity>>,
     by_name: HashMap<String, usize>,
 }
 
-impl Register {
+impl EntityRegister {
     /// The entities that are known.
     pub(crate) fn new(known: Vec<Entity>) -> Self {
         let mut register = Self::default();
@@ -85,8 +85,8 @@ impl Register {
         mentions: &[Mention],
         at: Timestamp,
         mut new_id: impl FnMut() -> EntityId,
-    ) -> Resolved {
-        let mut resolved = Resolved::default();
+    ) -> EntityResolution {
+        let mut resolved = EntityResolution::default();
         for mention in mentions {
             let mut bearers: Vec<usize> = Vec::new();
             for name in std::iter::once(&mention.name).chain(&mention.aliases) {
@@ -136,7 +136,7 @@ fn new_entity(mention: &Mention, at: Timestamp, id: EntityId) -> Entity {
     }
 }
 
-/// Adds what a mention tells of a known entity; true if that is anything.
+/// Adds the names of a mention to a known entity. Returns true if any was new.
 fn take_names(entity: &mut Entity, mention: &Mention, at: Timestamp) -> bool {
     let mut changed = false;
     for name in std::iter::once(&mention.name).chain(&mention.aliases) {
@@ -160,7 +160,7 @@ fn take_names(entity: &mut Entity, mention: &Mention, at: Timestamp) -> bool {
 impl Engine {
     /// Lists entities from an offset on, at most `limit` of them, those mentioned most first.
     pub async fn entities(&self, caller: &Caller, offset: usize, limit: usize) -> Result<Vec<Entity>> {
-        crate::access::bounds::between("limit", limit, 1, LISTED)?;
+        crate::access::bounds::between("limit", limit, 1, MAX_LISTED_ENTITIES)?;
         let visible = self.visible(caller, None).await?;
         let query = EntityQuery::Known(EntityFilter::default());
         let found = self.store.entities(&visible, &query, offset.saturating_add(limit)).await?;
@@ -172,14 +172,14 @@ impl Engine {
         let visible = self.visible(caller, None).await?;
         let entity = self.entity_named(&visible, name).await?;
         let filter = Filter::at(self.now());
-        let hits = self.store.memories_mentioning(&visible, &filter, &[entity.id], TOLD).await?;
+        let hits = self.store.memories_mentioning(&visible, &filter, &[entity.id], MAX_PROFILE_MEMORIES).await?;
         let ids: Vec<MemoryId> = hits.iter().map(|hit| hit.id).collect();
         Ok(EntityProfile { memories: self.store.fetch(&visible, &ids).await?, entity })
     }
 
     /// Merges two entities that are the same thing: `from` is found as `into` from now on.
     pub async fn merge_entities(&self, caller: &Caller, into: &str, from: &str) -> Result<Entity> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let visible = self.visible(caller, None).await?;
         let (kept, taken) = (self.entity_named(&visible, into).await?, self.entity_named(&visible, from).await?);
         let action = Action::Unite { into: kept.id, from: taken.id };
@@ -190,7 +190,7 @@ impl Engine {
 
     /// Undoes a merge: the entity with this id is separate from `root` again.
     pub async fn split_entity(&self, caller: &Caller, id: EntityId, root: &str) -> Result<Entity> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let visible = self.visible(caller, None).await?;
         let root = self.entity_named(&visible, root).await?;
         let scope = self.scope_of(&visible, &root).await?;
@@ -201,7 +201,7 @@ impl Engine {
 
     /// What it takes to say whom and what a remembered text names.
     pub(crate) async fn mentions_of(&self, visible: &Visible, scope: &Scope, memory: &Memory) -> Result<Vec<Action>> {
-        let voice = Voice::of(memory.actor_id.as_deref(), memory.identifiers.user_id.as_deref());
+        let voice = SpeakerIdentity::of(memory.actor_id.as_deref(), memory.identifiers.user_id.as_deref());
         let mentions = mentioned(&memory.content, &voice);
         // What only its writer sees does not name anything for others.
         if mentions.is_empty() || memory.access_policy.writer_only() || visible.categories().is_some() {
@@ -209,9 +209,13 @@ impl Engine {
         }
         let names: Vec<String> =
             mentions.iter().flat_map(|one| std::iter::once(&one.name).chain(&one.aliases)).cloned().collect();
-        let mut known = Register::new(
+        let mut known = EntityRegister::new(
             self.store
-                .entities(&policy::upkeep(visible.tenant(), scope), &EntityQuery::Named(names.to_vec()), usize::MAX)
+                .entities(
+                    &policy::visible_for_maintenance(visible.tenant(), scope),
+                    &EntityQuery::Named(names.to_vec()),
+                    usize::MAX,
+                )
                 .await?,
         );
         let at = memory.created_at;
@@ -274,7 +278,7 @@ mod tests {
             next += 1;
             EntityId(Uuid::from_u128(next))
         };
-        let mut known = Register::default();
+        let mut known = EntityRegister::default();
         let person = EntityType::Person;
         let first = known.resolve(&[mention("Robert", person, &[]), mention("Bob", person, &[])], at, &mut ids);
         assert_eq!((first.named.len(), first.united.len()), (2, 0));
@@ -294,7 +298,7 @@ mod tests {
     #[test]
     fn a_concept_may_become_more() {
         let at = "2026-06-01T12:00:00Z".parse().unwrap();
-        let mut known = Register::default();
+        let mut known = EntityRegister::default();
         let mut ids = || EntityId(Uuid::from_u128(1));
         known.resolve(&[mention("Atlas", EntityType::Concept, &[])], at, &mut ids);
         let typed = known.resolve(&[mention("Atlas", EntityType::Project, &[])], at, &mut ids);

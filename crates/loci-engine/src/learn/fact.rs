@@ -1,8 +1,9 @@
-//! What is said of things, in three words?
+//! Facts as triples: subject, predicate and object.
 //!
-//! A triple is in its scope once, under an id that is made of what it says: saying it again finds it. It is stated by
-//! hand or learned with a memory, which is then its source. Who sees it is decided by the store: one with sources by
-//! those, one without by whoever sees all of its scope.
+//! **Invariant:** a triple exists once in its scope, under an id derived from its content; stating it again finds it.
+//! It is stated by a caller, or learned with a memory, which becomes its source. The store decides visibility: a
+//! triple with sources is visible to callers who see a source, one without sources to callers who see all of its
+//! scope.
 
 use jiff::Timestamp;
 use loci_types::{
@@ -19,18 +20,18 @@ use crate::learn::extract::Claim;
 use crate::{Engine, Result};
 
 /// Maximum number of triples in one answer: a page, and one more that shows that another page follows.
-const LISTED: usize = 1_001;
-/// So many sources a triple is given at once.
-const SOURCES: usize = 100;
+const MAX_LISTED_FACTS: usize = 1_001;
+/// Maximum number of sources that a call gives to a triple.
+const MAX_SOURCES: usize = 100;
 
 /// A triple to state. Only its three words are required.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct NewFact {
-    /// The layer; none: that of the sources, or the most specific one that the identifiers open.
+    /// The layer. Default: that of the sources, or the most specific one that the identifiers allow.
     pub layer: Option<Layer>,
-    /// What sort of thing it says; none: `fact`.
+    /// The category of the fact. Default: `fact`.
     pub fact_type: Option<String>,
     /// What it is about.
     pub subject: String,
@@ -38,7 +39,7 @@ pub struct NewFact {
     pub predicate: String,
     /// What is said of that side.
     pub object: String,
-    /// How sure the caller is, `0..=1`; none: 1.
+    /// The confidence, 0 to 1. Default: 1.
     #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
     pub confidence: Option<f64>,
     /// Anything else, by name; null takes a field away.
@@ -84,7 +85,7 @@ pub struct FactRequest {
 impl Engine {
     /// States a triple. When it returns, it is durable.
     pub async fn state_fact(&self, caller: &Caller, mut new: NewFact) -> Result<StatedFact> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let mut pass = Pass::strict(&self.redactor);
         pass.fact(&mut new)?;
         let redacted = pass.found();
@@ -128,7 +129,7 @@ impl Engine {
     /// The triples that are asked for, the surest first, then the latest changed.
     pub async fn facts(&self, caller: &Caller, request: FactRequest) -> Result<Vec<Fact>> {
         let limit = request.limit.unwrap_or(100);
-        bounds::between("limit", limit, 1, LISTED)?;
+        bounds::between("limit", limit, 1, MAX_LISTED_FACTS)?;
         let visible = self.visible(caller, None).await?;
         let filter = FactFilter {
             id: None,
@@ -162,7 +163,7 @@ impl Engine {
 
     /// Takes a triple back. The memories that it was learned from stay as they are.
     pub async fn retract_fact(&self, caller: &Caller, id: FactId, reason: Option<&str>) -> Result<Fact> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         bounds::short("reason", reason, bounds::REFERENCE)?;
         let visible = self.visible(caller, None).await?;
         let fact = self.find_fact(&visible, id).await?;
@@ -185,7 +186,7 @@ impl Engine {
         if let Some(confidence) = new.confidence {
             unit("confidence", confidence)?;
         }
-        bounds::between("sources", new.sources.len(), 0, SOURCES)?;
+        bounds::between("sources", new.sources.len(), 0, MAX_SOURCES)?;
         self.check_metadata(&new.metadata)
     }
 

@@ -1,7 +1,6 @@
-//! What lies behind what was said?
+//! Asks a language model, after a session, for causal links between turns and for insights about the user.
 //!
-//! After a session a language model is asked which of its turns caused others, and what the user's words tell about them.
-//! Without one neither is guessed at.
+//! Without a language model neither is made.
 
 use jiff::{SignedDuration, Timestamp};
 use loci_store::Page;
@@ -15,14 +14,14 @@ use crate::access::policy::{self, Caller};
 use crate::learn::llm::{Direction, InsightDraft};
 use crate::{Engine, NewMemory, Result};
 
-/// So many turns of a session are looked at.
-const TURNS: usize = 100;
-/// So many of the latest turns tell about their speaker.
-const LATEST: usize = 5;
-/// So many new facts do.
-const FACTS: usize = 3;
-/// So many characters of the conversation are shown to a language model.
-const SNIPPET: usize = 1_000;
+/// Maximum number of turns of a session that are read.
+const MAX_TURNS: usize = 100;
+/// Number of the latest turns from which insights are drawn.
+const MAX_RECENT_TURNS: usize = 5;
+/// Number of new facts from which insights are drawn.
+const MAX_NEW_FACTS: usize = 3;
+/// Maximum number of characters of the conversation that the language model receives.
+const MAX_SNIPPET_CHARACTERS: usize = 1_000;
 /// How sure a causal edge is.
 const CONFIDENCE: f64 = 0.7;
 /// The note of when insights were last looked for.
@@ -33,17 +32,17 @@ const CATEGORY: &str = "relationship_dynamic";
 impl Engine {
     /// Links turns of a session that brought others about. Returns how many links there are.
     pub async fn find_causes(&self, caller: &Caller, scope: &Scope, session: &str) -> Result<usize> {
-        policy::operator(caller, "looks for causes")?;
-        let visible = policy::upkeep(&caller.tenant, scope);
+        policy::require_operator(caller, "looks for causes")?;
+        let visible = policy::visible_for_maintenance(&caller.tenant, scope);
         let turns = self.turns_of(&visible, scope, session).await?;
         let most = self.config.learning.causal_pairs_per_night as usize;
         let pairs: Vec<(&Memory, &Memory)> = turns.windows(2).map(|pair| (&pair[0], &pair[1])).collect();
-        let Some(mind) = self.mind_for(&caller.tenant).await? else { return Ok(0) };
+        let Some(llm) = self.llm_for(&caller.tenant).await? else { return Ok(0) };
         let asked: Vec<(String, String)> =
             pairs.iter().take(most).map(|(a, b)| (a.content.clone(), b.content.clone())).collect();
-        let before = mind.left().unwrap_or(0);
-        let judged = mind.causes(&asked).await;
-        self.record_spending(&caller.tenant, &mind, before).await?;
+        let before = llm.left().unwrap_or(0);
+        let judged = llm.causes(&asked).await;
+        self.record_spending(&caller.tenant, &llm, before).await?;
         let ends = |((a, b), direction): (&(&Memory, &Memory), Option<Direction>)| match direction? {
             Direction::Forward => Some((a.id, b.id)),
             Direction::Backward => Some((b.id, a.id)),
@@ -62,8 +61,8 @@ impl Engine {
 
     /// Keeps what a session tells about its user, at most once in a while. Returns how much that is.
     pub async fn find_insights(&self, caller: &Caller, scope: &Scope, session: &str) -> Result<usize> {
-        policy::operator(caller, "looks for insights")?;
-        let visible = policy::upkeep(&caller.tenant, scope);
+        policy::require_operator(caller, "looks for insights")?;
+        let visible = policy::visible_for_maintenance(&caller.tenant, scope);
         let at = self.now();
         let looked = self.store.notes(&visible, &scope.space(), &[LOOKED.to_owned()], at).await?;
         if !looked.is_empty() {
@@ -72,7 +71,7 @@ impl Engine {
         let turns = self.turns_of(&visible, scope, session).await?;
         let said: Vec<&Memory> = turns.iter().filter(|turn| turn.role.as_deref() != Some("assistant")).collect();
         let latest: Vec<&str> =
-            said.iter().skip(said.len().saturating_sub(LATEST)).map(|turn| turn.content.as_str()).collect();
+            said.iter().skip(said.len().saturating_sub(MAX_RECENT_TURNS)).map(|turn| turn.content.as_str()).collect();
         let facts = self.news(&visible, &turns, at).await?;
         let found = self.insights_of(caller, &turns, &latest, &facts).await?;
         if found.is_empty() {
@@ -95,7 +94,7 @@ impl Engine {
             actions.extend(
                 said.iter()
                     .rev()
-                    .take(LATEST)
+                    .take(MAX_RECENT_TURNS)
                     .map(|turn| Action::Link(self.edge(id, turn.id, Relation::DerivedFrom, 1.0, at))),
             );
         }
@@ -112,14 +111,14 @@ impl Engine {
         latest: &[&str],
         facts: &[String],
     ) -> Result<Vec<InsightDraft>> {
-        let Some(mind) = self.mind_for(&caller.tenant).await? else { return Ok(Vec::new()) };
+        let Some(llm) = self.llm_for(&caller.tenant).await? else { return Ok(Vec::new()) };
         let latest: Vec<String> = latest.iter().map(|text| (*text).to_owned()).collect();
         let all: String = turns.iter().map(|turn| turn.content.as_str()).collect::<Vec<_>>().join("\n");
-        let skip = all.chars().count().saturating_sub(SNIPPET);
+        let skip = all.chars().count().saturating_sub(MAX_SNIPPET_CHARACTERS);
         let snippet: String = all.chars().skip(skip).collect();
-        let before = mind.left().unwrap_or(0);
-        let drafts = mind.insights(&latest, facts, &snippet).await;
-        self.record_spending(&caller.tenant, &mind, before).await?;
+        let before = llm.left().unwrap_or(0);
+        let drafts = llm.insights(&latest, facts, &snippet).await;
+        self.record_spending(&caller.tenant, &llm, before).await?;
         Ok(drafts?.0)
     }
 
@@ -127,8 +126,8 @@ impl Engine {
     async fn news(&self, visible: &Visible, turns: &[Memory], at: Timestamp) -> Result<Vec<String>> {
         let since = turns.first().map(|turn| turn.created_at);
         let created = TimeRange { from: since, until: None };
-        let filter = Filter { kinds: self.told_kinds(), created, ..Filter::at(at) };
-        let page = Page { after: None, limit: FACTS };
+        let filter = Filter { kinds: self.non_episodic_kinds(), created, ..Filter::at(at) };
+        let page = Page { after: None, limit: MAX_NEW_FACTS };
         let new = self.store.scan(visible, &filter, page).await?.memories;
         Ok(new.iter().map(|memory| crate::reported(memory).into_owned()).collect())
     }
@@ -170,7 +169,7 @@ impl Engine {
             source_types: vec!["conversation".to_owned()],
             ..Filter::at(self.now())
         };
-        let page = Page { after: None, limit: TURNS };
+        let page = Page { after: None, limit: MAX_TURNS };
         let mut turns = self.store.scan(visible, &filter, page).await?.memories;
         turns.retain(|turn| {
             turn.identifiers.session_id.as_deref().or(turn.thread_id.as_deref()) == Some(session.session_id.as_str())

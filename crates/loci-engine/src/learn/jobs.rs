@@ -1,8 +1,8 @@
-//! Who does what was left for later?
+//! Runs background jobs.
 //!
-//! Jobs are claimed under a lease and done one by one. One that fails waits longer each time and is
-//! laid aside when it has failed too often; it is never lost, and `loci jobs` shows it with what went
-//! wrong. What a job does is written in one transaction, so that doing it twice does it once.
+//! A job is claimed under a lease and run alone. After a failure it is retried with increasing delays, and set aside
+//! after too many failures; `loci jobs` lists it with its error. **Invariant:** the effect of a job is one
+//! transaction, so running it twice has the effect of running it once.
 
 use std::time::Duration;
 
@@ -12,12 +12,12 @@ use loci_types::{ErrorKind, Job, JobKind, JobRecord, MemoryId, Scope, Space, Ten
 use serde::Serialize;
 
 use crate::access::policy::{self, Caller};
-use crate::{Consolidated, Engine, Error, Result};
+use crate::{ConsolidationReport, Engine, Error, Result};
 
-/// For so long a job is ours.
-const LEASE: Duration = Duration::from_secs(120);
-/// A job that has failed so often is laid aside.
-const ATTEMPTS: u32 = 8;
+/// Duration of the lease of a job.
+const JOB_LEASE: Duration = Duration::from_secs(120);
+/// Number of failures after which a job is set aside.
+const MAX_ATTEMPTS: u32 = 8;
 /// Waits double up to two to this many seconds, about an hour.
 const LONGEST_WAIT: u32 = 12;
 
@@ -42,26 +42,26 @@ const RENEWAL: Duration = Duration::from_secs(40);
 pub struct JobRun {
     /// Jobs that are done.
     pub done: usize,
-    /// Jobs that failed and wait, or were laid aside.
+    /// Jobs that failed and wait for a retry, or were set aside.
     pub failed: usize,
     /// Jobs that wait for another day, because a cap is reached.
     pub waiting: usize,
     /// What sessions taught.
-    pub learned: Consolidated,
+    pub learned: ConsolidationReport,
 }
 
 /// How far a job came.
 enum Progress {
     /// It is done; what it taught.
-    Done(Consolidated),
+    Done(ConsolidationReport),
     /// The rest waits.
-    Waits { until: Timestamp, learned: Consolidated },
+    Waits { until: Timestamp, learned: ConsolidationReport },
 }
 
 impl Engine {
-    /// Does up to `limit` waiting jobs of these kinds; none: of all but vectors.
+    /// Runs up to `limit` waiting jobs of these kinds. Default: all kinds except embedding.
     pub async fn work(&self, caller: &Caller, kinds: &[JobKind], limit: usize) -> Result<JobRun> {
-        policy::operator(caller, "does what was left for later")?;
+        policy::require_operator(caller, "does what was left for later")?;
         crate::access::bounds::between("limit", limit, 1, usize::MAX)?;
         let kinds = if kinds.is_empty() { &SLOW } else { kinds };
         let mut worked = JobRun::default();
@@ -70,7 +70,7 @@ impl Engine {
         while worked.done + worked.failed + worked.waiting < limit {
             // A lease counts from when the job is claimed.
             let late = Duration::try_from(self.now().duration_since(start)).unwrap_or_default();
-            let claimed = self.store.claim(&caller.tenant, kinds, 1, start, LEASE + late).await?.pop();
+            let claimed = self.store.claim(&caller.tenant, kinds, 1, start, JOB_LEASE + late).await?.pop();
             let Some(mut job) = claimed else { break };
             match self.perform_under_lease(caller, &mut job).await {
                 Ok(Progress::Done(learned)) => {
@@ -116,7 +116,7 @@ impl Engine {
             match tokio::time::timeout(RENEWAL, &mut work).await {
                 Ok(outcome) => return outcome,
                 Err(_) => {
-                    let until = self.now().saturating_add(LEASE).unwrap_or(Timestamp::MAX);
+                    let until = self.now().saturating_add(JOB_LEASE).unwrap_or(Timestamp::MAX);
                     if self.store.update_job(&caller.tenant, job, JobUpdate::Renew(until)).await? {
                         job.lease_until = until;
                     } else {
@@ -137,7 +137,7 @@ impl Engine {
                 None => Progress::Done(learned),
             });
         }
-        self.perform_other(caller, job).await.map(|()| Progress::Done(Consolidated::default()))
+        self.perform_other(caller, job).await.map(|()| Progress::Done(ConsolidationReport::default()))
     }
 
     async fn perform_other(&self, caller: &Caller, job: &Job) -> Result<()> {
@@ -163,7 +163,7 @@ impl Engine {
         }
     }
 
-    /// Lists all jobs in these states, oldest first; none: in all.
+    /// Lists all jobs in these states, oldest first. Default: all states.
     pub async fn jobs(&self, caller: &Caller, states: &[&str]) -> Result<Vec<JobRecord>> {
         self.jobs_from(caller, states, 0, usize::MAX).await
     }
@@ -176,21 +176,21 @@ impl Engine {
         offset: usize,
         limit: usize,
     ) -> Result<Vec<JobRecord>> {
-        policy::operator(caller, "looks after jobs")?;
+        policy::require_operator(caller, "looks after jobs")?;
         let found = self.store.jobs(&caller.tenant, states, offset.saturating_add(limit)).await?;
         Ok(found.into_iter().skip(offset).collect())
     }
 
     /// Lets a job be tried again at once.
     pub async fn retry_job(&self, caller: &Caller, space: &Space, id: i64) -> Result<()> {
-        policy::operator(caller, "looks after jobs")?;
+        policy::require_operator(caller, "looks after jobs")?;
         let found = self.store.requeue(&caller.tenant, space, id, Some(self.now())).await?;
         self.found(found, space, id)
     }
 
     /// Gives a job up.
     pub async fn drop_job(&self, caller: &Caller, space: &Space, id: i64) -> Result<()> {
-        policy::operator(caller, "looks after jobs")?;
+        policy::require_operator(caller, "looks after jobs")?;
         let found = self.store.requeue(&caller.tenant, space, id, None).await?;
         self.found(found, space, id)
     }
@@ -209,7 +209,7 @@ impl Engine {
     }
 }
 
-/// When a failed job is tried again; none: never by itself.
+/// When a failed job is retried. `None` if it is not retried automatically.
 fn retry_at(job: &Job, error: &Error, now: Timestamp) -> Option<Timestamp> {
     // Who is asked to wait waits, however often.
     if error.kind() == ErrorKind::RateLimited {
@@ -217,7 +217,7 @@ fn retry_at(job: &Job, error: &Error, now: Timestamp) -> Option<Timestamp> {
     }
     // What is wrong with the job itself does not pass.
     let hopeless = matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::NotFound);
-    if job.attempt >= ATTEMPTS || (hopeless && job.attempt >= 2) {
+    if job.attempt >= MAX_ATTEMPTS || (hopeless && job.attempt >= 2) {
         return None;
     }
     let wait = SignedDuration::from_secs(2_i64.pow((job.attempt + 2).min(LONGEST_WAIT)));

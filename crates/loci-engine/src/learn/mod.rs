@@ -1,4 +1,4 @@
-//! Learning from conversations: what is extracted, agreed to, linked and written.
+//! Learning from conversations: extraction, consent, entities, facts and background jobs.
 
 pub(crate) mod consent;
 pub(crate) mod consolidate;

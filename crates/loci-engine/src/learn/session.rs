@@ -1,8 +1,7 @@
-//! When is a conversation over, and what becomes of it?
+//! Sessions: when one ends, and what is done then.
 //!
-//! A session ends when it is told to, when its thread goes on under another name, or when nobody has
-//! said anything for long. Then it is learned from once; what belongs to it alone is kept for the
-//! user if it matters, and goes when its time is over.
+//! A session ends on request, when its thread continues in another session, or after a time without turns. Then it is
+//! learned from once; important memories of the session layer are promoted to the user, and the others expire.
 
 use jiff::Timestamp;
 use loci_store::Page;
@@ -13,12 +12,12 @@ use loci_types::{
 use serde_json::{Map, json};
 
 use crate::access::policy::{self, Caller};
-use crate::write::reconcile::place::statement;
+use crate::write::reconcile::write::statement;
 use crate::write::reconcile::{Decision, reconcile};
 use crate::{Engine, Result};
 
-/// So many memories of a session are promoted at the most.
-const PROMOTED: usize = 500;
+/// Maximum number of memories of a session that are promoted.
+const MAX_PROMOTED: usize = 500;
 /// Where a memory of a session says which of the user's it became.
 const PROMOTED_TO: &str = "promotedTo";
 
@@ -55,7 +54,7 @@ impl Engine {
     /// Ends a session and queues the learning from it; what matters of its entries is remembered for its user. False
     /// if it was over already.
     pub async fn end_session(&self, caller: &Caller, name: &str) -> Result<bool> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let found = self
             .sessions(caller, SessionFilter { session_id: Some(name.to_owned()), ..SessionFilter::default() })
             .await?;
@@ -97,10 +96,13 @@ impl Engine {
         }
         let user_id = session.scope.identifiers().user_id;
         let user = Scope::new(Layer::User, &Identifiers { user_id, ..Identifiers::default() })?;
-        let seen = policy::upkeep(tenant, &session.scope);
-        let filter =
-            Filter { importance_min: Some(rules.promotion_threshold), kinds: self.told_kinds(), ..Filter::at(at) };
-        let page = Page { after: None, limit: PROMOTED };
+        let seen = policy::visible_for_maintenance(tenant, &session.scope);
+        let filter = Filter {
+            importance_min: Some(rules.promotion_threshold),
+            kinds: self.non_episodic_kinds(),
+            ..Filter::at(at)
+        };
+        let page = Page { after: None, limit: MAX_PROMOTED };
         let mut matters = self.store.scan(&seen, &filter, page).await?.memories;
         matters.retain(|memory| !memory.metadata.contains_key(PROMOTED_TO));
         let promoted = matters.len();
@@ -124,7 +126,7 @@ impl Engine {
         let jobs = if vector.is_some() { Vec::new() } else { self.embed_jobs(new.id, at) };
         let unless = Some(self.twin_key(&new));
         let addition = Addition { unless, claim: self.claim_of(&new), vector, jobs, ..Addition::new(new) };
-        let whose = policy::upkeep(tenant, user);
+        let whose = policy::visible_for_maintenance(tenant, user);
         let known = self.neighbours(&whose, &addition, None).await?;
         let statement = statement(&addition.memory);
         let decision = reconcile(&statement, &known, &self.config.bands);
@@ -170,7 +172,7 @@ impl Engine {
 
 /// The error for a session that does not exist or is not visible.
 pub(crate) fn unknown_session(session_id: &str) -> Error {
-    Error::new(ErrorKind::NotFound, format!("there is no session `{session_id}` here"))
+    Error::new(ErrorKind::NotFound, format!("unknown session `{session_id}`"))
         .at("sessionId")
         .hint("`loci session list` shows them")
 }

@@ -1,8 +1,8 @@
-//! Is a text written as a memory should be?
+//! Checks that a text follows the writing rules of memories.
 //!
-//! Pure. A statement that someone else wrote down stands for itself: third person, a name before any pronoun, one or two
-//! sentences, at most 280 characters; an episode is told in the past tense, a procedure may be a list of steps. The one
-//! rule book: what a language model writes is held against it. Quotations are shown as reported speech and keep it so.
+//! Pure. A statement is self-contained: third person, a name before any pronoun, one or two sentences, at most 280
+//! characters; an episode is in the past tense, a procedure may be a list of steps. These are the only writing rules;
+//! texts of language models are checked against them. Quotations are exempt: they are shown as reported speech.
 
 use std::fmt;
 
@@ -14,9 +14,9 @@ use crate::learn::language::{form, language_of};
 use crate::text::normalise;
 
 /// The longest text of a memory, in characters.
-pub const LONGEST: usize = 280;
+pub const MAX_CHARACTERS: usize = 280;
 /// The longest list of steps, in characters.
-pub const LONGEST_STEPS: usize = 2_000;
+pub const MAX_STEPS_CHARACTERS: usize = 2_000;
 /// The most sentences of a memory.
 pub const MOST_SENTENCES: usize = 2;
 
@@ -45,7 +45,7 @@ pub enum Breach {
         /// The word that does.
         word: String,
     },
-    /// It tells of an event, but not in the past tense.
+    /// It describes an event, but not in the past tense.
     NotPastTense,
 }
 
@@ -67,11 +67,11 @@ impl fmt::Display for Breach {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Breach::Empty => write!(f, "it is empty"),
-            Breach::TooLong { characters } => write!(f, "it has {characters} characters, more than {LONGEST}"),
+            Breach::TooLong { characters } => write!(f, "it has {characters} characters, more than {MAX_CHARACTERS}"),
             Breach::TooManySentences { count } => write!(f, "it has {count} sentences, not one or two"),
             Breach::FirstPerson { word } => write!(f, "`{word}` is the first person; name who it is"),
             Breach::Pronoun { word } => write!(f, "`{word}` is a pronoun before any name; name who or what it is"),
-            Breach::NotPastTense => write!(f, "it is not in the past tense, which an episode is told in"),
+            Breach::NotPastTense => write!(f, "it is not in the past tense, which an episode requires"),
         }
     }
 }
@@ -84,7 +84,7 @@ pub fn validate(content: &str, class: Class) -> Vec<Breach> {
     let mut breaches = Vec::new();
     let steps = class == Class::Procedural;
     let characters = content.trim().chars().count();
-    if characters > if steps { LONGEST_STEPS } else { LONGEST } {
+    if characters > if steps { MAX_STEPS_CHARACTERS } else { MAX_CHARACTERS } {
         breaches.push(Breach::TooLong { characters });
     }
     let count = sentences(content).len();
@@ -128,7 +128,7 @@ pub fn validate(content: &str, class: Class) -> Vec<Breach> {
 /// The text cut to as many whole sentences as may stand, or nothing if not even one may.
 pub fn trim(content: &str, class: Class) -> Option<String> {
     let steps = class == Class::Procedural;
-    let longest = if steps { LONGEST_STEPS } else { LONGEST };
+    let longest = if steps { MAX_STEPS_CHARACTERS } else { MAX_CHARACTERS };
     let content = content.trim();
     let parts: Vec<&str> = if steps {
         content.lines().collect()
@@ -148,7 +148,7 @@ pub fn trim(content: &str, class: Class) -> Option<String> {
     Some(kept).filter(|kept| kept.contains(char::is_alphanumeric))
 }
 
-/// What people said in so many words may have their pronouns.
+/// Quoted speech may contain pronouns.
 fn without_quotations(text: &str) -> String {
     let mut open = false;
     let outside = |c: &char| match c {

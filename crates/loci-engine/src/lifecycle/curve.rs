@@ -1,6 +1,6 @@
-//! How much is a memory worth today?
+//! Decay curves: how the value of a memory decreases with age.
 //!
-//! Pure: the caller brings the clock. Every curve stays in `0..=1` and never rises with age.
+//! Pure: the caller passes the time. Every curve stays in `0..=1` and never rises with age.
 
 use jiff::Timestamp;
 

@@ -1,4 +1,4 @@
-//! Which facts should someone look at before they are gone?
+//! Lists facts whose confidence is low, so that they can be confirmed before they are archived.
 
 use jiff::Timestamp;
 use loci_store::AgeingRow;
@@ -6,13 +6,13 @@ use loci_types::{Class, Memory, MemoryId, Reach};
 use serde::Serialize;
 
 use crate::access::policy::Caller;
-use crate::lifecycle::rules::fate::{confidence, pruned_at};
+use crate::lifecycle::rules::ageing::{confidence, pruned_at};
 use crate::{Engine, Result};
 
-/// So many are read at once.
-const PAGE: usize = 2_000;
+/// Number of memories that are read at once.
+const MEMORIES_PER_READ: usize = 2_000;
 /// Maximum number of memories that one call returns.
-const LISTED: usize = 10_000;
+const MAX_LISTED: usize = 10_000;
 
 /// A memory whose confidence is low.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -31,7 +31,7 @@ pub struct WeakMemory {
 impl Engine {
     /// The facts with a confidence below `below` (else the threshold that is set), weakest first.
     pub async fn weak_facts(&self, caller: &Caller, below: Option<f64>, limit: usize) -> Result<Vec<WeakMemory>> {
-        crate::access::bounds::between("limit", limit, 1, LISTED)?;
+        crate::access::bounds::between("limit", limit, 1, MAX_LISTED)?;
         let below = below.map_or(Ok(self.config.lifecycle.decayed_below), |below| loci_types::unit("below", below))?;
         let (visible, now) = (self.visible(caller, None).await?, self.now());
         let spaces = match visible.reach() {
@@ -42,10 +42,10 @@ impl Engine {
         for space in spaces {
             let mut after = 0;
             loop {
-                let page = self.store.list_for_ageing(&visible, &space, after, PAGE).await?;
+                let page = self.store.list_for_ageing(&visible, &space, after, MEMORIES_PER_READ).await?;
                 weak.extend(page.iter().filter_map(|memory| self.weakness(memory, below, now)));
                 match page.last() {
-                    Some(last) if page.len() == PAGE => after = last.place,
+                    Some(last) if page.len() == MEMORIES_PER_READ => after = last.place,
                     _ => break,
                 }
             }
@@ -54,11 +54,11 @@ impl Engine {
         weak.truncate(limit);
         let ids: Vec<MemoryId> = weak.iter().map(|(_, _, id)| *id).collect();
         let memories = self.store.fetch(&visible, &ids).await?;
-        let told = |memory: Memory| {
+        let with_confidence = |memory: Memory| {
             let (confidence_now, gone_at, _) = *weak.iter().find(|(_, _, id)| *id == memory.id)?;
             Some(WeakMemory { memory, confidence_now, gone_at })
         };
-        Ok(memories.into_iter().filter_map(told).collect())
+        Ok(memories.into_iter().filter_map(with_confidence).collect())
     }
 
     fn weakness(&self, memory: &AgeingRow, below: f64, now: Timestamp) -> Option<(f64, Option<Timestamp>, MemoryId)> {

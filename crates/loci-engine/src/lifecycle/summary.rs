@@ -1,7 +1,7 @@
-//! What does a conversation, or a scope, say in few words?
+//! Summaries of sessions and scopes.
 //!
-//! A summary is made on request, or of a session that has grown long; then it is kept as a memory
-//! of its own, linked to the turns it came from, and the tokens it saves are counted.
+//! A summary is made on request, or for a session that has grown long. The latter is stored as a memory with links to
+//! its turns, and the tokens it saves are counted.
 
 use async_trait::async_trait;
 use loci_store::Page;
@@ -12,16 +12,16 @@ use loci_types::{
 use serde_json::json;
 
 use crate::access::policy::{self, Caller};
-use crate::learn::llm::Mind;
+use crate::learn::llm::LlmClient;
 use crate::lifecycle::summarize::{Summary, SummaryStrategy, Writer, summarize};
 use crate::{Engine, NewMemory, Result};
 
-/// So many memories are summarized at the most.
-const MOST: usize = 2_000;
-/// The longest summary, in tokens.
-const LARGEST: usize = 1_000_000;
-/// So many of them are read at once.
-const PAGE: usize = 500;
+/// Maximum number of memories that are summarized.
+const MAX_SUMMARIZED: usize = 2_000;
+/// Maximum length of a summary, in tokens.
+const MAX_SUMMARY_TOKENS: usize = 1_000_000;
+/// Number of memories that are read at once.
+const MEMORIES_PER_READ: usize = 500;
 /// The tag of summaries.
 pub(crate) const TAG: &str = "summary";
 /// The note of how many tokens summaries have saved.
@@ -30,23 +30,23 @@ pub(crate) const SAVED: &str = "summary tokens saved";
 /// What is to be summarized.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SummarizeRequest {
-    /// The turns of this session; none: what is known, newest last.
+    /// The session whose turns are summarized. Default: the memories of the scope, newest last.
     pub session: Option<String>,
-    /// How; none: as it is set.
+    /// The strategy. Default: as configured.
     pub strategy: Option<SummaryStrategy>,
-    /// In so many tokens; none: as it is set.
+    /// Maximum number of tokens. Default: as configured.
     pub target_tokens: Option<usize>,
     /// Which memories, when no session is named.
     pub filter: Option<Filter>,
-    /// In these layers; none: in all that the identifiers open.
+    /// The layers. Default: all that the identifiers allow.
     pub layers: Option<Vec<Layer>>,
 }
 
 /// A language model that writes summaries.
-struct Scribe(Mind);
+struct LlmWriter(LlmClient);
 
 #[async_trait]
-impl Writer for Scribe {
+impl Writer for LlmWriter {
     async fn write(&self, texts: &[String], max_tokens: usize) -> Result<String> {
         self.0.summary(texts, max_tokens).await.map(|(text, _)| text)
     }
@@ -68,19 +68,17 @@ impl Engine {
                         .into());
                 }
                 let Some(session) = found.pop() else {
-                    return Err(Error::new(
-                        loci_types::ErrorKind::NotFound,
-                        format!("there is no session `{name}` here"),
-                    )
-                    .at("sessionId")
-                    .hint("`loci session list` shows them")
-                    .into());
+                    return Err(Error::new(loci_types::ErrorKind::NotFound, format!("unknown session `{name}`"))
+                        .at("sessionId")
+                        .hint("`loci session list` shows them")
+                        .into());
                 };
                 self.whole_session(&visible, &session).await?
             }
             None => {
-                let filter =
-                    request.filter.unwrap_or_else(|| Filter { kinds: self.told_kinds(), ..Filter::at(self.now()) });
+                let filter = request
+                    .filter
+                    .unwrap_or_else(|| Filter { kinds: self.non_episodic_kinds(), ..Filter::at(self.now()) });
                 filter.validate()?;
                 self.all_of(&visible, &filter).await?
             }
@@ -88,7 +86,7 @@ impl Engine {
         let rules = &self.config.summarization;
         let (strategy, target) =
             (request.strategy.unwrap_or(rules.strategy), request.target_tokens.unwrap_or(rules.target_tokens));
-        crate::access::bounds::between("targetTokens", target, 1, LARGEST)?;
+        crate::access::bounds::between("targetTokens", target, 1, MAX_SUMMARY_TOKENS)?;
         self.summary_of(&caller.tenant, &visible, &memories, strategy, target).await
     }
 
@@ -102,13 +100,13 @@ impl Engine {
     ) -> Result<Summary> {
         let texts: Vec<String> = memories.iter().map(spoken).collect();
         let vectors = self.vectors_of(visible, memories).await?;
-        let mind = self.mind_for(tenant).await?;
-        let before = mind.as_ref().and_then(Mind::left).unwrap_or(0);
-        let scribe = mind.clone().map(Scribe);
-        let writer = scribe.as_ref().map(|scribe| scribe as &dyn Writer);
+        let llm = self.llm_for(tenant).await?;
+        let before = llm.as_ref().and_then(LlmClient::left).unwrap_or(0);
+        let writer = llm.clone().map(LlmWriter);
+        let writer = writer.as_ref().map(|writer| writer as &dyn Writer);
         let made = summarize(&texts, vectors.as_deref(), strategy, target, writer).await;
-        if let Some(mind) = &mind {
-            self.record_spending(tenant, mind, before).await?;
+        if let Some(llm) = &llm {
+            self.record_spending(tenant, llm, before).await?;
         }
         made
     }
@@ -123,7 +121,7 @@ impl Engine {
 
     /// How many tokens a session has, if that is too many and it has no summary yet.
     pub(crate) async fn tokens_to_summarize(&self, tenant: &Tenant, session: &Session) -> Result<Option<usize>> {
-        let visible = policy::upkeep(tenant, &session.scope);
+        let visible = policy::visible_for_maintenance(tenant, &session.scope);
         let key = summarized_key(&session.session_id);
         if !self.store.notes(&visible, &session.scope.space(), &[key], self.now()).await?.is_empty() {
             return Ok(None);
@@ -140,7 +138,7 @@ impl Engine {
         scope: &Scope,
         session: &str,
     ) -> Result<Option<MemoryId>> {
-        let visible = policy::upkeep(tenant, scope);
+        let visible = policy::visible_for_maintenance(tenant, scope);
         let Some(found) = self.session_of(&visible, scope, session).await? else { return Ok(None) };
         let turns = self.whole_session(&visible, &found).await?;
         let rules = &self.config.summarization;
@@ -173,7 +171,7 @@ impl Engine {
         addition.jobs.extend(self.embed_jobs(addition.memory.id, at));
         let id = addition.memory.id;
         let mut actions = vec![Action::Add(Box::new(addition))];
-        // The first and the last turn tell which ones are meant.
+        // The first and the last turn identify the summarized range.
         let ends = turns.first().into_iter().chain(turns.last().filter(|_| turns.len() > 1));
         actions.extend(ends.map(|turn| Action::Link(self.edge(id, turn.id, Relation::DerivedFrom, 1.0, at))));
         actions.push(note(None, SAVED, NoteValue::Add(summary.tokens_saved as f64)));
@@ -203,12 +201,12 @@ impl Engine {
         Ok(turns)
     }
 
-    /// The newest of those that are meant, in the order they came.
+    /// The newest of the matching memories, in the order in which they were added.
     async fn all_of(&self, visible: &Visible, filter: &Filter) -> Result<Vec<Memory>> {
         let mut found: Vec<Memory> = Vec::new();
         let mut after = None;
-        while found.len() < MOST {
-            let listing = self.store.scan(visible, filter, Page { after, limit: PAGE }).await?;
+        while found.len() < MAX_SUMMARIZED {
+            let listing = self.store.scan(visible, filter, Page { after, limit: MEMORIES_PER_READ }).await?;
             found.extend(listing.memories);
             after = listing.next;
             if after.is_none() {

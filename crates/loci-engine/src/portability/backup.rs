@@ -34,7 +34,7 @@ pub struct BackupPart {
 impl BackupPart {
     /// The part that a caller may back up or restore: that of their tenant, or any for who runs the store.
     fn for_caller(caller: &Caller, part: Self) -> Result<Self> {
-        policy::operator(caller, "looks after backups")?;
+        policy::require_operator(caller, "looks after backups")?;
         let tenant = match part.tenant {
             tenant if policy::is_store_operator(caller) => tenant,
             Some(other) if other != caller.tenant => {
@@ -115,15 +115,13 @@ impl Engine {
         let part = BackupPart::for_caller(caller, part)?;
         match &part.tenant {
             Some(tenant) if *tenant != caller.tenant && !self.tenants_of(caller).await?.contains(tenant) => {
-                Err(Error::new(ErrorKind::NotFound, format!("there is no tenant `{}`", tenant.name()))
-                    .at("tenant")
-                    .into())
+                Err(Error::new(ErrorKind::NotFound, format!("unknown tenant `{}`", tenant.name())).at("tenant").into())
             }
             _ => Ok(part),
         }
     }
 
-    /// Makes a full backup in the folder. `progress` is told the number of rows that were written so far. The backup is
+    /// Makes a full backup in the folder. `progress` receives the number of rows written so far. The backup is
     /// abandoned when `cancelled` returns true.
     pub async fn create_backup(
         &self,
@@ -139,14 +137,14 @@ impl Engine {
         let (at, mut rows) = (self.now(), 0);
         let name = format!("{}{}{FULL_BACKUP}", part.prefix(), backup_stamp(at));
         let plan = BackupPlan { tenant: part.tenant, space: part.space, since: None, at };
-        let told = Box::new(move |step: &BackupStep| {
+        let report = Box::new(move |step: &BackupStep| {
             rows += step.rows;
             progress(rows);
         });
         // Batched writes that were acknowledged belong into it.
         self.write_waiting().await;
         let path = folder.join(&name);
-        let made = create_backup_file(&*self.store, plan, &path, told, cancelled).await;
+        let made = create_backup_file(&*self.store, plan, &path, report, cancelled).await;
         let backup = made.map_err(|error| match error.kind() {
             ErrorKind::Storage => unwritable(&path, &std::io::Error::other(error.to_string())).into(),
             _ => crate::Error::from(error),
@@ -161,7 +159,7 @@ impl Engine {
 
     /// The backups of the caller's folder, newest first.
     pub fn backups(&self, caller: &Caller, folder: &Path) -> Result<Vec<StoredBackup>> {
-        policy::operator(caller, "looks after backups")?;
+        policy::require_operator(caller, "looks after backups")?;
         let Ok(files) = std::fs::read_dir(own_folder(caller, folder)) else { return Ok(Vec::new()) };
         let named = |path: &PathBuf| path.file_name().and_then(|name| name.to_str()).is_some_and(is_name);
         let paths = files.flatten().map(|file| file.path()).filter(named);
@@ -172,7 +170,7 @@ impl Engine {
 
     /// The file of a backup of the caller's folder.
     pub fn backup_file(&self, caller: &Caller, folder: &Path, name: &str) -> Result<PathBuf> {
-        policy::operator(caller, "looks after backups")?;
+        policy::require_operator(caller, "looks after backups")?;
         let path = own_folder(caller, folder).join(if is_name(name) { name } else { return Err(unknown(name).into()) });
         // A link could lead anywhere.
         let is_file = std::fs::symlink_metadata(&path).is_ok_and(|known| known.is_file());
@@ -217,7 +215,7 @@ impl Engine {
             derive: Arc::new(move |memory| rules.derived_keys(memory)),
         };
         let spaces = self.store.restore_backup(plan).await.map_err(|error| without_folder(error, &path))?;
-        self.shelf.clear();
+        self.feature_cache.clear();
         let tenants: BTreeSet<&str> = spaces.iter().map(|space| space.tenant.as_str()).collect();
         let mut embedded = 0;
         for tenant in tenants {
@@ -310,13 +308,13 @@ fn without_folder(error: loci_store::Error, path: &Path) -> crate::Error {
         return error.into();
     }
     tracing::error!(%error, "a backup cannot be used");
-    let told = Error::new(error.kind(), message.replace(&place, &name)).at("name");
-    told.hint("nothing was changed; use another backup, or a copy of this one").into()
+    let located = Error::new(error.kind(), message.replace(&place, &name)).at("name");
+    located.hint("nothing was changed; use another backup, or a copy of this one").into()
 }
 
 fn unknown(name: &str) -> Error {
     let shown: String = name.chars().take(LONGEST_NAME).collect();
-    Error::new(ErrorKind::NotFound, format!("there is no backup `{shown}`"))
+    Error::new(ErrorKind::NotFound, format!("unknown backup `{shown}`"))
         .at("name")
         .hint("list the backups to see their names")
 }

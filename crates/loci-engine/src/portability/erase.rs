@@ -1,8 +1,9 @@
-//! How is everything of one user removed?
+//! Erases all data of one user.
 //!
-//! Space by space, in steps that the store takes, then once more where someone wrote meanwhile; then what is left of it in
-//! freed pages, indexes and logs. One that is interrupted is not reported as done; it is finished by erasing again. Counting first and counting afterwards is the same question, so the report is what
-//! was found, and an erasure that left something behind says so.
+//! The data is erased space by space, in steps of the store, and again where others wrote meanwhile; then freed
+//! pages, indexes and logs are scrubbed. **Invariant:** an interrupted erasure is not reported as done; erasing again
+//! completes it. The counts before and after come from the same query, so the report shows what was found, and what
+//! an erasure left behind.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +14,10 @@ use serde::Serialize;
 use crate::access::policy::{self, Caller};
 use crate::{Engine, Result};
 
-/// So often is it looked whether someone wrote meanwhile.
-const ROUNDS: usize = 3;
+/// Maximum number of passes, because others may write for the user meanwhile.
+const MAX_ERASE_ROUNDS: usize = 3;
 
-/// What an erasure cannot reach, for whoever asked for it.
+/// What an erasure cannot reach; it is part of the report.
 const ERASURE_LIMITS: [&str; 3] = [
     "backups and exports that were made before still hold it",
     "other servers that run may still hold messages and batched writes of this user in their memory: stop them first, or erase again",
@@ -49,11 +50,11 @@ pub struct Erasure {
 impl Engine {
     /// What a user left, counted.
     pub async fn user_data(&self, caller: &Caller, user: &str) -> Result<Erasure> {
-        policy::operator(caller, "erases what a user left")?;
+        policy::require_operator(caller, "erases what a user left")?;
         // The same rules as for any other name of a user.
         Identifiers { user_id: Some(user.to_owned()), ..Identifiers::default() }.validate()?;
-        let found = self.store.user_data(&policy::whole(&caller.tenant), user).await?;
-        Ok(told(user, found))
+        let found = self.store.user_data(&policy::visible_tenant(&caller.tenant), user).await?;
+        Ok(erasure_report(user, found))
     }
 
     /// Erases all that a user left. `scrub` also cleans freed pages, words and logs, which takes long and holds
@@ -63,14 +64,14 @@ impl Engine {
         // First what lives fast: it may still become turns, which then go with the rest.
         let tiers = self.erase_working(caller, user).await?;
         erasure.working = (tiers.working + tiers.tier) as u64;
-        let mut found = self.store.user_data(&policy::whole(&caller.tenant), user).await?;
+        let mut found = self.store.user_data(&policy::visible_tenant(&caller.tenant), user).await?;
         // Answers to earlier requests lie in the shared space, whether or not the user had something there.
         found.retain(|space, left| *space == Space::Shared || *left != UserData::default());
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_ERASE_ROUNDS {
             for space in found.keys() {
                 self.erase_in(caller, user, space).await?;
             }
-            found = self.store.user_data(&policy::whole(&caller.tenant), user).await?;
+            found = self.store.user_data(&policy::visible_tenant(&caller.tenant), user).await?;
             found.retain(|_, left| !left.is_empty());
             if found.is_empty() {
                 break;
@@ -83,7 +84,7 @@ impl Engine {
                 .hint("stop what writes for this user, and erase again")
                 .into());
         }
-        self.shelf.clear();
+        self.feature_cache.clear();
         erasure.erased = true;
         if scrub {
             erasure.left.extend(self.store.scrub(&caller.tenant).await?);
@@ -95,14 +96,14 @@ impl Engine {
     async fn erase_in(&self, caller: &Caller, user: &str, space: &Space) -> Result<()> {
         let mut change =
             self.change(caller, "operator", "erased on request", Action::EraseUser { user: user.to_owned() });
-        // The line that tells of it must not name whom it was about.
+        // The ledger entry must not name the erased user.
         change.provenance.actor = change.provenance.actor.filter(|actor| actor != user);
         self.store.apply(Batch { tenant: caller.tenant.clone(), space: space.clone(), changes: vec![change] }).await?;
         Ok(())
     }
 }
 
-fn told(user: &str, found: BTreeMap<Space, UserData>) -> Erasure {
+fn erasure_report(user: &str, found: BTreeMap<Space, UserData>) -> Erasure {
     let total = found.values().fold(UserData::default(), |sum, more| sum.and(more));
     let spaces = found.into_iter().filter(|(_, of)| *of != UserData::default());
     Erasure {

@@ -1,6 +1,4 @@
-//! Could this record have been made here?
-//!
-//! What was made elsewhere comes in as it is, so all that `remember` would have refused is refused here.
+//! Validates imported records: everything that `remember` would refuse is refused.
 
 use jiff::Timestamp;
 use loci_types::{Error, ErrorKind, Memory, unit};
@@ -11,8 +9,8 @@ use crate::access::redact::Pass;
 use crate::write::remember::check_validity;
 use crate::{Engine, NewMemory, Result};
 
-/// The largest count that every JSON reader takes exactly.
-const MOST: u64 = 1 << 53;
+/// Largest count that every JSON reader represents exactly.
+const MAX_EXACT_COUNT: u64 = 1 << 53;
 
 impl Engine {
     /// Computes the keys of a memory, for a store that rewinds its content.
@@ -26,7 +24,7 @@ impl Engine {
     /// The record that `remember` would make of this, or would have made then, without keeping it.
     pub fn draft(&self, caller: &Caller, mut new: NewMemory, created_at: Option<Timestamp>) -> Result<Memory> {
         self.redact(&mut new)?;
-        let scope = policy::meant(&caller.identifiers, new.layer)?;
+        let scope = policy::scope_for(&caller.identifiers, new.layer)?;
         let mut memory = self.admit(caller, &scope, new, None)?.memory;
         if let Some(created_at) = created_at {
             (memory.created_at, memory.imported_at) = (created_at, Some(memory.created_at));
@@ -53,16 +51,18 @@ impl Engine {
             unit(field, value)?;
         }
         if !(memory.decay_rate.is_finite() && memory.decay_rate >= 0.0) {
-            return Err(
-                Error::invalid("decayRate", format!("decayRate is {}, which is no rate", memory.decay_rate)).into()
-            );
+            return Err(Error::invalid(
+                "decayRate",
+                format!("decayRate is {}, which is not a finite number of 0 or more", memory.decay_rate),
+            )
+            .into());
         }
-        if !(1..=MOST).contains(&memory.version) {
+        if !(1..=MAX_EXACT_COUNT).contains(&memory.version) {
             return Err(
                 Error::invalid("version", format!("version is {}, which no memory reaches", memory.version)).into()
             );
         }
-        if memory.access_count > MOST {
+        if memory.access_count > MAX_EXACT_COUNT {
             let message = format!("accessCount is {}, which no memory reaches", memory.access_count);
             return Err(Error::invalid("accessCount", message).into());
         }

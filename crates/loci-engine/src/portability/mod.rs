@@ -1,4 +1,4 @@
-//! Data that comes and goes as a whole: export, import, backup, erasure, re-embedding.
+//! Operations on whole sets of data: export, import, backup, erasure and re-embedding.
 
 pub(crate) mod backup;
 pub(crate) mod erase;

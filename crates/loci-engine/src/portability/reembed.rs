@@ -1,7 +1,7 @@
-//! How do memories get their vectors later?
+//! Computes missing vectors, and recomputes all of them after the model has changed.
 //!
-//! Two ways: the jobs that `remember` left when no model was there, and a pass over everything
-//! after the model has changed. Both can be stopped at any time and go on where they were.
+//! Missing vectors are jobs that `remember` left when no model was available. Both can be stopped at any time and
+//! continue where they stopped.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -14,20 +14,20 @@ use serde::Serialize;
 use crate::access::policy::{self, Caller};
 use crate::{Engine, Result};
 
-/// So many texts are given to the model at once.
+/// Number of texts that are given to the model at once.
 const BATCH: usize = 64;
 
-/// So many waiting jobs are done at once.
-const WAITING: usize = 256;
+/// Number of waiting jobs that are done at once.
+const JOBS_PER_ROUND: usize = 256;
 
-/// A job that is refused is tried so often before it is laid aside.
-const ATTEMPTS: u32 = 8;
+/// Number of refusals after which a job is set aside.
+const MAX_EMBED_ATTEMPTS: u32 = 8;
 
 /// Waits double up to two to this many seconds, about four minutes.
 const LONGEST_WAIT: u32 = 8;
 
-/// So many memories are looked at at once when they are counted.
-const LOOKED_AT: usize = 500;
+/// Number of memories that are read at once when they are counted.
+const MEMORIES_PER_COUNT: usize = 500;
 
 /// What a pass would cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -42,23 +42,23 @@ pub struct Estimate {
     pub tokens: u64,
 }
 
-/// What a pass did.
+/// The result of a pass.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Reembedded {
-    /// Memories looked at.
+pub struct ReembedProgress {
+    /// Number of memories that were processed.
     pub seen: u64,
-    /// Vectors made.
+    /// Number of vectors that were computed.
     pub embedded: u64,
 }
 
-/// What a pass over everything did.
+/// The result of a pass over all memories.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Reembedding {
+pub struct ReembedReport {
     /// The present model.
     pub model: String,
-    /// Number of memories that were looked at.
+    /// Number of memories that were processed.
     pub seen: u64,
     /// Number of vectors that were computed.
     pub embedded: u64,
@@ -70,26 +70,26 @@ impl Engine {
     /// The name of the present model, or an error that says how to set one.
     pub fn embedding_model(&self) -> Result<&str> {
         let missing = || {
-            Error::new(ErrorKind::Configuration, "there is no embedding model to make vectors with")
+            Error::new(ErrorKind::Configuration, "no embedding model is configured")
                 .at("embeddings")
                 .hint("run `make model`, set LOCI_MODEL_DIR, or set embeddings.provider")
         };
         Ok(self.embedder.as_ref().map(|embedder| embedder.model().name.as_str()).ok_or_else(missing)?)
     }
 
-    /// Does the waiting embedding jobs, gives every other memory a vector of the present model, and drops the vectors of
-    /// all other models if `drop_others` is set. `progress` is told the number of memories that were looked at, and of
-    /// all.
+    /// Runs the waiting embedding jobs, computes the vector of every other memory with the present model, and drops
+    /// the vectors of all other models if `drop_others` is set. `progress` receives the number of memories that were
+    /// processed, and the total.
     pub async fn reembed_all(
         &self,
         caller: &Caller,
         drop_others: bool,
         progress: impl FnMut(u64, u64) + Send,
-    ) -> Result<Reembedding> {
-        policy::operator(caller, "makes vectors anew")?;
-        let mut done = Reembedding { model: self.embedding_model()?.to_owned(), ..Reembedding::default() };
+    ) -> Result<ReembedReport> {
+        policy::require_operator(caller, "makes vectors anew")?;
+        let mut done = ReembedReport { model: self.embedding_model()?.to_owned(), ..ReembedReport::default() };
         loop {
-            match self.embed_waiting(caller, WAITING).await? {
+            match self.embed_waiting(caller, JOBS_PER_ROUND).await? {
                 0 => break,
                 waiting => done.embedded += waiting as u64,
             }
@@ -121,7 +121,7 @@ impl Engine {
                     Err(error) => {
                         let wait = SignedDuration::from_secs(2_i64.pow(job.attempt.min(LONGEST_WAIT)));
                         // A model that is away comes back; a text that it refuses stays refused.
-                        let hopeful = error.kind() != ErrorKind::InvalidInput || job.attempt < ATTEMPTS;
+                        let hopeful = error.kind() != ErrorKind::InvalidInput || job.attempt < MAX_EMBED_ATTEMPTS;
                         let again = hopeful.then(|| now.saturating_add(wait).unwrap_or(now));
                         self.store
                             .update_job(
@@ -138,17 +138,16 @@ impl Engine {
         Ok(jobs.len())
     }
 
-    /// Gives every memory that has no vector of the present model one, and token states where they
-    /// are kept. `progress` hears how many
-    /// were looked at, and how many there are.
-    pub async fn reembed(&self, caller: &Caller, mut progress: impl FnMut(u64, u64) + Send) -> Result<Reembedded> {
+    /// Computes the vector of every memory that has none of the present model, and its token states where they are
+    /// stored. `progress` receives the number of memories that were processed, and the total.
+    pub async fn reembed(&self, caller: &Caller, mut progress: impl FnMut(u64, u64) + Send) -> Result<ReembedProgress> {
         if self.embedder.is_none() {
-            return Ok(Reembedded::default());
+            return Ok(ReembedProgress::default());
         }
         let visible = policy::visible_in(caller, &self.membership(caller).await?, None, None)?;
         let filter =
             Filter { states: vec![State::Active, State::Decayed, State::Archived], ..Filter::everything(self.now()) };
-        let mut done = Reembedded::default();
+        let mut done = ReembedProgress::default();
         let mut page = Page { after: None, limit: BATCH };
         loop {
             let listing = self.store.scan(&visible, &filter, page).await?;
@@ -173,7 +172,7 @@ impl Engine {
         let filter =
             Filter { states: vec![State::Active, State::Decayed, State::Archived], ..Filter::everything(self.now()) };
         let mut estimate = Estimate::default();
-        let mut page = Page { after: None, limit: LOOKED_AT };
+        let mut page = Page { after: None, limit: MEMORIES_PER_COUNT };
         loop {
             let listing = self.store.scan(&visible, &filter, page).await?;
             estimate.memories += listing.memories.len() as u64;
@@ -182,7 +181,7 @@ impl Engine {
                 estimate.tokens += u64::from(memory.tokens);
             }
             match listing.next {
-                Some(next) => page = Page { after: Some(next), limit: LOOKED_AT },
+                Some(next) => page = Page { after: Some(next), limit: MEMORIES_PER_COUNT },
                 None => return Ok(estimate),
             }
         }
@@ -190,7 +189,7 @@ impl Engine {
 
     /// The switch: vectors of every other model go. Returns how many went, by model.
     pub async fn drop_other_vectors(&self, caller: &Caller) -> Result<BTreeMap<String, u64>> {
-        policy::operator(caller, "drops vectors")?;
+        policy::require_operator(caller, "drops vectors")?;
         let Some(embedder) = &self.embedder else { return Ok(BTreeMap::new()) };
         let present = embedder.model().name.clone();
         let mut others = self.stats(caller).await?.vectors;

@@ -1,7 +1,7 @@
-//! How is the index that proposes the nearest looked after?
+//! Inspects and rebuilds the external vector index.
 //!
-//! Only where one stands outside the store. The records are the truth, so looking and filling anew are always safe;
-//! both are for the person who runs the store.
+//! It applies only if an index outside of the store is configured. The store is the source of truth, so both
+//! operations are always safe; only the operator may call them.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use loci_types::{Error, ErrorKind};
 use crate::access::policy::{self, Caller};
 use crate::{Clock, Engine, Result};
 
-/// What an outside index needs from the house to be filled.
+/// What an external index needs from the engine to be filled.
 pub fn oversight(clock: Arc<dyn Clock>) -> SystemContext {
-    SystemContext { whole: Arc::new(policy::whole), now: Arc::new(move || clock.now()) }
+    SystemContext { whole: Arc::new(policy::visible_tenant), now: Arc::new(move || clock.now()) }
 }
 
 impl Engine {
@@ -37,7 +37,7 @@ impl Engine {
     }
 
     fn outside(&self, caller: &Caller) -> Result<&Indexed> {
-        policy::operator(caller, "looks after its vector index")?;
+        policy::require_operator(caller, "looks after its vector index")?;
         self.store.indexed().ok_or_else(|| {
             Error::new(ErrorKind::Configuration, "the vectors lie in the store itself; no other index is set")
                 .at("vectors.kind")

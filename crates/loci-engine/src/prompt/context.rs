@@ -1,7 +1,6 @@
-//! What goes into a model's window?
+//! Builds the messages for a model's context window.
 //!
-//! The context builder: system text, tools, memories that matter to the input, recent history and
-//! the input, each within its part of the window.
+//! System text, tools, memories that match the input, recent history and the input each have a share of the window.
 
 use serde::Serialize;
 
@@ -11,17 +10,17 @@ use crate::prompt::pack::Format;
 use crate::prompt::pack::context::{Context, ContextParts, Message, Window, build};
 use crate::{Engine, Recall, RecallRequest, Result};
 
-/// The largest window, in tokens.
-const LARGEST: usize = 10_000_000;
+/// Maximum size of a window, in tokens.
+const MAX_WINDOW_TOKENS: usize = 10_000_000;
 /// The most tools.
 const TOOLS: usize = 1_024;
-/// The most turns.
-const TURNS: usize = 10_000;
+/// Maximum number of turns.
+const MAX_TURNS: usize = 10_000;
 
 /// What the window is filled with.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ContextRequest {
-    /// What the model is told to be.
+    /// The system prompt.
     pub system: String,
     /// Descriptions of its tools.
     pub tools: Vec<String>,
@@ -59,10 +58,10 @@ pub struct ContextResponse {
 impl Engine {
     /// Fills a model's window.
     pub async fn context(&self, caller: &Caller, request: ContextRequest) -> Result<ContextResponse> {
-        between("window.tokens", request.window.tokens, 1, LARGEST)?;
+        between("window.tokens", request.window.tokens, 1, MAX_WINDOW_TOKENS)?;
         between("memoryPercent", request.window.memory_percent, 0, 100)?;
         between("tools", request.tools.len(), 0, TOOLS)?;
-        between("history", request.history.len(), 0, TURNS)?;
+        between("history", request.history.len(), 0, MAX_TURNS)?;
         let RecallRequest { query, uncounted, layers, for_thread, .. } = request.recall.clone();
         let complexity = crate::recall::plan::complexity::complexity(&query);
         let limit = complexity.limit().max(self.config.retrieval.limit);

@@ -1,7 +1,7 @@
-//! How does an agent ask in one call?
+//! `memory.query`: recall and packing in one call.
 //!
-//! `memory.query`: a question, filters and a budget in; a few bullets or whole memories out. It is
-//! recall with packing, and so is on-demand recall: the same call with a small `top_k`.
+//! A query, filters and a token budget give bullets or whole memories. On-demand recall is the same call with a small
+//! `top_k`.
 
 use loci_store::LedgerQuery;
 use loci_types::{Class, Filter, Layer, LedgerEntry, MemoryId, State};
@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 use crate::access::bounds::between;
 use crate::access::policy::Caller;
 use crate::prompt::pack::delta::{Delta, DeltaChange, DeltaEvent};
-use crate::prompt::pack::{Budget, Format, Item, Packed, Related, Share, pack};
+use crate::prompt::pack::{Format, PackBudget, PackItem, PackedText, Related, Share, pack};
 use crate::prompt::render::{is_quotation, reported};
 use crate::{Answered, Engine, Recall, RecallHit, RecallRequest, Result};
 
-/// So many entries of the ledger are looked at for a delta header.
-const LOOKED_AT: usize = 500;
-/// The largest budget, in tokens.
-const LARGEST: usize = 1_000_000;
+/// Maximum number of ledger entries that are read for a delta header.
+const MAX_DELTA_ENTRIES: usize = 500;
+/// Maximum budget, in tokens.
+const MAX_BUDGET_TOKENS: usize = 1_000_000;
 
 /// A question with a budget.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -26,13 +26,14 @@ pub struct QueryRequest {
     pub recall: RecallRequest,
     /// How the answer is written.
     pub format: Format,
-    /// The most tokens; none: by how complex the question is.
+    /// Maximum number of tokens. Default: by the complexity of the query.
     pub budget_tokens: Option<usize>,
     /// Whether what does not fit is shortened instead of left out.
     pub summarize: bool,
-    /// Tell what changed since this revision; none: say nothing of it.
+    /// The revision after which changes are listed. Default: no changes are listed.
     pub since: Option<i64>,
-    /// Only changes of this conversation; it is told what is found, and does not learn it again.
+    /// Lists only changes of this thread. The results are recorded for it, so that they are not learned from it
+    /// again.
     pub thread_id: Option<String>,
 }
 
@@ -72,18 +73,18 @@ impl Engine {
     pub async fn query(&self, caller: &Caller, request: QueryRequest) -> Result<QueryResponse> {
         let complexity = crate::recall::plan::complexity::complexity(&request.recall.query);
         let budget_tokens = request.budget_tokens.unwrap_or_else(|| complexity.budget());
-        between("budgetTokens", budget_tokens, 0, LARGEST)?;
+        between("budgetTokens", budget_tokens, 0, MAX_BUDGET_TOKENS)?;
         let uncounted = request.recall.uncounted;
-        let told = request.recall.for_thread.clone().or_else(|| request.thread_id.clone());
+        let thread = request.recall.for_thread.clone().or_else(|| request.thread_id.clone());
         let layers = request.recall.layers.clone();
         let found = self.recall_for_prompt(caller, request.recall, complexity.limit()).await?;
         let since = (request.since, request.thread_id.as_deref());
         let (revision, delta) = self.delta(caller, layers.as_deref(), since).await?;
-        let budget = Budget { tokens: budget_tokens, summarize: request.summarize, ..Budget::default() };
-        let Packed { text, tokens, cited, left_out, shortened } =
+        let budget = PackBudget { tokens: budget_tokens, summarize: request.summarize, ..PackBudget::default() };
+        let PackedText { text, tokens, cited, left_out, shortened } =
             pack(&self.items(&found), delta.as_ref(), request.format, &budget);
         if !uncounted {
-            self.count_cited(caller, told.as_deref(), &found, &cited).await;
+            self.count_cited(caller, thread.as_deref(), &found, &cited).await;
         }
         let Recall { hits, degraded, intent, answered, confidence, more: _ } = found;
         Ok(QueryResponse {
@@ -141,11 +142,11 @@ impl Engine {
     }
 
     /// The hits as they are packed.
-    pub(crate) fn items(&self, recall: &Recall) -> Vec<Item> {
+    pub(crate) fn items(&self, recall: &Recall) -> Vec<PackItem> {
         recall.hits.iter().map(|hit| self.item(hit)).collect()
     }
 
-    fn item(&self, hit: &RecallHit) -> Item {
+    fn item(&self, hit: &RecallHit) -> PackItem {
         let memory = &hit.memory;
         let turn = memory.thread_id.is_some() && (memory.actor_id.is_some() || memory.role.is_some());
         let share = match (memory.kind.name(), self.kinds.spec(&memory.kind).class) {
@@ -159,7 +160,7 @@ impl Engine {
             text: related.content.clone(),
             relation: related.relation.name().to_owned(),
         };
-        Item {
+        PackItem {
             id: memory.id,
             kind: memory.kind.name().to_owned(),
             category: memory.category.clone(),
@@ -184,7 +185,7 @@ impl Engine {
     ) -> Result<(i64, Option<Delta>)> {
         let Ok(scope) = self.target(caller, None).await else { return Ok((0, None)) };
         let visible = self.visible(caller, layers).await?;
-        let limit = if since.is_some() { LOOKED_AT } else { 0 };
+        let limit = if since.is_some() { MAX_DELTA_ENTRIES } else { 0 };
         let changes = self
             .store
             .ledger(
@@ -200,7 +201,7 @@ impl Engine {
         let Some(since) = since else { return Ok((changes.position, None)) };
         let ids: Vec<MemoryId> = changes.entries.iter().filter_map(|entry| entry.memory_id).collect();
         let memories = self.store.fetch(&visible, &ids).await?;
-        let told = |entry: &LedgerEntry| {
+        let delta_change = |entry: &LedgerEntry| {
             let memory = memories.iter().find(|memory| Some(memory.id) == entry.memory_id)?;
             let lasting = self.kinds.spec(&memory.kind).class != Class::Episodic;
             let forgotten = memory.state == State::SoftDeleted;
@@ -208,7 +209,7 @@ impl Engine {
                 id: memory.id,
                 event: event(&entry.event),
                 category: memory.category.clone(),
-                // What was forgotten is told of, not told again.
+                // A forgotten memory is listed without its text.
                 text: if forgotten {
                     format!("memory {}", memory.id.citation())
                 } else {
@@ -217,8 +218,8 @@ impl Engine {
                 importance: (!forgotten).then_some(memory.importance),
             })
         };
-        let told: Vec<DeltaChange> = changes.entries.iter().filter_map(told).collect();
-        let delta = Delta { since, until: changes.position, changes: told, more: 0 };
+        let delta_change: Vec<DeltaChange> = changes.entries.iter().filter_map(delta_change).collect();
+        let delta = Delta { since, until: changes.position, changes: delta_change, more: 0 };
         Ok((changes.position, Some(delta)))
     }
 }

@@ -1,15 +1,15 @@
-//! How is a memory shown to people and in prompts?
+//! Renders a memory for people and prompts.
 //!
-//! What was learned from a conversation is someone's own words, and is shown as reported speech: who said it, when, what it
-//! answers, and the days it names. Everything else is shown as it is.
+//! A quotation from a conversation is rendered as reported speech: who said it, when, what it answers, and the days
+//! it names. Other memories are rendered as they are.
 
 use std::borrow::Cow;
 
 use loci_types::Memory;
 use serde_json::Value;
 
-use crate::write::contradict::Newer;
-use crate::write::reconcile::place::CONTEXT;
+use crate::write::contradict::NewerStatement;
+use crate::write::reconcile::write::CONTEXT;
 
 /// Where a quotation says on which day it was said.
 pub(crate) const SAID: &str = "said";
@@ -36,7 +36,7 @@ pub fn reported(memory: &Memory) -> Cow<'_, str> {
 }
 
 /// A memory as it is shown, with what was said later and may contradict it.
-pub fn shown(memory: &Memory, newer: Option<&Newer>) -> String {
+pub fn shown(memory: &Memory, newer: Option<&NewerStatement>) -> String {
     match newer {
         Some(newer) => format!("{} (newer: {})", reported(memory), newer.text),
         None => reported(memory).into_owned(),

@@ -1,7 +1,6 @@
-//! How much is done, by which part of Loci, and when?
+//! Counts of operations over time, by part of Loci.
 //!
-//! The ledger counted in hours, days or weeks of the house's time zone. Nothing is measured beside it:
-//! what is not in the ledger did not happen.
+//! They are computed from the ledger alone, in hours, days or weeks of the configured time zone.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,8 +17,8 @@ use serde::Serialize;
 use crate::access::policy::Caller;
 use crate::{Engine, Result};
 
-/// The most stretches that are counted at once.
-const MOST: i64 = 1_000;
+/// Maximum number of buckets of one request.
+const MAX_BUCKETS: i64 = 1_000;
 /// Every clock of the world is ahead of or behind another by a multiple of this.
 const QUARTER: Duration = Duration::from_secs(15 * 60);
 const HOUR: i64 = 3_600;
@@ -99,7 +98,7 @@ impl FromStr for Bucket {
     fn from_str(text: &str) -> Result<Self, Error> {
         Bucket::ALL.into_iter().find(|bucket| bucket.name() == text).ok_or_else(|| {
             let names: Vec<_> = Bucket::ALL.iter().map(|bucket| bucket.name()).collect();
-            Error::invalid("bucket", format!("`{text}` is no stretch of time that is counted"))
+            Error::invalid("bucket", format!("unknown bucket `{text}`"))
                 .hint(format!("use one of {}", names.join(", ")))
         })
     }
@@ -192,9 +191,9 @@ impl Engine {
                 .into());
         }
         let length = end.duration_since(from).as_secs();
-        if let Some(many) = bucket.seconds().map(|seconds| length / seconds + 1).filter(|many| *many > MOST) {
+        if let Some(many) = bucket.seconds().map(|seconds| length / seconds + 1).filter(|many| *many > MAX_BUCKETS) {
             let message = format!(
-                "from {from} until {end} there are {many} stretches of a {bucket}, but at most {MOST} are counted"
+                "from {from} until {end} there are {many} stretches of a {bucket}, but at most {MAX_BUCKETS} are counted"
             );
             return Err(Error::invalid("bucket", message).hint("ask for a longer bucket or a shorter time").into());
         }

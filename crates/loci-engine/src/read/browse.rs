@@ -1,4 +1,4 @@
-//! How are memories looked at, one by one or page by page?
+//! Reads memories: one by id, lists by filter, history and statistics.
 
 use jiff::Timestamp;
 use loci_store::{Cursor, Finding, LedgerQuery, Page, Stats};
@@ -13,16 +13,16 @@ use crate::lifecycle::summary::SAVED;
 use crate::{Engine, Result};
 
 /// Maximum number of memories of a page.
-const PAGE: usize = 1_000;
+const MAX_PAGE_MEMORIES: usize = 1_000;
 /// Maximum number of ledger entries that one call returns.
 const EVENTS: usize = 100_000;
 
 /// Which memories to list.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ListRequest {
-    /// In these layers; none: in all that the identifiers open.
+    /// The layers. Default: all that the identifiers allow.
     pub layers: Option<Vec<Layer>>,
-    /// Those that match; none: what holds now.
+    /// The filter. Default: valid memories.
     pub filter: Option<Filter>,
     /// After this place.
     pub cursor: Option<String>,
@@ -37,7 +37,7 @@ pub struct ListRequest {
 pub struct ListResponse {
     /// The memories, newest first.
     pub memories: Vec<Memory>,
-    /// Where the next page starts; none: this was the last.
+    /// Where the next page starts. Absent on the last page.
     #[cfg_attr(feature = "schema", schema(required))]
     pub next_cursor: Option<String>,
     /// How many there are on all pages.
@@ -62,7 +62,7 @@ pub struct LearningStats {
     pub statements: u64,
     /// Statements that a language model wrote and that were refused.
     pub refused: u64,
-    /// The share of statements that kept the writing rules; none: nothing was learned yet.
+    /// The share of learned statements that kept the writing rules. Absent if nothing was learned yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_pass_rate: Option<f64>,
     /// Requests to remember something for which nothing was found to keep.
@@ -94,7 +94,7 @@ impl Engine {
         filter.validate()?;
         settings::within(visible.categories(), &filter.categories)?;
         let limit = request.limit.unwrap_or(50);
-        between("limit", limit, 1, PAGE)?;
+        between("limit", limit, 1, MAX_PAGE_MEMORIES)?;
         let after = request.cursor.map(|cursor| cursor.parse::<Cursor>()).transpose()?;
         let listing = self.store.scan(&visible, &filter, Page { after, limit }).await?;
         Ok(ListResponse {
@@ -177,7 +177,7 @@ impl Engine {
         Ok(names.iter().any(|name| *name != embedder.model().name && Some(name) != languages))
     }
 
-    /// Looks for damage, and mends it if told to.
+    /// Checks the store for damage, and repairs it if `repair` is set.
     pub async fn doctor(&self, caller: &Caller, repair: bool) -> Result<Vec<Finding>> {
         Ok(self.store.check(&self.visible(caller, None).await?, repair).await?)
     }

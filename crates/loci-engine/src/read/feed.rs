@@ -1,8 +1,8 @@
-//! What happened, from here on?
+//! The feed: the ledgers of all visible spaces as one resumable stream.
 //!
-//! The ledgers of all visible spaces as one stream that can be left and taken up again. Within a space
-//! the order is that of the commits; between spaces it is that of the clock. However the stream is cut
-//! into pages, each line comes once: a place moves only over lines that were told or never will be.
+//! Within a space the order is that of the commits; between spaces it is that of the clock. **Invariant:** however
+//! the stream is divided into pages, each entry is delivered once: a cursor moves only past entries that were
+//! delivered or never will be.
 
 mod cursor;
 
@@ -18,23 +18,23 @@ pub use self::cursor::FeedCursor;
 use crate::access::policy::Caller;
 use crate::{Engine, Result};
 
-/// The most that one page may hold.
-const PAGE: usize = 1_000;
-/// So many when nothing is said.
-const USUAL: usize = 100;
-/// So many looks of one call may find nothing that is meant.
-const FRUITLESS: usize = 16;
-/// At least so many lines are asked of a space at once.
-const LEAST: usize = 16;
+/// Maximum number of entries of a page.
+const MAX_PAGE_ENTRIES: usize = 1_000;
+/// Number of entries of a page if the request has no limit.
+const DEFAULT_PAGE_ENTRIES: usize = 100;
+/// Maximum number of reads of one call that find no matching entry.
+const MAX_EMPTY_READS: usize = 16;
+/// Minimum number of entries that are read from a space at once.
+const MIN_READ_ENTRIES: usize = 16;
 
-/// Which part of what happens is wanted. An empty list or an absent value leaves that side open.
+/// Which ledger entries are wanted. An empty list or an absent value does not restrict.
 ///
-/// A cursor belongs to the wishes it was made with: what they left out is passed over for good.
+/// A cursor belongs to the request it was made with: entries that it excluded are skipped for good.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FeedRequest {
-    /// From where; by default from the first line.
+    /// The position after which entries are returned. Default: the beginning.
     pub cursor: FeedCursor,
-    /// About memories in these layers; none: in all that the identifiers open.
+    /// The layers of the memories. Default: all that the identifiers allow.
     pub layers: Option<Vec<Layer>>,
     /// Any of these events.
     pub events: Vec<Event>,
@@ -44,29 +44,29 @@ pub struct FeedRequest {
     pub thread: Option<String>,
     /// About memories of any of these kinds.
     pub kinds: Vec<String>,
-    /// So many; 100 by default, 1,000 at most.
+    /// Maximum number of entries. Default: 100, at most 1,000.
     pub limit: Option<usize>,
 }
 
-/// A stretch of what happened.
+/// A page of the feed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FeedPage {
     /// The entries, oldest first.
     pub entries: Vec<FeedEntry>,
-    /// Where it began, with a place in every space. [`FeedCursor::pass`] leads from here over the
-    /// entries one by one, for those who may be cut off between two of them.
+    /// The cursor before the first entry, with a position in every space. [`FeedCursor::pass`] advances it entry by
+    /// entry, for clients that may be interrupted within a page.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub began: FeedCursor,
-    /// Where to go on.
+    /// The cursor of the next page.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub cursor: FeedCursor,
-    /// Whether there is more to look at already.
+    /// Whether more entries are available already.
     pub more: bool,
 }
 
-/// One thing that happened. What the memory said before is left to its history.
+/// A ledger entry with the current content of its memory. Earlier content is in the history.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
@@ -135,14 +135,14 @@ impl Stream {
         self.waiting.is_empty() && self.position < self.end
     }
 
-    /// Everything up to here was told or never will be.
+    /// The position up to which all entries were delivered or never will be.
     fn settled(&self) -> i64 {
         self.waiting.front().map_or(self.position, |entry| entry.sequence - 1)
     }
 }
 
 impl Engine {
-    /// The present end of what this caller may be told.
+    /// The current end of what this caller may see.
     pub async fn feed_now(&self, caller: &Caller) -> Result<FeedCursor> {
         let visible = self.visible(caller, None).await?;
         let ends = self.store.ledger_heads(&visible).await?;
@@ -151,9 +151,13 @@ impl Engine {
 
     /// What happened after a place to memories that this caller may see, oldest first.
     pub async fn feed(&self, caller: &Caller, request: &FeedRequest) -> Result<FeedPage> {
-        let limit = request.limit.unwrap_or(USUAL);
-        if limit == 0 || limit > PAGE {
-            return Err(Error::invalid("limit", format!("limit is {limit}, but must lie between 1 and {PAGE}")).into());
+        let limit = request.limit.unwrap_or(DEFAULT_PAGE_ENTRIES);
+        if limit == 0 || limit > MAX_PAGE_ENTRIES {
+            return Err(Error::invalid(
+                "limit",
+                format!("limit is {limit}, but must lie between 1 and {MAX_PAGE_ENTRIES}"),
+            )
+            .into());
         }
         let visible = self.followed(caller, request.layers.as_deref()).await?;
         let ends = self.store.ledger_heads(&visible).await?;
@@ -163,7 +167,7 @@ impl Engine {
         let (mut entries, mut fruitless) = (Vec::new(), 0);
         while entries.len() < limit {
             if streams.iter().any(Stream::is_hungry) {
-                if fruitless >= FRUITLESS {
+                if fruitless >= MAX_EMPTY_READS {
                     break;
                 }
                 fruitless += self.fill(&visible, request, &mut streams, limit - entries.len()).await?;
@@ -182,13 +186,13 @@ impl Engine {
         Ok(FeedPage { entries, began, cursor, more })
     }
 
-    /// What is looked at. Whoever sees the whole tenant keeps it: layers only choose from it.
+    /// What is read. A caller who sees the whole tenant keeps doing so: layers only filter.
     async fn followed(&self, caller: &Caller, layers: Option<&[Layer]>) -> Result<Visible> {
         let whole = caller.operator && caller.identifiers.is_empty();
         self.visible(caller, layers.filter(|_| !whole)).await
     }
 
-    /// Looks further in every space of which nothing waits. Returns in how many nothing was meant.
+    /// Reads on in every space without waiting entries. Returns the number of spaces in which nothing matched.
     async fn fill(
         &self,
         visible: &Visible,
@@ -197,35 +201,35 @@ impl Engine {
         limit: usize,
     ) -> Result<usize> {
         let hungry: Vec<&mut Stream> = streams.iter_mut().filter(|stream| stream.is_hungry()).collect();
-        let share = limit.div_ceil(hungry.len().max(1)).max(LEAST);
+        let share = limit.div_ceil(hungry.len().max(1)).max(MIN_READ_ENTRIES);
         let mut found = Vec::with_capacity(hungry.len());
         for stream in hungry {
             let mut page = self
                 .store
                 .ledger(visible, &LedgerQuery::After { space: stream.space.clone(), sequence: stream.position }, share)
                 .await?;
-            // A space that was dropped in the meantime stands still, and has nothing more to tell.
+            // A space that was dropped meanwhile does not advance, and has no more entries.
             stream.end = if page.position > stream.position { stream.end } else { stream.position };
             stream.position = page.position;
-            page.entries.retain(|entry| is_meant(request, entry));
+            page.entries.retain(|entry| matches_entry(request, entry));
             found.push((stream, page.entries));
         }
-        let memories = self.told_of(visible, found.iter().flat_map(|(_, lines)| lines)).await?;
+        let memories = self.memories_of(visible, found.iter().flat_map(|(_, lines)| lines)).await?;
         let mut fruitless = 0;
         for (stream, lines) in found {
             let pairs = lines.into_iter().map(|line| {
                 let memory = line.memory_id.and_then(|id| memories.get(&id));
                 (line, memory)
             });
-            let meant = pairs.filter(|(line, memory)| is_about(request, line, *memory));
-            stream.waiting = meant.map(|(line, memory)| entry(line, memory)).collect();
+            let matching = pairs.filter(|(line, memory)| matches_memory(request, line, *memory));
+            stream.waiting = matching.map(|(line, memory)| entry(line, memory)).collect();
             fruitless += usize::from(stream.waiting.is_empty());
         }
         Ok(fruitless)
     }
 
     /// The memories that these lines are about, as far as they are still there.
-    pub(crate) async fn told_of(
+    pub(crate) async fn memories_of(
         &self,
         visible: &Visible,
         lines: impl Iterator<Item = &LedgerEntry>,
@@ -248,15 +252,15 @@ fn earliest(streams: &mut [Stream]) -> Option<&mut Stream> {
     streams.iter_mut().filter(|stream| !stream.waiting.is_empty()).min_by_key(next)
 }
 
-/// Whether a line is meant, as far as it tells itself.
-fn is_meant(request: &FeedRequest, line: &LedgerEntry) -> bool {
+/// Whether an entry matches the request by its own fields.
+fn matches_entry(request: &FeedRequest, line: &LedgerEntry) -> bool {
     let named = |event: &Event| event.name().eq_ignore_ascii_case(&line.event);
     (request.events.is_empty() || request.events.iter().any(named))
         && request.memory.is_none_or(|id| line.memory_id == Some(id))
 }
 
-/// Whether a line is meant, as far as its memory tells. What is gone is of no layer or kind.
-fn is_about(request: &FeedRequest, line: &LedgerEntry, memory: Option<&Memory>) -> bool {
+/// Whether an entry matches the request by its memory. A memory that was removed has no layer or kind.
+fn matches_memory(request: &FeedRequest, line: &LedgerEntry, memory: Option<&Memory>) -> bool {
     let of_thread = |thread: &String| {
         line.thread_id.as_ref() == Some(thread)
             || memory.is_some_and(|memory| memory.thread_id.as_ref() == Some(thread))

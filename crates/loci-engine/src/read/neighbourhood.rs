@@ -1,7 +1,7 @@
-//! What is around a memory?
+//! The memories around a memory, along links.
 //!
-//! Step by step outwards along the links that the caller may see, nearest first, until the depth or
-//! the limit is reached. Every link that is told joins two memories that are told.
+//! Links that the caller may see are followed breadth first, up to a depth and a limit. **Invariant:** every returned
+//! link joins two returned memories.
 
 use std::collections::HashMap;
 
@@ -12,10 +12,10 @@ use crate::access::bounds::between;
 use crate::access::policy::Caller;
 use crate::{Engine, Result};
 
-/// So many steps are gone at the most.
-const DEEPEST: usize = 4;
-/// So many memories are told at the most.
-const TOLD: usize = 200;
+/// Maximum number of steps.
+const MAX_DEPTH: usize = 4;
+/// Maximum number of memories that are returned.
+const MAX_MEMORIES: usize = 200;
 
 /// The memories around a memory.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -26,7 +26,7 @@ pub struct Neighbourhood {
     pub nodes: Vec<Neighbour>,
     /// The links between them.
     pub edges: Vec<Edge>,
-    /// Whether there were more than are told.
+    /// Whether there were more than the limit.
     pub truncated: bool,
 }
 
@@ -42,7 +42,7 @@ pub struct Neighbour {
 }
 
 impl Engine {
-    /// The memories within so many steps of a memory, along these relations or along all.
+    /// The memories within this number of steps of a memory, along these relations or along all.
     pub async fn neighbourhood(
         &self,
         caller: &Caller,
@@ -50,7 +50,7 @@ impl Engine {
         depth: usize,
         relations: &[Relation],
     ) -> Result<Neighbourhood> {
-        between("depth", depth, 1, DEEPEST)?;
+        between("depth", depth, 1, MAX_DEPTH)?;
         let visible = self.visible(caller, None).await?;
         self.one(&visible, id).await?;
         // What holds now, and the older versions of it; what was deleted is not around anything.
@@ -65,7 +65,7 @@ impl Engine {
                 if steps.contains_key(&end) {
                     continue;
                 }
-                if order.len() == TOLD {
+                if order.len() == MAX_MEMORIES {
                     truncated = true;
                     continue;
                 }
@@ -78,8 +78,8 @@ impl Engine {
                 break;
             }
         }
-        let told = self.store.fetch(&visible, &order).await?;
-        let nodes: Vec<_> = told.into_iter().map(|memory| Neighbour { depth: steps[&memory.id], memory }).collect();
+        let memories = self.store.fetch(&visible, &order).await?;
+        let nodes: Vec<_> = memories.into_iter().map(|memory| Neighbour { depth: steps[&memory.id], memory }).collect();
         steps.retain(|id, _| nodes.iter().any(|node| node.memory.id == *id));
         found.retain(|edge| steps.contains_key(&edge.source_id) && steps.contains_key(&edge.target_id));
         found.sort_by_key(|edge| edge.id);

@@ -1,47 +1,44 @@
-//! Where does a memory come from?
-//!
-//! Its sources, the chain of those it replaced and that replaced it, the things it speaks of, what
-//! it hangs together with, and why it was written.
+//! The provenance of a memory: its sources, its chain of versions, its entities and links, and why it was written.
 
 use loci_store::{EntityQuery, LedgerQuery};
 use loci_types::{Edge, Entity, Filter, LedgerEntry, Memory, MemoryId, Relation, Visible};
 use serde::Serialize;
 
 use crate::access::policy::Caller;
-use crate::write::contradict::Newer;
+use crate::write::contradict::NewerStatement;
 use crate::{Engine, Result};
 
-/// A chain longer than this is cut.
+/// Maximum length of the chain in the report.
 const LONGEST_CHAIN: usize = 100;
 
-/// So many lines of the ledger are told.
-const TOLD: usize = 100;
+/// Maximum number of ledger entries in the report.
+const MAX_HISTORY: usize = 100;
 
-/// Where a memory comes from.
+/// The provenance of a memory.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Provenance))]
 #[serde(rename_all = "camelCase")]
-pub struct Provenance {
+pub struct ProvenanceReport {
     /// The memory.
     pub memory: Memory,
-    /// The memories it was learned from.
+    /// The memories that it was learned from.
     pub sources: Vec<Memory>,
-    /// All versions of what it says, oldest first, this one among them.
+    /// All versions of it, oldest first, including this one.
     pub chain: Vec<Memory>,
-    /// The things it speaks of.
+    /// The entities that it mentions.
     pub entities: Vec<Entity>,
     /// Its other links.
     pub edges: Vec<Edge>,
-    /// What was said later and may contradict it.
+    /// The later statement that may contradict it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub newer: Option<Newer>,
-    /// What happened to it, oldest first.
+    pub newer: Option<NewerStatement>,
+    /// Its ledger entries, oldest first.
     pub history: Vec<LedgerEntry>,
 }
 
 impl Engine {
-    /// Tells where a memory comes from.
-    pub async fn explain(&self, caller: &Caller, id: MemoryId) -> Result<Provenance> {
+    /// Returns the provenance of a memory.
+    pub async fn explain(&self, caller: &Caller, id: MemoryId) -> Result<ProvenanceReport> {
         let visible = self.visible(caller, None).await?;
         let Some(memory) = self.store.fetch(&visible, &[id]).await?.pop() else {
             return Err(loci_store::Error::NotFound(id).into());
@@ -51,14 +48,14 @@ impl Engine {
         let (edges, entities, history) = futures::join!(
             self.store.edges(&visible, &filter, &ids, &[]),
             self.store.entities(&visible, &mentioned, usize::MAX),
-            self.store.ledger(&visible, &lines, TOLD),
+            self.store.ledger(&visible, &lines, MAX_HISTORY),
         );
         let (sources, edges): (Vec<Edge>, Vec<Edge>) = edges?
             .into_iter()
             .filter(|edge| edge.relation != Relation::Supersedes)
             .partition(|edge| edge.relation == Relation::DerivedFrom && edge.source_id == id);
         let sources: Vec<MemoryId> = sources.iter().map(|edge| edge.target_id).collect();
-        Ok(Provenance {
+        Ok(ProvenanceReport {
             sources: self.store.fetch(&visible, &sources).await?,
             chain: self.chain(&visible, &memory).await?,
             entities: entities?,

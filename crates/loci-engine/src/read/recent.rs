@@ -1,7 +1,6 @@
-//! What happened last?
+//! The latest ledger entries that a caller may see, newest first.
 //!
-//! The latest lines of every ledger that a caller may look into, newest first, for those who only
-//! want to see what is new. Whoever must miss nothing follows the feed.
+//! It may leave out entries; a caller that must not miss any reads the feed.
 
 use loci_store::LedgerQuery;
 use loci_types::{Event, Layer, LedgerEntry};
@@ -9,8 +8,8 @@ use loci_types::{Event, Layer, LedgerEntry};
 use crate::access::policy::Caller;
 use crate::{Engine, FeedEntry, Result};
 
-/// So many lines of a space are looked at for each that is wanted: some tell nothing of content.
-const LOOKED_AT: usize = 8;
+/// Number of ledger entries that are read for each one that is returned: some do not concern content.
+const READ_FACTOR: usize = 8;
 
 impl Engine {
     /// The latest changes to what memories say, newest first, in these layers or in all that the
@@ -24,7 +23,7 @@ impl Engine {
         let visible = self.visible(caller, layers).await?;
         let mut lines = Vec::new();
         for (space, _) in self.store.ledger_heads(&visible).await? {
-            let looked_at = limit.saturating_mul(LOOKED_AT);
+            let looked_at = limit.saturating_mul(READ_FACTOR);
             let changes = self
                 .store
                 .ledger(&visible, &LedgerQuery::Changes { space: space.clone(), thread: None, since: 0 }, looked_at)
@@ -33,12 +32,12 @@ impl Engine {
         }
         lines.sort_by(|a, b| b.at.cmp(&a.at).then(b.sequence.cmp(&a.sequence)));
         lines.truncate(limit);
-        let memories = self.told_of(&visible, lines.iter()).await?;
-        let told = |line: LedgerEntry| {
+        let memories = self.memories_of(&visible, lines.iter()).await?;
+        let to_entry = |line: LedgerEntry| {
             let memory = line.memory_id.and_then(|id| memories.get(&id));
             crate::read::feed::entry(line, memory)
         };
-        Ok(lines.into_iter().map(told).collect())
+        Ok(lines.into_iter().map(to_entry).collect())
     }
 }
 

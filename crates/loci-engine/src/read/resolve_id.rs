@@ -1,4 +1,4 @@
-//! Which memory does a caller mean by a short id?
+//! Resolves the short form of a memory id.
 
 use loci_types::{Error, ErrorKind, MemoryId, MemoryRef};
 
@@ -9,8 +9,8 @@ use crate::{Engine, Result};
 const CANDIDATES: usize = 5;
 
 impl Engine {
-    /// Returns the id that is meant. A whole id is returned as it is, without a read; a short form must name exactly
-    /// one memory that the caller may see, in any state.
+    /// Returns the id of a reference. A whole id is returned as it is, without a read; a short form must match
+    /// exactly one memory that the caller may see, in any state.
     pub async fn resolve_id(&self, caller: &Caller, given: &MemoryRef) -> Result<MemoryId> {
         if let Some(id) = given.whole() {
             return Ok(id);
@@ -32,7 +32,7 @@ impl Engine {
         }
     }
 
-    /// Returns the ids that are meant, in their order.
+    /// Resolves several references, in their order.
     pub async fn resolve_ids(&self, caller: &Caller, given: &[MemoryRef]) -> Result<Vec<MemoryId>> {
         let mut ids = Vec::with_capacity(given.len());
         for one in given {

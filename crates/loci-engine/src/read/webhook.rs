@@ -1,8 +1,8 @@
-//! Webhooks: who wants to be told of what happens, and how far they were told.
+//! Webhooks: registrations, and the position up to which each has received events.
 //!
-//! The registrations of a tenant are one note of its shared space; how far each was told is a note of its own, which
-//! only the holder of the webhook's lease writes. A webhook sees what its creator's key may see at the time of each
-//! delivery, so a key that is revoked silences it. Sending is the server's work.
+//! The registrations of a tenant are one note of its shared space; the delivery state of each webhook is a note of
+//! its own, which only the holder of the webhook's lease writes. A webhook receives what its creator's key may see at
+//! the time of each delivery, so revoking the key stops it. The server sends the requests.
 
 use std::time::Duration;
 
@@ -18,14 +18,14 @@ use crate::{Engine, FeedCursor, FeedPage, FeedRequest, Result};
 
 /// The note with the registrations of a tenant.
 const LIST: &str = "webhooks";
-/// The most webhooks of one tenant.
-const MOST: usize = 100;
-/// The shortest and the longest secret, in bytes.
-const SECRET: std::ops::RangeInclusive<usize> = 16..=256;
+/// Maximum number of webhooks of one tenant.
+const MAX_WEBHOOKS: usize = 100;
+/// Minimum and maximum length of a secret, in bytes.
+const SECRET_BYTES: std::ops::RangeInclusive<usize> = 16..=256;
 /// How long one change of the list may take.
 const CHANGE: Duration = Duration::from_secs(10);
-/// How often and after what pause a change waits for another one.
-const TRIES: usize = 50;
+/// Number of attempts to lock the list, and the pause between two of them.
+const MAX_LOCK_ATTEMPTS: usize = 50;
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// A webhook to be registered. Empty lists match everything that its creator may see.
@@ -64,14 +64,14 @@ pub struct Webhook {
     pub credential: Option<String>,
     /// When it was created.
     pub created_at: Timestamp,
-    /// The place in the ledger from which on it is told.
+    /// The position in the ledger from which events are delivered.
     pub begin: FeedCursor,
 }
 
-/// How far a webhook was told.
+/// The delivery state of a webhook.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct WebhookState {
-    /// The place after the last delivery that succeeded; none: the beginning.
+    /// The position after the last successful delivery. Absent before the first.
     pub cursor: Option<FeedCursor>,
     /// When a delivery last succeeded.
     pub last_delivered_at: Option<Timestamp>,
@@ -111,10 +111,10 @@ impl WebhookState {
 }
 
 impl Engine {
-    /// Registers a webhook that is told of what happens from now on. A caller with a token has no key that could be
-    /// looked at again later, and is refused.
+    /// Registers a webhook for events from now on. A caller with a token is refused, because there is no key to check
+    /// again at each delivery.
     pub async fn create_webhook(&self, caller: &Caller, new: NewWebhook) -> Result<Webhook> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         if caller.credential.as_ref().is_some_and(|credential| !credential.starts_with("key:")) {
             return Err(Error::new(ErrorKind::Unauthorized, "a webhook belongs to a key, and this credential is none")
                 .hint("create it with a key of `POST /v1/keys`")
@@ -124,7 +124,7 @@ impl Engine {
             self.kinds.parse(kind)?;
         }
         let secret = new.secret.map_or_else(|| random::<32>().map(|secret| format!("whsec_{secret}")), Ok)?;
-        if !SECRET.contains(&secret.len()) || !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
+        if !SECRET_BYTES.contains(&secret.len()) || !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(Error::invalid("secret", "a secret has 16 to 256 visible ASCII characters")
                 .hint("leave it out, and one is made")
                 .into());
@@ -143,9 +143,9 @@ impl Engine {
         };
         let added = webhook.clone();
         self.change_webhooks(&caller.tenant, move |list| {
-            if list.len() >= MOST {
-                return Err(Error::new(ErrorKind::Conflict, format!("a tenant has at most {MOST} webhooks"))
-                    .hint("remove one that is no longer needed"));
+            if list.len() >= MAX_WEBHOOKS {
+                return Err(Error::new(ErrorKind::Conflict, format!("a tenant has at most {MAX_WEBHOOKS} webhooks"))
+                    .hint("remove one that is not needed any more"));
             }
             list.push(added);
             Ok(())
@@ -176,7 +176,7 @@ impl Engine {
             Ok(())
         })
         .await?;
-        // A note without a value is swept.
+        // A note without a value is removed later.
         self.put_webhook_note(&caller.tenant, state_key(id), serde_json::Value::Null, Some(self.now())).await
     }
 
@@ -194,17 +194,17 @@ impl Engine {
         Ok(webhook)
     }
 
-    /// All webhooks of a tenant, for whoever delivers.
+    /// All webhooks of a tenant, for the delivery loop.
     pub async fn tenant_webhooks(&self, tenant: &Tenant) -> Result<Vec<Webhook>> {
         Ok(self.webhook_note(tenant, LIST.to_owned()).await?.unwrap_or_default())
     }
 
-    /// How far a webhook was told.
+    /// The delivery state of a webhook.
     pub async fn webhook_state(&self, tenant: &Tenant, webhook: &Webhook) -> Result<WebhookState> {
         Ok(self.webhook_note(tenant, state_key(&webhook.id)).await?.unwrap_or_default())
     }
 
-    /// Keeps how far a webhook was told. Only the holder of its lease may call this.
+    /// Stores the delivery state of a webhook. Only the holder of its lease may call this.
     pub async fn keep_webhook_state(&self, tenant: &Tenant, webhook: &Webhook, state: &WebhookState) -> Result<()> {
         let value = serde_json::to_value(state).unwrap_or_default();
         self.put_webhook_note(tenant, state_key(&webhook.id), value, None).await
@@ -215,8 +215,7 @@ impl Engine {
         Ok(self.store.lease(tenant, &state_key(id), holder, self.now(), lease).await?)
     }
 
-    /// What a webhook is to be told next: events that its creator may see now. Fails if the key of its creator no longer
-    /// counts.
+    /// The next events of a webhook that its creator may see now. Fails if the key of its creator was revoked.
     pub async fn webhook_page(
         &self,
         tenant: &Tenant,
@@ -271,7 +270,7 @@ impl Engine {
             if self.store.lease(tenant, LIST, &holder, self.now(), CHANGE).await? {
                 break;
             }
-            if attempt == TRIES {
+            if attempt == MAX_LOCK_ATTEMPTS {
                 return Err(Error::new(ErrorKind::Conflict, "the webhooks are being changed by another request")
                     .hint("try again a little later")
                     .into());
@@ -290,7 +289,7 @@ impl Engine {
     }
 
     async fn webhook_note<T: DeserializeOwned>(&self, tenant: &Tenant, key: String) -> Result<Option<T>> {
-        let notes = self.store.notes(&policy::whole(tenant), &Space::Shared, &[key], self.now()).await?;
+        let notes = self.store.notes(&policy::visible_tenant(tenant), &Space::Shared, &[key], self.now()).await?;
         let Some((_, value)) = notes.into_iter().next().filter(|(_, value)| !value.is_null()) else { return Ok(None) };
         serde_json::from_value(value).map(Some).map_err(|error| {
             tracing::error!(%error, "a webhook cannot be read");
@@ -322,7 +321,7 @@ fn state_key(id: &str) -> String {
 }
 
 fn unknown() -> Error {
-    Error::new(ErrorKind::NotFound, "there is no such webhook").at("id").hint("list the webhooks to see their ids")
+    Error::new(ErrorKind::NotFound, "unknown webhook").at("id").hint("list the webhooks to see their ids")
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! What speaks for a memory, and how loudly?
+//! Clues: the features by which candidates are ranked, with their weights.
 //!
-//! A clue is one observation about a memory and a question, in units of its own that do not depend on what else is weighed.
-//! Evidence is the weighted sum of all clues. Its unit is the nat: a lead of one makes a memory about e times as likely.
+//! The value of a clue depends only on the memory and the query, not on other candidates. Evidence is the weighted
+//! sum of all clues. Its unit is the nat: a lead of one makes a memory about e times as likely.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -39,32 +39,32 @@ macro_rules! clues {
 }
 
 clues! {
-    /// The cosine of the sentence vectors; the question's without the names of those who speak.
+    /// The cosine of the sentence vectors; that of the question is without the names of speakers.
     Meaning = "meaning", 7.0, 12.0;
-    /// How well each token of the question is met, in the memory and, for a turn, around it.
+    /// How well each token of the question is matched in the memory and, for a turn, in the turns around it.
     Tokens = "tokens", 15.5, -9.0;
-    /// The words of the question, by BM25, as a share of what is possible.
+    /// BM25 of the words of the question, as a share of the maximum.
     Words = "words", 1.0;
-    /// The same in the question that the turn answers, as far as it adds to that.
+    /// The same for the question that the turn answers, as far as it adds to that.
     Asked = "asked", 5.0;
-    /// Pairs of words that stand together in both, up to three.
+    /// Pairs of adjacent words that occur in both, up to three.
     Pairs = "pairs", 0.8;
-    /// The question names one of the speakers: 1 for theirs, -1 for the others'.
+    /// The question names a speaker: 1 for turns of that speaker, -1 for those of others.
     Speaker = "speaker", 0.9;
-    /// 1 for what the user said, -1 for what the assistant did; less if the question is about what the assistant said, nothing
-    /// if it wants a summary.
+    /// 1 for turns of the user, -1 for those of the assistant; less if the question is about what the assistant said,
+    /// 0 if it asks for a summary.
     Role = "role", 2.6;
-    /// It is no utterance: a fact, a note.
+    /// It is not a turn but a fact or a note.
     Lasting = "lasting", 2.0;
-    /// The question names a time, and it happened then.
+    /// The question names a time, and the memory happened then.
     Date = "date", 2.8;
-    /// The question asks for a time and it tells one, or, less loudly, for a number.
+    /// The question asks for a time and the memory names one or, with less weight, for a number.
     Tells = "tells", 1.5;
-    /// The turn is a question itself.
+    /// The turn is itself a question.
     Asks = "asks", -0.7;
-    /// It hangs together with what was found: a cause, a next event, the same person.
+    /// It is linked to the hits: a cause, a next event, the same person.
     Graph = "graph", 2.0;
-    /// The question asks for what is new or matters most, and this does.
+    /// The question asks for the newest or the most important, and this is it.
     Foremost = "foremost", 4.0;
 }
 
@@ -73,9 +73,9 @@ pub(crate) const OWN: [Clue; 5] = [Clue::Meaning, Clue::Tokens, Clue::Words, Clu
 
 /// The clues about one memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Clues([f64; Clue::ALL.len()]);
+pub(crate) struct ClueValues([f64; Clue::ALL.len()]);
 
-impl Clues {
+impl ClueValues {
     pub(crate) const NONE: Self = Self([0.0; Clue::ALL.len()]);
 
     pub(crate) fn get(&self, clue: Clue) -> f64 {
@@ -89,10 +89,10 @@ impl Clues {
 
 /// How loudly each clue speaks.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Voices([f64; Clue::ALL.len()]);
+pub(crate) struct WeightTable([f64; Clue::ALL.len()]);
 
-impl Voices {
-    /// The usual weights for a question of so many tokens, or those that are set.
+impl WeightTable {
+    /// The default weights for a query with this number of tokens, overridden by the configured ones.
     pub(crate) fn new(tokens: usize, set: &BTreeMap<Clue, f64>) -> Self {
         let mut weights = [0.0; Clue::ALL.len()];
         for clue in Clue::ALL {
@@ -108,12 +108,12 @@ impl Voices {
     }
 
     /// The weighted sum, in the order of the clues.
-    pub(crate) fn sum(&self, clues: &Clues) -> f64 {
+    pub(crate) fn sum(&self, clues: &ClueValues) -> f64 {
         self.0.iter().zip(clues.0).map(|(weight, value)| weight * value).sum()
     }
 
     /// What the text of the memory itself says.
-    pub(crate) fn own(&self, clues: &Clues) -> f64 {
+    pub(crate) fn own(&self, clues: &ClueValues) -> f64 {
         OWN.iter().map(|clue| self.get(*clue) * clues.get(*clue)).sum()
     }
 }

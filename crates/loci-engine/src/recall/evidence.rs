@@ -1,13 +1,13 @@
-//! What speaks for each memory of the pool?
+//! Computes the clues of each candidate.
 //!
-//! Pure: a question and a pool come in, clues go out. Values are not normalised over the
-//! pool; only the mean length in BM25 and, for texts that no model reads, the rarity of letter runs are taken from it.
+//! Pure: a question and candidates go in, clues come out. Values are not normalised over the candidates; only the
+//! mean length in BM25 and, for texts that no model reads, the rarity of character n-grams are taken from them.
 
-use super::clue::{Clue, Clues};
-use super::late::Matches;
-use super::pool::{Member, Pool};
+use super::candidates::{Candidate, CandidateSet};
+use super::clue::{Clue, ClueValues};
+use super::features::TurnSpeaker;
+use super::late_interaction::TokenMatches;
 use super::question::Question;
-use super::reading::Speaker;
 use super::{when, words};
 
 /// What a neighbour's token counts.
@@ -20,22 +20,22 @@ const FARTHER: f32 = 0.85;
 /// in its session. Each adds only what was not met nearer.
 const AROUND: [f64; 4] = [0.95, 0.85, 0.75, 0.25];
 
-/// What a cosine is expected to be where there is no vector: so much, and so much more if all words are met.
+/// Expected cosine of a memory without a vector: the base, and the addition if all words match.
 const EXPECTED: (f64, f64) = (0.2, 0.4);
 
-/// Of the role's weight, so much is left where a question is about what the assistant said.
+/// Share of the role's weight that is left if the question is about what the assistant said.
 const ADDRESSED: f64 = 0.5;
 
 /// What a number counts beside a time.
 const NUMBER: f64 = 0.4;
 
 /// The clues about every member, in the order of the pool.
-pub(crate) fn gather(question: &Question, pool: &Pool, matches: &Matches) -> Vec<Clues> {
-    let mut clues = vec![Clues::NONE; pool.members.len()];
-    words::weigh(question, pool, &mut clues);
+pub(crate) fn compute_clues(question: &Question, pool: &CandidateSet, matches: &TokenMatches) -> Vec<ClueValues> {
+    let mut clues = vec![ClueValues::NONE; pool.candidates.len()];
+    words::score_words(question, pool, &mut clues);
     tokens(question, pool, matches, &mut clues);
-    for (at, (member, clues)) in pool.members.iter().zip(&mut clues).enumerate() {
-        let cosine = question.cosine(&member.reading);
+    for (at, (member, clues)) in pool.candidates.iter().zip(&mut clues).enumerate() {
+        let cosine = question.cosine(&member.features);
         let met = || mean(question, matches.weights(), member, matches.met(at));
         clues.set(Clue::Meaning, cosine.unwrap_or_else(|| EXPECTED.0 + EXPECTED.1 * met()));
         observe(question, member, clues);
@@ -44,13 +44,13 @@ pub(crate) fn gather(question: &Question, pool: &Pool, matches: &Matches) -> Vec
 }
 
 /// How well the question's tokens are met in the memory, with the question it answers, beside it and in its session.
-fn tokens(question: &Question, pool: &Pool, matches: &Matches, clues: &mut [Clues]) {
+fn tokens(question: &Question, pool: &CandidateSet, matches: &TokenMatches, clues: &mut [ClueValues]) {
     let mut sessions = vec![vec![0.0_f32; question.tokens.len()]; pool.sessions];
-    for (at, member) in pool.members.iter().enumerate() {
+    for (at, member) in pool.candidates.iter().enumerate() {
         raise(&mut sessions[member.session], matches.of(at), 1.0);
     }
     let mut row = Vec::with_capacity(question.tokens.len());
-    for (at, member) in pool.members.iter().enumerate() {
+    for (at, member) in pool.candidates.iter().enumerate() {
         row.clear();
         row.extend_from_slice(matches.of(at));
         let mut met = mean(question, matches.weights(), member, &row);
@@ -65,9 +65,9 @@ fn tokens(question: &Question, pool: &Pool, matches: &Matches, clues: &mut [Clue
                 raise(&mut row, matches.of(asked), 1.0);
                 add(&row, AROUND[0]);
             }
-            pool.beside(at, 1).for_each(|(_, other)| raise(&mut row, matches.of(other), BESIDE));
+            pool.neighbours_of(at, 1).for_each(|(_, other)| raise(&mut row, matches.of(other), BESIDE));
             add(&row, AROUND[1]);
-            for (_, other) in pool.beside(at, 3).filter(|(distance, _)| *distance > 1) {
+            for (_, other) in pool.neighbours_of(at, 3).filter(|(distance, _)| *distance > 1) {
                 raise(&mut row, matches.of(other), FARTHER);
             }
             add(&row, AROUND[2]);
@@ -83,8 +83,8 @@ fn raise(row: &mut [f32], other: &[f32], share: f32) {
 }
 
 /// The weighted mean over the question's tokens.
-fn mean(question: &Question, weights: &[f64], member: &Member, row: &[f32]) -> f64 {
-    let spoken = matches!(member.reading.speaker, Speaker::Named(_));
+fn mean(question: &Question, weights: &[f64], member: &Candidate, row: &[f32]) -> f64 {
+    let spoken = matches!(member.features.speaker, TurnSpeaker::Named(_));
     let (mut sum, mut all) = (0.0, 0.0);
     for ((token, weight), best) in question.tokens.iter().zip(weights).zip(row) {
         // Among speakers names tell nothing, unless the question is nothing but names.
@@ -96,15 +96,15 @@ fn mean(question: &Question, weights: &[f64], member: &Member, row: &[f32]) -> f
 }
 
 /// What can be seen of a memory by itself.
-fn observe(question: &Question, member: &Member, clues: &mut Clues) {
-    let (reading, asks) = (&member.reading, &question.plan.asks);
+fn observe(question: &Question, member: &Candidate, clues: &mut ClueValues) {
+    let (features, asks) = (&member.features, &question.plan.asks);
     let mark = |holds: bool| f64::from(u8::from(holds));
-    if let (Some(asked), Speaker::Named(name)) = (&question.speaker, &reading.speaker) {
+    if let (Some(asked), TurnSpeaker::Named(name)) = (&question.speaker, &features.speaker) {
         clues.set(Clue::Speaker, if **name == **asked { 1.0 } else { -1.0 });
     }
-    let role = match reading.speaker {
-        Speaker::User => 1.0,
-        Speaker::Assistant => -1.0,
+    let role = match features.speaker {
+        TurnSpeaker::User => 1.0,
+        TurnSpeaker::Assistant => -1.0,
         _ => 0.0,
     };
     let share = match (asks.summary, asks.assistant) {
@@ -113,9 +113,9 @@ fn observe(question: &Question, member: &Member, clues: &mut Clues) {
         _ => 1.0,
     };
     clues.set(Clue::Role, role * share);
-    clues.set(Clue::Lasting, mark(reading.lasting));
-    clues.set(Clue::Date, when::fits(&question.spans, reading));
-    let time = mark(asks.time && reading.tells_time());
-    clues.set(Clue::Tells, time.max(NUMBER * mark(asks.count && reading.tells_number())));
-    clues.set(Clue::Asks, mark(reading.asks));
+    clues.set(Clue::Lasting, mark(features.lasting));
+    clues.set(Clue::Date, when::fits(&question.spans, features));
+    let time = mark(asks.time && features.tells_time());
+    clues.set(Clue::Tells, time.max(NUMBER * mark(asks.count && features.tells_number())));
+    clues.set(Clue::Asks, mark(features.asks));
 }

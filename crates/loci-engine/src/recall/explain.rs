@@ -1,14 +1,14 @@
-//! Why is a memory here, and why at this place?
+//! Explanations: why a memory was returned, and why at this rank.
 //!
-//! **Invariant.** The numbers of an explanation add up to the score exactly: [`Explanation::score`]
-//! is what recall ranks by, not a retelling of it.
+//! **Invariant:** the numbers of an explanation add up to the score exactly: [`Explanation::score`] is the value that
+//! recall ranks by.
 
 use loci_types::{MemoryId, Relation};
 use serde::{Deserialize, Serialize};
 
 use super::clue::Clue;
 use crate::config::Weights;
-use crate::recall::score::{self, Terms};
+use crate::recall::score::{self, ScoreTerms};
 
 /// Why a memory was found and ranked as it was:
 ///
@@ -20,44 +20,45 @@ use crate::recall::score::{self, Terms};
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Explanation {
-    /// The lanes that found it; none: it stands beside what they found.
+    /// The lanes that found it. Empty if it is a neighbour of their hits.
     pub lanes: Vec<LaneRank>,
-    /// Its cosine to the question, `max(0, cosine)`; none if the vector lane did not find it.
+    /// Its cosine to the query, `max(0, cosine)`. Absent if the vector lane did not find it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub similarity: Option<f64>,
     /// The part of a long note that was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passage: Option<String>,
-    /// What speaks for it, and how loudly: only what was observed.
+    /// The clues with their weights; only those with a value.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schema(required))]
     pub clues: Vec<ClueWeight>,
-    /// The weighted sum of the clues, with what its kind and those it replaces add.
+    /// The weighted sum of the clues, plus `kind` and `lift`.
     pub evidence: f64,
-    /// What its kind and state add.
+    /// The addition for its kind and state.
     pub kind: f64,
-    /// What is added to stand above an older one that says the same, or in the place of one that it speaks for.
+    /// The addition that ranks it above an older memory with the same statement, or in place of a turn it was learned
+    /// from.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lift: f64,
     /// The evidence of the best candidate.
     pub best: f64,
-    /// How likely the best ones answer at all, 0..1.
+    /// The probability that the best results answer the query at all, 0 to 1.
     pub confidence: f64,
-    /// What a reranker said, 0..1; it takes the place of the evidence.
+    /// The score of the reranker, 0 to 1, which replaces the evidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reranked: Option<f64>,
-    /// What the score is made of.
+    /// The terms of the score.
     #[serde(flatten)]
-    pub terms: Terms,
-    /// Memories that say the same and gave way to this one.
+    pub terms: ScoreTerms,
+    /// Memories with the same statement that this one replaced in the results.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overrides: Vec<MemoryId>,
-    /// Turns that it was learned from and that were found too.
+    /// Turns that it was learned from and that were found as well.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<MemoryId>,
     /// The weights of relevance, recency and utility.
     pub weights: Weights,
-    /// Memories that it hangs together with.
+    /// Memories that are linked to it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<RelatedMemory>,
 }
@@ -67,40 +68,40 @@ pub struct Explanation {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ClueWeight {
-    /// Which.
+    /// The name of the clue.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub clue: Clue,
-    /// What was observed.
+    /// The value of the clue.
     pub value: f64,
-    /// How loudly it speaks.
+    /// The weight of the clue.
     pub weight: f64,
 }
 
-/// A memory's place in one lane.
+/// The rank of a memory in one lane.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct LaneRank {
     /// The lane.
     pub lane: String,
-    /// The place, from 1.
+    /// The rank, from 1.
     pub rank: usize,
     /// The score on the lane's own scale.
     pub score: f64,
 }
 
-/// A memory that hangs together with a hit.
+/// A memory that is linked to a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RelatedMemory {
-    /// Which.
+    /// Its id.
     pub id: MemoryId,
-    /// How.
+    /// The relation.
     pub relation: Relation,
-    /// How strongly, 0..1.
+    /// The strength of the link, 0 to 1.
     pub strength: f64,
-    /// What it says.
+    /// Its text.
     pub content: String,
 }
 

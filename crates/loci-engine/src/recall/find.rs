@@ -1,7 +1,7 @@
-//! What is remembered about this, of that thing, from those days?
+//! Recall restricted to an entity, a time, or both.
 //!
-//! Recall for those who also know whom it is about or when it was. What has a date of its own is judged by it, anything else
-//! by the day on which it was said. Nothing is found here that recall would not find: a thing and a time only narrow.
+//! A memory with an event time is filtered by it, others by the day on which they were said. The restriction only
+//! narrows what recall finds.
 
 use loci_types::{Filter, TimeRange};
 

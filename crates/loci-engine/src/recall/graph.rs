@@ -1,8 +1,7 @@
-//! What hangs together with what was found?
+//! The graph lane: memories linked to the best hits of the other lanes.
 //!
-//! Why asks for causes, when for what came before and after, who and what for everything that
-//! speaks of the same. The walk starts at the best hits of the other lanes, follows the edges that
-//! the intent calls for, and grows weaker with every step.
+//! "Why" follows causal links, "when" temporal ones, "who" and "what" shared entities. The score decreases with every
+//! step.
 
 use std::collections::BTreeMap;
 
@@ -23,10 +22,10 @@ fn step(relation: Relation) -> f64 {
     }
 }
 
-/// The walk starts at so many of the best hits.
+/// Number of best hits at which the walk starts.
 const SEEDS: usize = 8;
 
-/// Names in a question have at most so many words.
+/// Maximum number of words of a name in a query.
 const NAME_WORDS: usize = 4;
 
 impl Engine {

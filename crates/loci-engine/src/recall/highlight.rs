@@ -1,12 +1,12 @@
-//! Which sentences of a memory speak of the question?
+//! Selects the sentences of a memory that match the query.
 
 use std::collections::HashSet;
 
 use crate::Engine;
 use crate::prompt::pack::shorten::split;
 
-/// So many sentences of one memory are shown.
-const SHOWN: usize = 3;
+/// Maximum number of sentences that are highlighted in one memory.
+const MAX_HIGHLIGHTS: usize = 3;
 
 impl Engine {
     /// The sentences of a text that share words with a question, those that share most, in the order of
@@ -22,7 +22,7 @@ impl Engine {
             }
         }
         found.sort_by_key(|(shared, place, _)| (std::cmp::Reverse(*shared), *place));
-        found.truncate(SHOWN);
+        found.truncate(MAX_HIGHLIGHTS);
         found.sort_by_key(|(_, place, _)| *place);
         found.into_iter().map(|(_, _, sentence)| sentence.to_owned()).collect()
     }

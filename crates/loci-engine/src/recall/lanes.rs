@@ -1,7 +1,6 @@
-//! Who is asked, and what do they find?
+//! The lanes: independent searches, each with ids and scores of its own scale.
 //!
-//! Each lane brings ids with a score of its own scale. They are asked at the same time; the graph
-//! lane alone waits, because it starts from what the others found.
+//! They run concurrently; only the graph lane waits, because it starts from the hits of the others.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -19,7 +18,7 @@ use crate::recall::plan::Plan;
 use crate::{Engine, Result};
 
 /// Maximum number of memories without a vector that are added to the pool.
-const WAITING: usize = 64;
+const MAX_UNEMBEDDED: usize = 64;
 
 /// Which lanes are asked, and what decides the order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,19 +87,19 @@ impl From<Rank> for LaneRank {
 }
 
 /// What the lanes found.
-pub(crate) struct Found {
+pub(crate) struct LaneResults {
     pub(crate) strategy: Strategy,
     pub(crate) lanes: Vec<(&'static str, Vec<Hit>)>,
-    /// What the model saw in the question; none: there is no model to ask.
+    /// The embedding of the query. `None` without a model.
     pub(crate) embedding: Option<Embedding>,
-    /// What the model for other languages saw in it; none: it was not asked.
+    /// The vector of the query by the multilingual model. `None` if it was not used.
     pub(crate) in_languages: Option<Vec<f32>>,
     /// Whether the vector lane was wanted and could not be asked.
     lane_missed: bool,
     pub(crate) frequencies: Frequencies,
 }
 
-impl Found {
+impl LaneResults {
     /// The parts that could not be asked.
     pub(crate) fn degraded(&self) -> Vec<String> {
         if self.lane_missed { vec!["vector".to_owned()] } else { Vec::new() }
@@ -132,10 +131,10 @@ impl Engine {
         request: &RecallRequest,
         plan: &mut Plan,
         limit: usize,
-    ) -> Result<Found> {
+    ) -> Result<LaneResults> {
         let retrieval = &self.config.retrieval;
         let wanted = (limit * retrieval.overfetch).max(retrieval.candidates);
-        let mut found = Found {
+        let mut found = LaneResults {
             strategy: request.strategy,
             lanes: Vec::new(),
             embedding: None,
@@ -149,7 +148,7 @@ impl Engine {
                 // What is new or important says nothing of a question, unless it asks for just that; but what has no
                 // vector yet would be found by its words alone.
                 let newest = async |wanted: bool, by: Measure| match wanted {
-                    true => self.store.top_by(visible, filter, by, limit.max(WAITING)).await,
+                    true => self.store.top_by(visible, filter, by, limit.max(MAX_UNEMBEDDED)).await,
                     false => Ok(Vec::new()),
                 };
                 // What the model cannot read it cannot compare: the other one reads whatever it brings.
@@ -165,7 +164,7 @@ impl Engine {
                     newest(plan.asks.important, Measure::Importance),
                 );
                 let vector = vector?;
-                found.lane_missed = !matches!(vector, Near::Found(..));
+                found.lane_missed = !matches!(vector, VectorLane::Hits(..));
                 let (embedding, nearest) = vector.parts();
                 let lexical = lexical?;
                 if let (Some(embedder), Some(embedding)) = (&self.embedder, &embedding) {
@@ -187,11 +186,11 @@ impl Engine {
             }
             Strategy::Semantic => {
                 let vector = self.vector_lane(visible, request, filter, wanted, retrieval.vector_floor).await?;
-                found.lane_missed = !matches!(vector, Near::Found(..));
+                found.lane_missed = !matches!(vector, VectorLane::Hits(..));
                 // Nobody else is asked, so nothing found would be taken for nothing there.
                 match vector {
-                    Near::Away(_, error) => return Err(error.into()),
-                    Near::NoModel if self.embedder.is_some() => {
+                    VectorLane::Unavailable(_, error) => return Err(error.into()),
+                    VectorLane::Disabled if self.embedder.is_some() => {
                         return Err(Error::new(ErrorKind::EmbeddingFailed, "the embedding model failed")
                             .at("strategy")
                             .hint("try again, or ask with the strategy hybrid, which falls back to words")
@@ -257,36 +256,38 @@ impl Engine {
         filter: &Filter,
         wanted: usize,
         floor: f64,
-    ) -> Result<Near> {
-        let Some((vector, embedding)) = self.embed_question(&request.query).await else { return Ok(Near::NoModel) };
+    ) -> Result<VectorLane> {
+        let Some((vector, embedding)) = self.embed_question(&request.query).await else {
+            return Ok(VectorLane::Disabled);
+        };
         let mut hits = match self.store.nearest(visible, &vector, filter, wanted).await {
             Ok(hits) => hits,
-            Err(error @ loci_store::Error::Unavailable { .. }) => return Ok(Near::Away(embedding, error)),
+            Err(error @ loci_store::Error::Unavailable { .. }) => return Ok(VectorLane::Unavailable(embedding, error)),
             Err(error) => return Err(error.into()),
         };
         let threshold = request.threshold.or(self.config.retrieval.threshold).unwrap_or(floor);
         hits.retain(|hit| hit.score >= threshold);
-        Ok(Near::Found(embedding, hits))
+        Ok(VectorLane::Hits(embedding, hits))
     }
 }
 
 /// What came of asking the vector lane.
-pub(crate) enum Near {
-    /// There is no model to ask.
-    NoModel,
+pub(crate) enum VectorLane {
+    /// No model is configured.
+    Disabled,
     /// The index that proposes the nearest cannot be asked now.
-    Away(Embedding, loci_store::Error),
+    Unavailable(Embedding, loci_store::Error),
     /// What the model saw in the question, and who is near.
-    Found(Embedding, Vec<Hit>),
+    Hits(Embedding, Vec<Hit>),
 }
 
-impl Near {
+impl VectorLane {
     /// What there is of an answer.
     fn parts(self) -> (Option<Embedding>, Vec<Hit>) {
         match self {
-            Near::NoModel => (None, Vec::new()),
-            Near::Away(embedding, _) => (Some(embedding), Vec::new()),
-            Near::Found(embedding, hits) => (Some(embedding), hits),
+            VectorLane::Disabled => (None, Vec::new()),
+            VectorLane::Unavailable(embedding, _) => (Some(embedding), Vec::new()),
+            VectorLane::Hits(embedding, hits) => (Some(embedding), hits),
         }
     }
 }

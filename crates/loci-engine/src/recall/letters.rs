@@ -1,18 +1,17 @@
-//! Which words of the question stand in a memory, by their letters?
+//! Matches words of the query with words of a memory by their characters.
 //!
-//! Words that both texts write the same way are met. In a language that Loci has no stemmer for, words change their endings and
-//! grow together, so there a word is met as far as its runs of three and four letters are; of scripts that write no spaces
-//! the single characters and pairs of them.
+//! Equal words match. In a language without a stemmer, words have endings and compounds, so a word matches by the
+//! share of its character trigrams and 4-grams; in scripts without spaces by single characters and bigrams.
 
-use super::lookup::Lookup;
+use super::features::{MemoryFeatures, fold};
 use super::question::Question;
-use super::reading::{Reading, fold};
+use super::small_int_map::SmallIntMap;
 
 /// The words of a question, ready to be looked for.
 pub(crate) struct Letters<'a> {
     question: &'a Question,
-    terms: Lookup,
-    runs: Lookup,
+    terms: SmallIntMap,
+    runs: SmallIntMap,
     /// The places of each token's term and runs.
     of_token: Vec<(usize, Vec<usize>)>,
 }
@@ -26,9 +25,9 @@ pub(crate) struct LetterMatches {
 
 impl<'a> Letters<'a> {
     pub(crate) fn new(question: &'a Question) -> Self {
-        let mut terms = Lookup::for_most(question.tokens.len());
+        let mut terms = SmallIntMap::for_most(question.tokens.len());
         let folded: Vec<String> = question.tokens.iter().map(|token| fold(&token.word)).collect();
-        let mut runs = Lookup::for_most(folded.iter().map(|word| 4 * word.len()).sum());
+        let mut runs = SmallIntMap::for_most(folded.iter().map(|word| 4 * word.len()).sum());
         let of_token = question.tokens.iter().zip(&folded).map(|(token, word)| {
             let mut own: Vec<usize> = Vec::new();
             runs_of(word, |run| own.push(runs.insert(run)));
@@ -39,16 +38,16 @@ impl<'a> Letters<'a> {
     }
 
     /// What of the question stands in a memory.
-    pub(crate) fn standing(&self, reading: &Reading) -> LetterMatches {
+    pub(crate) fn letter_matches(&self, features: &MemoryFeatures) -> LetterMatches {
         let mut terms = vec![false; self.terms.len()];
-        for term in &reading.terms {
+        for term in &features.terms {
             if let Some(place) = self.terms.find(u64::from(*term)) {
                 terms[place] = true;
             }
         }
-        let mut runs = vec![false; if self.question.reads(reading) { 0 } else { self.runs.len() }];
+        let mut runs = vec![false; if self.question.reads(features) { 0 } else { self.runs.len() }];
         if !runs.is_empty() {
-            runs_of(&reading.folded, |run| {
+            runs_of(&features.folded, |run| {
                 if let Some(place) = self.runs.find(run) {
                     runs[place] = true;
                 }
@@ -74,13 +73,13 @@ impl<'a> Letters<'a> {
     }
 
     /// How well each token is met, 0..1.
-    pub(crate) fn meet(&self, standing: &LetterMatches, rarity: &[f32], met: &mut [f32]) {
+    pub(crate) fn meet(&self, letter_matches: &LetterMatches, rarity: &[f32], met: &mut [f32]) {
         for (met, (term, runs)) in met.iter_mut().zip(&self.of_token) {
-            *met = if standing.runs.is_empty() || standing.terms[*term] {
-                f32::from(u8::from(standing.terms[*term]))
+            *met = if letter_matches.runs.is_empty() || letter_matches.terms[*term] {
+                f32::from(u8::from(letter_matches.terms[*term]))
             } else {
                 let all: f32 = runs.iter().map(|run| rarity[*run]).sum();
-                let seen: f32 = runs.iter().filter(|run| standing.runs[**run]).map(|run| rarity[*run]).sum();
+                let seen: f32 = runs.iter().filter(|run| letter_matches.runs[**run]).map(|run| rarity[*run]).sum();
                 if all > 0.0 { seen / all } else { 0.0 }
             };
         }
@@ -109,7 +108,7 @@ fn runs_of(folded: &str, mut take: impl FnMut(u64)) {
     }
 }
 
-/// Whether a character stands for a word or a syllable.
+/// Whether a character represents a word or a syllable.
 fn is_wide(c: char) -> bool {
     matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}')
 }

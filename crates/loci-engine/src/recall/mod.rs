@@ -1,35 +1,35 @@
-//! What matters now?
+//! Recall: finds the memories that matter for a query and ranks them.
 //!
-//! Visible → plan → lanes → the pool around what they found → clues → score → one of each → the
-//! best. No lane gates another: what any of them found is weighed by everything that is known of
-//! it. Every hit can say why it is where it is. What recall returned is counted behind.
+//! Visible → plan → lanes → candidates around their hits → clues → score → duplicates removed → the best. No lane
+//! filters another: every candidate is ranked by everything that is known of it. Every hit explains its rank. Access
+//! counts are written in the background.
 
+pub(crate) mod access_counts;
+mod answerability;
+mod candidates;
 mod clue;
+mod duplicates;
 mod evidence;
 mod explain;
+mod feature_cache;
+mod features;
 pub(crate) mod find;
 mod graph;
 pub(crate) mod highlight;
-mod known;
 mod lanes;
-pub(crate) mod late;
+pub(crate) mod late_interaction;
 mod letters;
-mod lookup;
 mod newest;
 mod parts;
 pub mod plan;
-mod pool;
 mod question;
 mod rank;
 mod readable;
-mod reading;
 mod related;
 mod rerank;
-mod same;
 pub mod score;
 pub(crate) mod search;
-mod shelf;
-pub(crate) mod uses;
+mod small_int_map;
 mod when;
 mod words;
 
@@ -41,83 +41,83 @@ use serde::{Deserialize, Serialize};
 use tracing::Instrument;
 
 pub use self::clue::Clue;
+pub(crate) use self::duplicates::alike;
 pub use self::explain::{ClueWeight, Explanation, LaneRank, RelatedMemory};
-pub(crate) use self::lanes::Near;
+pub(crate) use self::feature_cache::FeatureCache;
 pub use self::lanes::Strategy;
-pub(crate) use self::parts::{Part, pack_parts, parts_of, unpack_parts};
+pub(crate) use self::lanes::VectorLane;
+pub(crate) use self::parts::{NotePart, pack_parts, parts_of, unpack_parts};
 pub(crate) use self::readable::{in_known_script, readable};
-pub(crate) use self::same::alike;
-pub(crate) use self::shelf::Shelf;
 use crate::access::policy::{self, Caller};
 use crate::access::settings;
 use crate::recall::plan::Plan;
-use crate::write::contradict::Newer;
+use crate::write::contradict::NewerStatement;
 use crate::{Engine, Result};
 
 /// Minimum relevance, as a share of the best, at which a hit counts as used.
-const USED: f64 = 0.5;
+const MIN_USED_RELEVANCE: f64 = 0.5;
 /// Maximum number of memories that all pages of a question return together.
-const DEEPEST: usize = 1_000;
+const MAX_RETURNED: usize = 1_000;
 
-/// A question to the memory.
+/// A recall request.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RecallRequest {
-    /// The question.
+    /// The query.
     pub query: String,
-    /// In these layers; none: in all that the identifiers open.
+    /// The layers. Default: all that the identifiers allow.
     pub layers: Option<Vec<Layer>>,
-    /// So many hits; none: the configured number.
+    /// Maximum number of results. Default: as configured.
     pub limit: Option<usize>,
-    /// Cosine below which the vector lane does not count; none: as configured.
+    /// Cosine below which the vector lane does not count. Default: as configured.
     pub threshold: Option<f64>,
-    /// Only those that match; none: what holds now.
+    /// The filter. Default: valid memories.
     pub filter: Option<Filter>,
     /// The time that counts as now. Memories that were added later are not found. Default: the time of the call.
     pub at: Option<Timestamp>,
-    /// Which lanes are asked, and what they are ordered by.
+    /// The lanes that are searched, and what the order depends on.
     pub strategy: Strategy,
-    /// Whether this is not use but a look: nothing is counted.
+    /// Whether the results are not counted as accesses.
     pub uncounted: bool,
-    /// The conversation that is told; what it only repeats is not learned from it again.
+    /// The thread that receives the results; what it only repeats is not learned from it again.
     pub for_thread: Option<String>,
-    /// The memories that earlier pages of the question returned. They are ranked like the others, so that what they
+    /// The memories that earlier pages of the query returned. They are ranked like the others, so that what they
     /// override stays out and the scores are those of the whole list, but they are not returned or counted again.
     pub returned: Vec<MemoryId>,
 }
 
-/// What recall found.
+/// The result of a recall.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Recall {
-    /// The hits, best first.
+    /// The results, best first.
     pub hits: Vec<RecallHit>,
-    /// Parts that could not be asked.
+    /// Parts of the search that failed.
     pub degraded: Vec<String>,
-    /// What the question was taken to be after: `why, when, who, what, general`.
+    /// The intent of the query: `why`, `when`, `who`, `what` or `general`.
     pub intent: String,
-    /// Whether what is known answers it.
+    /// Whether the results answer the query.
     pub answered: Answered,
-    /// How likely the first hits answer it, 0..1.
+    /// The probability that the first results answer the query, 0 to 1.
     pub confidence: f64,
-    /// Whether there are further hits behind the limit.
+    /// Whether there are further results beyond the limit.
     #[serde(default)]
     pub more: bool,
 }
 
-/// Whether what is known answers a question.
+/// Whether the results answer a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Answered {
-    /// Most likely.
+    /// Most likely they do.
     Yes,
-    /// What was found is about it, and may not answer it.
+    /// They are about the query, and may not answer it.
     Unsure,
-    /// Nothing that is known is about it.
+    /// No memory is about the query.
     No,
 }
 
-/// One memory that recall found.
+/// One result of a recall.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
@@ -126,20 +126,20 @@ pub struct RecallHit {
     pub memory: Memory,
     /// Its score.
     pub score: f64,
-    /// What was said later and may contradict it.
+    /// The later statement that may contradict it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub newer: Option<Newer>,
-    /// Why it is here.
+    pub newer: Option<NewerStatement>,
+    /// Why it was returned, and why at this rank.
     pub explain: Explanation,
 }
 
 impl RecallHit {
-    /// The memory as it is shown, with what was said later and may contradict it.
+    /// The rendered memory, with the later statement that may contradict it.
     pub fn text(&self) -> String {
         crate::prompt::render::shown(&self.memory, self.newer.as_ref())
     }
 
-    /// The hit on one line, under the label that people know it by: `[tasks] Ship by September`.
+    /// The result on one line, after its category or kind: `[tasks] Ship by September`.
     pub fn bullet(&self) -> String {
         let label = self.memory.category.as_deref().unwrap_or_else(|| self.memory.kind.name());
         let said = self.text();
@@ -152,10 +152,10 @@ impl Engine {
     /// Finds what matters to a question. It waits for files on the thread that polls it, which a runtime of several threads
     /// makes up for; within a `LocalSet` on such a runtime tokio does not allow that, and it must not be called there.
     pub async fn recall(&self, caller: &Caller, request: RecallRequest) -> Result<Recall> {
-        loci_store::with_inline_reads(self.recall_standing(caller, request)).await
+        loci_store::with_inline_reads(self.recall_inline(caller, request)).await
     }
 
-    async fn recall_standing(&self, caller: &Caller, mut request: RecallRequest) -> Result<Recall> {
+    async fn recall_inline(&self, caller: &Caller, mut request: RecallRequest) -> Result<Recall> {
         crate::access::bounds::some_layers(request.layers.as_deref())?;
         let settings = self.settings_of(caller).await?;
         let membership = self.membership(caller).await?;
@@ -184,17 +184,17 @@ impl Engine {
         }
         let (answered, confidence) = match hits.is_empty() {
             true => (Answered::No, 0.0),
-            false => (known::answered(confidence), confidence),
+            false => (answerability::answered(confidence), confidence),
         };
         // What nothing is about has no answer, unless whatever there is was asked for.
         if answered == Answered::No && !all {
             hits.clear();
         }
         hits.retain(|hit| !returned.contains(&hit.memory.id));
-        let more = hits.len() > limit && depth < DEEPEST;
+        let more = hits.len() > limit && depth < MAX_RETURNED;
         hits.truncate(limit);
-        self.tell_related(&visible, ranking.edges, &mut hits).await?;
-        self.tell_newer(&visible, &mut hits).await?;
+        self.attach_related(&visible, ranking.edges, &mut hits).await?;
+        self.attach_newer(&visible, &mut hits).await?;
         if !request.uncounted {
             self.record_returned(caller, request.for_thread.as_deref(), &hits).await;
             if request.strategy == Strategy::Hybrid && answered == Answered::Yes {
@@ -231,8 +231,8 @@ impl Engine {
             )
             .into());
         }
-        if request.returned.len() >= DEEPEST {
-            let message = format!("the pages of a question return {DEEPEST} memories at most");
+        if request.returned.len() >= MAX_RETURNED {
+            let message = format!("the pages of a question return {MAX_RETURNED} memories at most");
             return Err(Error::invalid("cursor", message).hint("ask a narrower question, or give a filter").into());
         }
         let now = request.at.unwrap_or_else(|| self.now());
@@ -245,27 +245,28 @@ impl Engine {
         Ok((filter, limit, now))
     }
 
-    /// Writes down what a conversation was told, so that it is not learned from its echo.
+    /// Records what was returned to a thread, so that it is not learned again from its repetition.
     pub(crate) async fn record_returned(&self, caller: &Caller, thread: Option<&str>, hits: &[RecallHit]) {
         let Some(thread) = thread else { return };
-        let told = hits.iter().map(|hit| hit.memory.id).collect();
-        if let Err(error) = self.note_returned(caller, thread, told).await {
-            tracing::warn!(%error, "what the conversation was told was not noted");
+        let returned = hits.iter().map(|hit| hit.memory.id).collect();
+        if let Err(error) = self.note_returned(caller, thread, returned).await {
+            tracing::warn!(%error, "what was returned to the thread was not recorded");
         }
     }
 
-    /// Counts those hits as used that most likely answer the question, without making anyone wait. What only stands beside
-    /// them would otherwise grow popular by standing there.
+    /// Counts those hits as used that most likely answer the question, in the background. Neighbours of an answer
+    /// would otherwise gain utility without being used.
     pub async fn count_used(&self, caller: &Caller, hits: &[RecallHit]) {
         let mut by_space: BTreeMap<_, Vec<MemoryId>> = BTreeMap::new();
-        for hit in hits.iter().filter(|hit| hit.explain.terms.relevance >= USED * hit.explain.confidence) {
+        for hit in hits.iter().filter(|hit| hit.explain.terms.relevance >= MIN_USED_RELEVANCE * hit.explain.confidence)
+        {
             if let Ok(scope) = hit.memory.scope() {
                 by_space.entry(scope.space()).or_default().push(hit.memory.id);
             }
         }
         for (space, ids) in by_space {
             let change = self.change(caller, "context", "recalled", Action::Bookkeeping(Bookkeeping::Touch { ids }));
-            self.touch_behind(caller.tenant.clone(), space, change).await;
+            self.record_access_in_background(caller.tenant.clone(), space, change).await;
         }
     }
 }

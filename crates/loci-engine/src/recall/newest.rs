@@ -1,13 +1,13 @@
-//! Which of those about the same is the newest?
+//! Ranks the newest of several memories about the same above the older ones.
 //!
-//! Where two memories answer a question as well and say the same of it, the later one holds. No weight of recency does that
-//! without drowning older answers to other questions, so it is decided between two at a time: the later one is lifted just
-//! above the earlier. What was said in passing replaces nothing; what is kept replaces what was said.
+//! If two memories match a query equally and state the same, the later one is preferred. A weight of recency would
+//! also push down older answers to other questions, so pairs are compared: the later one is raised just above the
+//! earlier. A turn replaces nothing; a stored statement replaces turns.
 
 use loci_types::{Edge, MemoryId, Relation};
 
-use super::rank::{Candidate, ScoredPool};
-use super::reading::Reading;
+use super::features::MemoryFeatures;
+use super::rank::{RankedCandidate, ScoredCandidates};
 use crate::learn::language::word::words;
 use crate::learn::language::{form, language_of};
 
@@ -40,15 +40,15 @@ const ALIKE_WITH_WORDS: f64 = 0.35;
 const SHARED_WORDS: u32 = 2;
 
 /// Lifts later memories above earlier ones that say the same of the question.
-pub(crate) fn lift(scored: &ScoredPool, edges: &[Edge], candidates: &mut [Candidate]) {
+pub(crate) fn prefer_newer(scored: &ScoredCandidates, edges: &[Edge], candidates: &mut [RankedCandidate]) {
     let among = candidates.len().min(AMONG);
     let held: Vec<u128> = candidates[..among].iter().map(|one| held(scored, one)).collect();
-    let reading = |one: &Candidate| scored.pool.members[one.at].reading.clone();
+    let features = |one: &RankedCandidate| scored.pool.candidates[one.at].features.clone();
     let mut by_age: Vec<usize> = (0..among).collect();
-    by_age.sort_by_key(|at| reading(&candidates[*at]).said_at);
+    by_age.sort_by_key(|at| features(&candidates[*at]).said_at);
     for &old in &by_age {
         for new in 0..among {
-            let (before, after) = (reading(&candidates[old]), reading(&candidates[new]));
+            let (before, after) = (features(&candidates[old]), features(&candidates[new]));
             if after.said_at <= before.said_at || !after.lasting {
                 continue;
             }
@@ -89,20 +89,20 @@ fn is_linked(edges: &[Edge], new: MemoryId, old: MemoryId) -> bool {
 }
 
 /// Which of the question's terms a memory holds.
-fn held(scored: &ScoredPool, candidate: &Candidate) -> u128 {
-    let terms = &scored.pool.members[candidate.at].reading.terms;
+fn held(scored: &ScoredCandidates, candidate: &RankedCandidate) -> u128 {
+    let terms = &scored.pool.candidates[candidate.at].features.terms;
     let asked = scored.question.terms.iter().enumerate();
     asked.filter(|(_, term)| terms.contains(&term.key)).fold(0, |held, (place, _)| held | 1 << place)
 }
 
-/// Whether a text says that something is no longer as it was.
+/// Whether a text says that something has changed or ended.
 fn tells_of_change(text: &str) -> bool {
     let change = form::CHANGE | form::CORRECTION | form::ENDS | form::SETS;
     words(text, language_of(text)).iter().any(|word| word.is(change))
 }
 
 /// How alike two are by the model that has read both; 0 if none has.
-fn cosine(old: &Reading, new: &Reading) -> f64 {
+fn cosine(old: &MemoryFeatures, new: &MemoryFeatures) -> f64 {
     let (old, new) = match old.readable && new.readable {
         true => (old.vector.as_ref(), new.vector.as_ref()),
         false => (old.in_languages.get(), new.in_languages.get()),
@@ -110,7 +110,7 @@ fn cosine(old: &Reading, new: &Reading) -> f64 {
     old.zip(new).map_or(0.0, |(old, new)| old.cosine_to(new))
 }
 
-fn alike(old: &Reading, new: &Reading, shared: u32) -> bool {
+fn alike(old: &MemoryFeatures, new: &MemoryFeatures, shared: u32) -> bool {
     let cosine = cosine(old, new);
     if !(old.readable && new.readable) {
         return cosine >= ALIKE_IN_LANGUAGES;

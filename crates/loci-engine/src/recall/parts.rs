@@ -1,19 +1,20 @@
-//! Into which parts does a long note fall?
+//! Splits a long note into parts.
 //!
-//! A note is cut at the ends of its sentences. Each part has a vector and token states of its own, kept together in the bytes
-//! that otherwise hold the states of the whole text: those are always a multiple of the size of a state, and parts never are.
+//! A note is split at the ends of its sentences. Each part has its own vector and token states, stored together in
+//! the bytes that otherwise hold the states of the whole text: the length of those is always a multiple of the size
+//! of a state, and that of parts never is.
 
 use std::ops::Range;
 
 use loci_models::projection::PACKED;
 
-use super::reading::Codes;
+use super::features::VectorCodes;
 use crate::prompt::pack::shorten::split;
 
 /// Shorter notes are read whole.
 const LONG: usize = 600;
 
-/// A part has at most so many characters, unless a sentence is longer.
+/// Maximum number of characters of a part, unless a sentence is longer.
 const PART: usize = 400;
 
 /// The first byte of parts, in case they are ever kept otherwise.
@@ -21,16 +22,16 @@ const VERSION: u8 = 1;
 
 /// A part of a note.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub(crate) struct NotePart {
     /// Where it lies in the note, in bytes.
     pub(crate) range: Range<usize>,
-    pub(crate) codes: Codes,
+    pub(crate) codes: VectorCodes,
     pub(crate) states: Vec<u8>,
 }
 
-impl Part {
+impl NotePart {
     pub(crate) fn new(range: Range<usize>, vector: &[f32], states: Vec<u8>) -> Self {
-        Self { range, codes: Codes::new(vector), states }
+        Self { range, codes: VectorCodes::new(vector), states }
     }
 }
 
@@ -52,7 +53,7 @@ pub(crate) fn parts_of(text: &str, note: bool) -> Vec<Range<usize>> {
 }
 
 /// Parts as bytes.
-pub(crate) fn pack_parts(parts: &[Part]) -> Vec<u8> {
+pub(crate) fn pack_parts(parts: &[NotePart]) -> Vec<u8> {
     let mut bytes = vec![VERSION];
     let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes();
     bytes.extend(number(parts.len()));
@@ -72,7 +73,7 @@ pub(crate) fn pack_parts(parts: &[Part]) -> Vec<u8> {
 }
 
 /// The parts that were packed; none if these are the states of a text that was read whole, or are damaged.
-pub(crate) fn unpack_parts(bytes: &[u8]) -> Option<Vec<Part>> {
+pub(crate) fn unpack_parts(bytes: &[u8]) -> Option<Vec<NotePart>> {
     if bytes.len() % PACKED != 1 || bytes.first() != Some(&VERSION) {
         return None;
     }
@@ -90,7 +91,7 @@ pub(crate) fn unpack_parts(bytes: &[u8]) -> Option<Vec<Part>> {
         let scale = f32::from_le_bytes(take(4)?.try_into().ok()?);
         let codes = take(codes)?.iter().map(|byte| i8::from_le_bytes([*byte])).collect();
         let states = take(states)?.to_vec();
-        parts.push(Part { range: start..end, codes: Codes::from_parts(scale, codes), states });
+        parts.push(NotePart { range: start..end, codes: VectorCodes::from_parts(scale, codes), states });
     }
     Some(parts)
 }
@@ -115,13 +116,14 @@ mod tests {
             assert!(text.chars().count() <= PART && text.trim_end().ends_with('.'), "{text}");
         }
         assert!(parts_of(&note, false).is_empty());
-        assert!(parts_of(&"x".repeat(5_000), true).is_empty(), "there is no end to cut at");
+        assert!(parts_of(&"x".repeat(5_000), true).is_empty(), "a text without sentences is not split");
     }
 
     #[test]
     fn parts_are_read_back_and_damage_is_none() {
         let unit = |at: usize| (0..384).map(|n| if n == at { 1.0 } else { 0.0 }).collect::<Vec<f32>>();
-        let parts = [Part::new(0..40, &unit(3), vec![7; 2 * PACKED]), Part::new(41..90, &unit(5), vec![9; PACKED])];
+        let parts =
+            [NotePart::new(0..40, &unit(3), vec![7; 2 * PACKED]), NotePart::new(41..90, &unit(5), vec![9; PACKED])];
         let bytes = pack_parts(&parts);
         let read = unpack_parts(&bytes).unwrap();
         assert_eq!(read.len(), 2);

@@ -1,8 +1,7 @@
-//! What does a question look for?
+//! The query as it is compared with memories.
 //!
-//! Its words with how much each says, its tokens as the model sees them, the times it names and
-//! what it asks for. Names of speakers are marked: in a conversation everyone says them, so they
-//! tell who spoke and not what was said.
+//! It has weighted terms, tokens with their states, the times it names and what it asks for. Names of speakers are
+//! marked: everyone in a conversation says them, so they identify who spoke and not what was said.
 
 use std::collections::HashSet;
 
@@ -12,9 +11,9 @@ use loci_store::Frequencies;
 use loci_store::text::Analyser;
 use loci_types::TimeSpan;
 
-use super::late;
+use super::features::{MemoryFeatures, key};
+use super::late_interaction;
 use super::readable::readable;
-use super::reading::{Reading, key};
 use super::when;
 use crate::recall::plan::Plan;
 
@@ -27,11 +26,11 @@ const MOST_TOKENS: usize = 64;
 pub(crate) struct Question {
     pub(crate) plan: Plan,
     /// Its different terms.
-    pub(crate) terms: Vec<Term>,
+    pub(crate) terms: Vec<QueryTerm>,
     /// Terms that stand together, by their places among the terms.
     pub(crate) pairs: Vec<(u32, u32)>,
     /// Its tokens that say something, when a model has seen it.
-    pub(crate) tokens: Vec<Token>,
+    pub(crate) tokens: Vec<QueryToken>,
     /// Its vector, without the names of those who speak where they are known.
     vector: Option<Vec<f32>>,
     /// Its vector by the model for other languages.
@@ -40,7 +39,7 @@ pub(crate) struct Question {
     pub(crate) readable: bool,
     /// Whether its tokens have states.
     compared: bool,
-    /// The stretches of time that it names, in every year that may be meant.
+    /// The spans of time that it names, in every possible year.
     pub(crate) spans: Vec<TimeSpan>,
     /// The one speaker that it names, in lower case.
     pub(crate) speaker: Option<String>,
@@ -48,7 +47,7 @@ pub(crate) struct Question {
 
 /// A term of the question.
 #[derive(Debug, Clone)]
-pub(crate) struct Term {
+pub(crate) struct QueryTerm {
     pub(crate) text: String,
     pub(crate) key: u32,
     /// How often the question says it.
@@ -65,7 +64,7 @@ pub(crate) struct Term {
 
 /// A token of the question.
 #[derive(Debug, Clone)]
-pub(crate) struct Token {
+pub(crate) struct QueryToken {
     pub(crate) state: State,
     /// How much it says.
     pub(crate) weight: f64,
@@ -77,9 +76,9 @@ pub(crate) struct Token {
 }
 
 impl Question {
-    /// Takes a question apart. What its words weigh is told later, by [`Question::weigh`].
+    /// Analyses a question. The weights of its words are set later, by [`Question::apply_idf`].
     pub(crate) fn new(analyser: &Analyser, plan: Plan) -> Self {
-        let mut terms: Vec<Term> = Vec::new();
+        let mut terms: Vec<QueryTerm> = Vec::new();
         let mut said = analyser.query_terms(&plan.text);
         // Whole documents are pasted for questions.
         said.truncate(MOST_TERMS);
@@ -91,14 +90,14 @@ impl Question {
                 None => {
                     let (text, key) = (term.clone(), key(term));
                     let time = times.contains(term);
-                    terms.push(Term { text, key, count: 1.0, weight: 1.0, name: false, time, unknown: false });
+                    terms.push(QueryTerm { text, key, count: 1.0, weight: 1.0, name: false, time, unknown: false });
                 }
             }
         }
         let pairs = said.windows(2).filter(|pair| pair[0] != pair[1]).map(|pair| (key(&pair[0]), key(&pair[1])));
-        let token = |term: &Term| {
+        let token = |term: &QueryTerm| {
             let (word, term) = (term.text.clone(), term.key);
-            Token { state: [0; DIMENSIONS], weight: 1.0, name: false, word, term }
+            QueryToken { state: [0; DIMENSIONS], weight: 1.0, name: false, word, term }
         };
         Self {
             pairs: pairs.collect(),
@@ -116,17 +115,17 @@ impl Question {
     }
 
     /// Takes in what the model saw.
-    pub(crate) fn see(&mut self, analyser: &Analyser, model: &str, embedding: Embedding) {
+    pub(crate) fn set_embedding(&mut self, analyser: &Analyser, model: &str, embedding: Embedding) {
         self.vector = Some(embedding.vector);
         let Some(projection) = Projection::of(model).filter(|_| self.readable) else { return };
-        let telling = late::telling(&embedding.tokens);
-        let all = if telling.is_empty() { late::all(&embedding.tokens) } else { telling };
+        let telling = late_interaction::content_tokens(&embedding.tokens);
+        let all = if telling.is_empty() { late_interaction::all(&embedding.tokens) } else { telling };
         let token = |(word, token): (String, &loci_models::Token)| {
             let (state, term) =
                 (projection::quantise_query(&projection.apply(&token.state)?), key(&analyser.stem(&word)));
-            Some(Token { state, weight: 1.0, name: false, word, term })
+            Some(QueryToken { state, weight: 1.0, name: false, word, term })
         };
-        let tokens: Vec<Token> = all.into_iter().take(MOST_TOKENS).filter_map(token).collect();
+        let tokens: Vec<QueryToken> = all.into_iter().take(MOST_TOKENS).filter_map(token).collect();
         if !tokens.is_empty() {
             self.tokens = tokens;
             self.compared = true;
@@ -134,34 +133,34 @@ impl Question {
     }
 
     /// Takes in what the model saw without the names.
-    pub(crate) fn see_nameless(&mut self, embedding: Embedding) {
+    pub(crate) fn set_nameless_embedding(&mut self, embedding: Embedding) {
         self.vector = Some(embedding.vector);
     }
 
     /// Whether the model can read both the question and a memory.
-    pub(crate) fn reads(&self, reading: &Reading) -> bool {
-        self.readable && reading.readable
+    pub(crate) fn reads(&self, features: &MemoryFeatures) -> bool {
+        self.readable && features.readable
     }
 
     /// Whether the tokens of the question and of a memory can be compared by their states.
-    pub(crate) fn compares(&self, reading: &Reading) -> bool {
-        self.compared && reading.readable && !reading.states.is_empty()
+    pub(crate) fn compares(&self, features: &MemoryFeatures) -> bool {
+        self.compared && features.readable && !features.states.is_empty()
     }
 
     /// The cosine to a memory; none if one of them has no vector or cannot be read.
-    pub(crate) fn cosine(&self, reading: &Reading) -> Option<f64> {
-        match self.reads(reading) {
-            true => reading.vector.as_ref()?.cosine(self.vector.as_ref()?),
-            false => self.other_cosine(reading),
+    pub(crate) fn cosine(&self, features: &MemoryFeatures) -> Option<f64> {
+        match self.reads(features) {
+            true => features.vector.as_ref()?.cosine(self.vector.as_ref()?),
+            false => self.other_cosine(features),
         }
     }
 
     /// The cosine by the model for other languages.
-    pub(crate) fn other_cosine(&self, reading: &Reading) -> Option<f64> {
-        reading.in_languages.get()?.cosine(self.in_languages.as_ref()?)
+    pub(crate) fn other_cosine(&self, features: &MemoryFeatures) -> Option<f64> {
+        features.in_languages.get()?.cosine(self.in_languages.as_ref()?)
     }
 
-    /// The question without the names of those who speak; none: it names none, or says nothing else.
+    /// The question without the names of speakers. `None` if it names none, or has no other words.
     pub(crate) fn nameless(&self, analyser: &Analyser) -> Option<String> {
         let names: HashSet<u32> = self.terms.iter().filter(|term| term.name).map(|term| term.key).collect();
         if names.is_empty() || names.len() == self.terms.len() {
@@ -176,7 +175,7 @@ impl Question {
     }
 
     /// Weighs its words by how rare they are among what is visible.
-    pub(crate) fn weigh(&mut self, frequencies: &Frequencies) {
+    pub(crate) fn apply_idf(&mut self, frequencies: &Frequencies) {
         let all = frequencies.memories as f64;
         let rarity = |count: u64| (1.0 + (all - count as f64 + 0.5).max(0.0) / (count as f64 + 0.5)).ln();
         for (term, count) in self.terms.iter_mut().zip(&frequencies.of) {
@@ -189,7 +188,7 @@ impl Question {
     }
 
     /// Marks the names of those who speak.
-    pub(crate) fn know_speakers(&mut self, analyser: &Analyser, names: &[&str]) {
+    pub(crate) fn mark_speaker_names(&mut self, analyser: &Analyser, names: &[&str]) {
         let stems = |name: &str| -> Vec<String> { analyser.terms(name) };
         let keys: HashSet<u32> = names.iter().flat_map(|name| stems(name)).map(|stem| key(&stem)).collect();
         for term in &mut self.terms {

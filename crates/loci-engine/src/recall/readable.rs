@@ -1,8 +1,8 @@
-//! Can the model read this text?
+//! Checks whether the embedding model can read a text.
 //!
-//! The model that comes with Loci has read English. In other scripts it sees no words at all, and in other languages of its
-//! own script it sees pieces of words that mean nothing to it. Which language it is does not matter here, only whether it is
-//! English: most of its small words are English ones, or it has none at all and only plain letters.
+//! The model that comes with Loci was trained on English. It does not know words of other scripts, and splits words
+//! of other languages into meaningless pieces. Only whether a text is English matters: most of its function words are
+//! English, or it has none and only ASCII letters.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;

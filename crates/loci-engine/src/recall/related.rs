@@ -1,6 +1,4 @@
-//! What do the hits hang together with?
-//!
-//! Each brings one or two memories that it hangs together with, and what was said later and may contradict it.
+//! Adds related memories to the hits: one or two linked ones, and later ones that may contradict a hit.
 
 use std::collections::HashMap;
 
@@ -9,12 +7,12 @@ use loci_types::{Edge, Memory, MemoryId, Relation, Visible};
 use super::{RecallHit, RelatedMemory};
 use crate::{Engine, Result};
 
-/// So many related memories are told with a hit.
-const TOLD: usize = 2;
+/// Maximum number of related memories that are returned with a hit.
+const MAX_RELATED: usize = 2;
 
 impl Engine {
-    /// Tells of each hit what was said later and may contradict it.
-    pub(crate) async fn tell_newer(&self, visible: &Visible, hits: &mut [RecallHit]) -> Result<()> {
+    /// Adds to each hit the later statement that may contradict it.
+    pub(crate) async fn attach_newer(&self, visible: &Visible, hits: &mut [RecallHit]) -> Result<()> {
         let ids: Vec<MemoryId> = hits.iter().map(|hit| hit.memory.id).collect();
         let mut newer = self.newer_visible(visible, &ids).await?;
         for hit in hits {
@@ -23,8 +21,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Names one or two memories that each hit hangs together with and that are no hits themselves.
-    pub(crate) async fn tell_related(
+    /// Adds to each hit one or two linked memories that are not hits themselves.
+    pub(crate) async fn attach_related(
         &self,
         visible: &Visible,
         mut edges: Vec<Edge>,
@@ -51,7 +49,7 @@ impl Engine {
                 let content = crate::prompt::render::reported(memory).into_owned();
                 Some(RelatedMemory { id: memory.id, relation: edge.relation, strength: edge.strength, content })
             });
-            hit.explain.related = related.take(TOLD).collect();
+            hit.explain.related = related.take(MAX_RELATED).collect();
         }
         Ok(())
     }

@@ -1,14 +1,13 @@
-//! Does someone else read the best once more?
+//! Reranks the best candidates by an external model.
 //!
-//! An outside model may judge the best candidates by reading them. It has a deadline of its own; when it is late or fails, the
-//! order stays as it is and the answer says so.
+//! The reranker has its own deadline; if it is late or fails, the order stays and the response is marked as degraded.
 
-use super::rank::Candidate;
+use super::rank::RankedCandidate;
 use crate::Engine;
 
 impl Engine {
-    /// Lets the reranker judge the candidates. None: there is no one to ask; false: they could not.
-    pub(crate) async fn rerank(&self, query: &str, candidates: &mut [Candidate]) -> Option<bool> {
+    /// Reranks the candidates. `None` without a reranker; false if it failed.
+    pub(crate) async fn rerank(&self, query: &str, candidates: &mut [RankedCandidate]) -> Option<bool> {
         let reranker = self.reranker.as_ref().filter(|_| candidates.len() > 1)?;
         let texts: Vec<String> = candidates.iter().map(|one| one.memory.content.clone()).collect();
         let judged = match reranker.rerank(query, &texts).await {

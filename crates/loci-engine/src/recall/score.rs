@@ -1,8 +1,8 @@
-//! Which of the relevant memories matter most now?
+//! The score of a candidate.
 //!
-//! Pure. The score is the weighted sum of relevance, recency and utility, plus a little for specific layers and strong
-//! relations. All but relevance count as far as a memory is as relevant as the best: among equals the sum holds as it stands.
-//! The terms are kept, so that they add up to it exactly.
+//! Pure. The score is the weighted sum of relevance, recency and utility, plus a bonus for specific layers and strong
+//! relations. All but relevance are scaled by how close the relevance is to the best. The terms are kept and add up
+//! to the score exactly.
 
 use jiff::Timestamp;
 use loci_types::{KindSpec, Layer};
@@ -28,7 +28,7 @@ pub fn utility(importance: f64, access_count: u64) -> f64 {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Terms {
+pub struct ScoreTerms {
     /// Relevance to the question, 0..1.
     pub relevance: f64,
     /// How close it is to the most relevant, 0..1: so far recency, utility, layer and relation count. Among equals they
@@ -44,13 +44,13 @@ pub struct Terms {
     pub relation: f64,
 }
 
-/// Evidence is lost at this rate: so many nats less make a memory a third as relevant.
+/// Scale of the loss of relevance: with this many nats less evidence a memory is a third as relevant.
 const RELEVANCE: f64 = 3.0;
 
 /// The width of closeness in nats where recency and utility weigh as much as relevance.
 const CLOSENESS: f64 = 0.4;
 
-/// How relevant a memory is that has so much less evidence than the best.
+/// The relevance of a memory, by how much less evidence it has than the best.
 pub fn relevance(behind: f64) -> f64 {
     (-behind / RELEVANCE).exp()
 }
@@ -67,7 +67,7 @@ pub fn closeness(relevance: f64, best: f64, weights: &Weights) -> f64 {
     (relevance / best).powf(RELEVANCE / width)
 }
 
-impl Terms {
+impl ScoreTerms {
     /// The score, 0..1: the weighted sum, and of what is left to one the share that layer and relation add.
     pub fn score(&self, weights: &Weights) -> f64 {
         let among_equals = weights.recency * self.recency + weights.utility * self.utility;
@@ -98,11 +98,12 @@ mod tests {
     #[test]
     fn terms_add_up() {
         let mut terms =
-            Terms { relevance: 0.8, closeness: 1.0, recency: 0.5, utility: 0.25, layer: 0.02, relation: 0.01 };
+            ScoreTerms { relevance: 0.8, closeness: 1.0, recency: 0.5, utility: 0.25, layer: 0.02, relation: 0.01 };
         assert!((terms.score(&Weights::default()) - (0.6 + 0.4 * 0.03)).abs() < 1e-12);
         terms.closeness = 0.0;
         assert!((terms.score(&Weights::default()) - 0.4).abs() < 1e-12);
-        let most = Terms { relevance: 1.0, closeness: 1.0, recency: 1.0, utility: 1.0, layer: 0.05, relation: 0.05 };
+        let most =
+            ScoreTerms { relevance: 1.0, closeness: 1.0, recency: 1.0, utility: 1.0, layer: 0.05, relation: 0.05 };
         assert!((most.score(&Weights::default()) - 1.0).abs() < 1e-12);
     }
 

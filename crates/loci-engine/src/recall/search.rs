@@ -1,7 +1,7 @@
-//! Which memories are like this, layer by layer?
+//! Search by similarity, layer by layer, as memory providers offer it.
 //!
-//! The plain search by similarity that memory providers offer: so many per layer, above a
-//! threshold, layers merged by precedence. Without a model the words decide, and it says so.
+//! Each layer gives a number of results above a threshold, and layers are merged by precedence. Without an embedding
+//! model it searches by words, and the response says so.
 
 use std::collections::HashMap;
 
@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use crate::access::policy::Caller;
 use crate::access::settings;
-use crate::recall::score::Terms;
-use crate::recall::{Near, alike};
+use crate::recall::score::ScoreTerms;
+use crate::recall::{VectorLane, alike};
 use crate::{Engine, RecallHit, RecallRequest, Result};
 
 /// The same question as recall's; `limit` counts per layer.
@@ -70,8 +70,8 @@ impl Engine {
         for layer in &layers {
             let here = self.visible(caller, Some(&[*layer])).await?;
             let hits = match self.vector_lane(&here, &request, &filter, wanted, floor).await? {
-                Near::Found(_, hits) => hits,
-                Near::NoModel | Near::Away(..) => {
+                VectorLane::Hits(_, hits) => hits,
+                VectorLane::Disabled | VectorLane::Unavailable(..) => {
                     degraded = vec!["vector".to_owned()];
                     let mut hits = self.store.lexical(&here, &request.query, &filter, wanted).await?;
                     let best = hits.first().map_or(1.0, |hit| hit.score.max(f64::MIN_POSITIVE));
@@ -142,7 +142,7 @@ pub(crate) fn plain(score: f64, memory: Memory) -> RecallHit {
         explain: crate::Explanation {
             similarity: Some(score),
             confidence: 1.0,
-            terms: Terms { relevance: score, ..Terms::default() },
+            terms: ScoreTerms { relevance: score, ..ScoreTerms::default() },
             ..crate::Explanation::default()
         },
     }

@@ -1,21 +1,21 @@
-//! Did it happen when the question says?
+//! Compares the time of a memory with the times that the query names.
 //!
-//! Pure. People speak of things afterwards, so the time right after counts a little too. A month or
-//! a day without a year may be of any year: "in May" asked in June of another year still means a May.
+//! Pure. People speak of events afterwards, so the time right after a span counts a little. A month or a day without
+//! a year matches every year: "in May", asked in June of another year, still means a May.
 
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 use loci_types::{Grain, TimeSpan};
 
-use super::reading::Reading;
+use super::features::MemoryFeatures;
 use crate::recall::plan::Plan;
 use crate::recall::plan::time::words::month;
 use crate::recall::plan::time::{OPEN_FUTURE, OPEN_PAST, TimePhrase};
 
-/// More times than this in one question are not looked at.
-const MOST: usize = 8;
+/// Maximum number of time expressions of a query that are evaluated.
+const MAX_TIMES: usize = 8;
 
-/// Years around the one that is meant.
+/// Number of years before and after the named one.
 const YEARS: i32 = 40;
 
 /// What the day counts on which a memory was said, if nobody said when it happened.
@@ -24,7 +24,7 @@ const SAID: f64 = 0.5;
 /// The stretches that a question names.
 pub(crate) fn spans(plan: &Plan) -> Vec<TimeSpan> {
     let mut spans: Vec<TimeSpan> = Vec::new();
-    for time in plan.times.iter().take(MOST) {
+    for time in plan.times.iter().take(MAX_TIMES) {
         let years = if any_year(plan, time) { -YEARS..=YEARS } else { 0..=0 };
         spans.extend(years.filter_map(|years| shifted(&time.span, years)));
     }
@@ -34,11 +34,11 @@ pub(crate) fn spans(plan: &Plan) -> Vec<TimeSpan> {
 }
 
 /// How well a memory fits the best of the stretches, 0..1.
-pub(crate) fn fits(spans: &[TimeSpan], reading: &Reading) -> f64 {
+pub(crate) fn fits(spans: &[TimeSpan], features: &MemoryFeatures) -> f64 {
     let best = |at: Timestamp| spans.iter().map(|span| nearness(span, at)).fold(0.0, f64::max);
-    match reading.event_time {
+    match features.event_time {
         Some(event) => best(event),
-        None => SAID * best(reading.said_at),
+        None => SAID * best(features.said_at),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Which agents have a memory of their own?
+//! Agents: creation, listing and removal.
 
 use loci_store::{Agent, CatalogueChange};
 use loci_types::{Error, ErrorKind};
@@ -10,7 +10,7 @@ use crate::{Engine, Result};
 impl Engine {
     /// Registers an agent, or gives a known one its settings; true if it is new.
     pub async fn create_agent(&self, caller: &Caller, agent_id: &str, settings: Value) -> Result<bool> {
-        policy::operator(caller, "looks after agents")?;
+        policy::require_operator(caller, "looks after agents")?;
         if !settings.is_object() {
             return Err(Error::invalid("settings", "an agent's settings must be a JSON object").into());
         }
@@ -21,13 +21,13 @@ impl Engine {
 
     /// The agents there are.
     pub async fn agents(&self, caller: &Caller) -> Result<Vec<Agent>> {
-        policy::operator(caller, "looks after agents")?;
+        policy::require_operator(caller, "looks after agents")?;
         Ok(self.store.agents(&caller.tenant, None).await?)
     }
 
     /// Reads an agent.
     pub async fn agent(&self, caller: &Caller, agent_id: &str) -> Result<Agent> {
-        policy::operator(caller, "looks after agents")?;
+        policy::require_operator(caller, "looks after agents")?;
         loci_types::slug("agentId", agent_id)?;
         let found = self.store.agents(&caller.tenant, Some(agent_id)).await?.pop();
         Ok(found.ok_or_else(|| unknown(agent_id))?)
@@ -35,7 +35,7 @@ impl Engine {
 
     /// Removes an agent with everything that it knows.
     pub async fn drop_agent(&self, caller: &Caller, agent_id: &str) -> Result<()> {
-        policy::operator(caller, "looks after agents")?;
+        policy::require_operator(caller, "looks after agents")?;
         if self.store.change_catalogue(&caller.tenant, CatalogueChange::DropAgent(agent_id.to_owned())).await? > 0 {
             return Ok(());
         }
@@ -44,7 +44,7 @@ impl Engine {
 }
 
 fn unknown(agent_id: &str) -> Error {
-    Error::new(ErrorKind::NotFound, format!("there is no agent `{agent_id}`"))
+    Error::new(ErrorKind::NotFound, format!("unknown agent `{agent_id}`"))
         .at("agentId")
         .hint("`loci agent list` shows them")
 }

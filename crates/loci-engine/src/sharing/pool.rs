@@ -1,8 +1,8 @@
-//! How do agents share what they know?
+//! Pools: memories that agents share.
 //!
-//! In pools, and in no other way. The operator makes them and says who is in; members contribute, ask and
-//! leave. A contribution keeps where it came from; it stays when its contributor goes. Whoever is not a
-//! member is told the same as if there were no such pool.
+//! The operator creates pools and manages their members; members contribute, recall and leave. A contribution keeps
+//! its origin and stays when its contributor leaves. **Invariant:** a caller who is not a member receives the same
+//! error as for a pool that does not exist.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +15,12 @@ use crate::access::bounds;
 use crate::access::policy::{self, Caller};
 use crate::{Engine, NewMemory, Recall, RecallRequest, Result};
 
-/// Where a contribution says of which memory it is a copy: `{space, id}`.
+/// The metadata field of a contribution that names its original: `{space, id}`.
 pub(crate) const CONTRIBUTED_FROM: &str = "contributedFrom";
-/// The most that one call may let join.
+/// Maximum number of agents that one call adds.
 const MEMBERS: usize = 1_000;
 
-/// A pool to be made.
+/// A new pool.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -35,7 +35,7 @@ pub struct NewPool {
     pub agent_ids: Vec<String>,
 }
 
-/// A pool and who is in it.
+/// A pool with its members.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
@@ -43,14 +43,14 @@ pub struct PoolDetails {
     /// The pool.
     #[serde(flatten)]
     pub pool: Pool,
-    /// The agents that are in it, by name.
+    /// The agents that are members, by name.
     pub members: Vec<PoolMember>,
 }
 
 impl Engine {
-    /// Makes a pool with its first members. One that is there is not made again.
+    /// Creates a pool with its first members. An existing one is not created again.
     pub async fn create_pool(&self, caller: &Caller, new: NewPool) -> Result<PoolDetails> {
-        policy::operator(caller, "makes pools")?;
+        policy::require_operator(caller, "makes pools")?;
         let NewPool { pool_id, name, agent_ids: members } = new;
         bounds::between("agentIds", members.len(), 0, MEMBERS)?;
         let name = name.unwrap_or_else(|| pool_id.clone());
@@ -76,7 +76,7 @@ impl Engine {
         Ok(PoolDetails { pool, members })
     }
 
-    /// The pools that the agent which asks is in; all of them for the operator who names no agent.
+    /// The pools of the calling agent; all pools for an operator who names no agent.
     pub async fn pools(&self, caller: &Caller) -> Result<Vec<Pool>> {
         caller.identifiers.validate()?;
         if caller.identifiers.pool_id.is_some() && !caller.pool_implied {
@@ -86,7 +86,7 @@ impl Engine {
             Some(agent) => PoolFilter::of_member(agent),
             None if caller.operator => PoolFilter::default(),
             None => {
-                return Err(Error::new(ErrorKind::MissingIdentifier, "no agent says whose pools are meant")
+                return Err(Error::new(ErrorKind::MissingIdentifier, "agentId is missing")
                     .at("agentId")
                     .hint("give agentId (--agent NAME)")
                     .into());
@@ -95,17 +95,17 @@ impl Engine {
         Ok(self.store.pools(&caller.tenant, &filter).await?.into_iter().map(|record| record.pool).collect())
     }
 
-    /// The pool that the caller names, with its members.
+    /// The named pool, with its members.
     pub async fn pool(&self, caller: &Caller) -> Result<PoolDetails> {
         let slug = self.pool_named(caller).await?;
         let found = self.store.pools(&caller.tenant, &PoolFilter::named(&slug)).await?.pop();
-        let PoolRecord { pool, members } = found.ok_or_else(|| policy::stranger(&slug))?;
+        let PoolRecord { pool, members } = found.ok_or_else(|| policy::not_a_member(&slug))?;
         Ok(PoolDetails { pool, members })
     }
 
-    /// Lets agents into a pool. Returns how many are new.
+    /// Adds agents to a pool. Returns the number of new members.
     pub async fn join_pool(&self, caller: &Caller, slug: &str, agents: &[String]) -> Result<u64> {
-        policy::operator(caller, "lets agents into a pool")?;
+        policy::require_operator(caller, "lets agents into a pool")?;
         bounds::between("agentIds", agents.len(), 1, MEMBERS)?;
         if self.store.pools(&caller.tenant, &PoolFilter::named(slug)).await?.is_empty() {
             return Err(missing(slug).into());
@@ -114,10 +114,10 @@ impl Engine {
         Ok(self.store.change_catalogue(&caller.tenant, join).await?)
     }
 
-    /// Takes an agent out of the pool that the caller names: the operator any, an agent itself. What it
-    /// contributed stays in the pool, and what it has synced stays with the agent.
+    /// Removes an agent from the named pool: the operator may remove any, an agent only itself. Its contributions
+    /// stay in the pool, and its copies stay with the agent.
     pub async fn leave_pool(&self, caller: &Caller, agent: &str) -> Result<()> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let slug = named(caller)?.to_owned();
         if !caller.operator {
             self.pool_named(caller).await?;
@@ -147,24 +147,23 @@ impl Engine {
 
     /// Removes a pool with everything in it.
     pub async fn drop_pool(&self, caller: &Caller, slug: &str) -> Result<()> {
-        policy::operator(caller, "drops pools")?;
+        policy::require_operator(caller, "drops pools")?;
         match self.store.change_catalogue(&caller.tenant, CatalogueChange::DropPool(slug.to_owned())).await? {
             0 => Err(missing(slug).into()),
             _ => Ok(()),
         }
     }
 
-    /// Adds something to the pool that the caller names. It meets what the pool knows already, as anything
-    /// that is remembered does.
+    /// Adds a memory to the named pool. It is reconciled with the memories of the pool.
     pub async fn contribute(&self, caller: &Caller, new: NewMemory) -> Result<Receipt> {
         self.pool_named(caller).await?;
         self.remember(caller, NewMemory { layer: Some(Layer::Pool), ..new }).await
     }
 
-    /// Adds a copy of a memory that the caller sees to the pool it names. The copy says of what it is one;
-    /// when the memory has changed since it was last contributed, the new copy takes the place of the old.
+    /// Adds a copy of a visible memory to the named pool. The copy records its original; if the memory has changed
+    /// since it was last contributed, the new copy replaces the old.
     pub async fn contribute_memory(&self, caller: &Caller, id: MemoryId) -> Result<Receipt> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         self.pool_named(caller).await?;
         let memory = self.one(&self.visible(caller, None).await?, id).await?;
         may_be_shared(&memory)?;
@@ -191,13 +190,13 @@ impl Engine {
         }
     }
 
-    /// Finds what matters to a question in the pool that the caller names, and nowhere else.
+    /// Recalls memories of the named pool only.
     pub async fn query_pool(&self, caller: &Caller, request: RecallRequest) -> Result<Recall> {
         self.pool_named(caller).await?;
         self.recall(caller, RecallRequest { layers: Some(vec![Layer::Pool]), ..request }).await
     }
 
-    /// The pool that the caller names and is in.
+    /// The named pool, if the caller is a member.
     pub(crate) async fn pool_named(&self, caller: &Caller) -> Result<String> {
         let slug = named(caller)?;
         policy::target_in(caller, &self.membership(caller).await?, Some(Layer::Pool))?;
@@ -205,7 +204,7 @@ impl Engine {
     }
 }
 
-/// What is copied of a memory: what it says, not where it lay or how it fared there.
+/// The part of a memory that is copied: its content, not its scope or its scores.
 pub(crate) fn copy_of(memory: &Memory) -> NewMemory {
     NewMemory {
         content: memory.content.clone(),
@@ -243,16 +242,12 @@ fn may_be_shared(memory: &Memory) -> Result<()> {
 
 fn named(caller: &Caller) -> Result<&str, Error> {
     caller.identifiers.pool_id.as_deref().ok_or_else(|| {
-        Error::new(ErrorKind::MissingIdentifier, "no poolId says which pool is meant")
-            .at("poolId")
-            .hint("give poolId (--pool NAME)")
+        Error::new(ErrorKind::MissingIdentifier, "poolId is missing").at("poolId").hint("give poolId (--pool NAME)")
     })
 }
 
 fn missing(slug: &str) -> Error {
-    Error::new(ErrorKind::NotFound, format!("there is no pool `{slug}`"))
-        .at("poolId")
-        .hint("`loci pool list` shows them")
+    Error::new(ErrorKind::NotFound, format!("unknown pool `{slug}`")).at("poolId").hint("`loci pool list` shows them")
 }
 
 fn unchanged(memory: &Memory) -> Receipt {

@@ -1,9 +1,8 @@
-//! How does what a pool knows come to one of its agents?
+//! Copies memories of a pool to the agent's own space.
 //!
-//! As copies in the agent's own space, about the user who is named: an agent's knowledge is always about a
-//! user. A copy says of what it is one, and how that read then, so that a second run brings only what is new
-//! or has changed. What the agent has forgotten on purpose is not brought back, and what it knows itself is
-//! not replaced.
+//! Copies belong to the named user, because an agent's memories are always about a user. A copy records the id and
+//! the hash of its original, so a second run copies only what is new or has changed. Copies that the agent has
+//! forgotten are not copied again, and memories that the agent wrote itself are not replaced.
 
 use std::collections::HashMap;
 
@@ -20,8 +19,8 @@ use crate::{Engine, NewMemory, Result, Update};
 const SYNCED_FROM: &str = "syncedFrom";
 /// The type of its source.
 const SOURCE: &str = "pool";
-/// So many memories are read at once.
-const PAGE: usize = 200;
+/// Number of memories that are read at once.
+const MEMORIES_PER_READ: usize = 200;
 
 /// What a run brought.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -55,7 +54,7 @@ struct Origin {
 }
 
 /// A copy that the agent has, or had.
-struct Copy {
+struct PoolCopy {
     id: MemoryId,
     hash: ContentHash,
     /// Whether it still stands, so that it can change.
@@ -63,21 +62,21 @@ struct Copy {
 }
 
 /// One run.
-struct Run {
+struct SyncRun {
     pool: String,
     /// The agent for itself, without the pool.
     own: Caller,
     scope: Scope,
     /// What the caller sees of the pool.
     seen: Visible,
-    known: HashMap<MemoryId, Copy>,
+    known: HashMap<MemoryId, PoolCopy>,
 }
 
 impl Engine {
-    /// Brings what the agent does not have yet of the pool that it names into its own space. `progress` hears
-    /// how many were looked at, and how many there are.
+    /// Copies the memories of the named pool that the agent does not have yet to its own space. `progress` receives
+    /// the number of memories that were processed, and the total.
     pub async fn sync_pool(&self, caller: &Caller, mut progress: impl FnMut(u64, u64) + Send) -> Result<PoolSync> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let pool = self.pool_named(caller).await?;
         let Identifiers { agent_id, user_id, .. } = caller.identifiers.clone();
         let identifiers = Identifiers { agent_id, user_id, ..Identifiers::default() };
@@ -85,15 +84,15 @@ impl Engine {
         let own = Caller { identifiers, ..caller.clone() };
         let seen = self.visible(caller, Some(&[Layer::Pool])).await?;
         let known = self.copies(&own, &pool).await?;
-        let run = Run { pool, own, scope, seen, known };
+        let run = SyncRun { pool, own, scope, seen, known };
         let Identifiers { agent_id, user_id, .. } = run.own.identifiers.clone();
         let (agent_id, user_id) = (agent_id.unwrap_or_default(), user_id.unwrap_or_default());
         let mut done = PoolSync { pool_id: run.pool.clone(), agent_id, user_id, ..PoolSync::default() };
         let (filter, mut after, mut looked) = (Filter::at(self.now()), None, 0);
         loop {
-            let listing = self.store.scan(&run.seen, &filter, Page { after, limit: PAGE }).await?;
+            let listing = self.store.scan(&run.seen, &filter, Page { after, limit: MEMORIES_PER_READ }).await?;
             for memory in &listing.memories {
-                match self.bring(&run, memory).await? {
+                match self.copy_memory(&run, memory).await? {
                     Outcome::Created => done.created += 1,
                     Outcome::None => done.unchanged += 1,
                     _ => done.updated += 1,
@@ -109,18 +108,18 @@ impl Engine {
     }
 
     /// The copies from this pool that the agent has or had, by what they are copies of.
-    async fn copies(&self, own: &Caller, pool: &str) -> Result<HashMap<MemoryId, Copy>> {
+    async fn copies(&self, own: &Caller, pool: &str) -> Result<HashMap<MemoryId, PoolCopy>> {
         let visible = self.visible(own, Some(&[Layer::Agent])).await?;
         let filter = Filter { source_types: vec![SOURCE.to_owned()], ..Filter::everything(self.now()) };
-        let (mut known, mut after) = (HashMap::<MemoryId, Copy>::new(), None);
+        let (mut known, mut after) = (HashMap::<MemoryId, PoolCopy>::new(), None);
         loop {
-            let listing = self.store.scan(&visible, &filter, Page { after, limit: PAGE }).await?;
+            let listing = self.store.scan(&visible, &filter, Page { after, limit: MEMORIES_PER_READ }).await?;
             for memory in &listing.memories {
                 let Some(origin) = origin(memory).filter(|origin| origin.pool == pool) else { continue };
                 let holds = memory.state.is_live() && memory.superseded_by_id.is_none();
                 // One that stands counts before one that went.
                 if holds || !known.contains_key(&origin.id) {
-                    known.insert(origin.id, Copy { id: memory.id, hash: origin.hash, holds });
+                    known.insert(origin.id, PoolCopy { id: memory.id, hash: origin.hash, holds });
                 }
             }
             after = listing.next;
@@ -131,11 +130,11 @@ impl Engine {
     }
 
     /// Brings one memory of the pool, if the agent has not had it.
-    async fn bring(&self, run: &Run, memory: &Memory) -> Result<Outcome> {
+    async fn copy_memory(&self, run: &SyncRun, memory: &Memory) -> Result<Outcome> {
         if contributed_by(memory, &run.scope) {
             return Ok(Outcome::None);
         }
-        let metadata = told(run, memory);
+        let metadata = copy_metadata(run, memory);
         if let Some(copy) = run.known.get(&memory.id) {
             if copy.hash == memory.content_hash || !copy.holds {
                 return Ok(Outcome::None);
@@ -153,7 +152,7 @@ impl Engine {
             }),
             // What the agent knows itself is not replaced by what others say.
             as_is: true,
-            // Whoever said it is named, so that it goes when they are erased.
+            // The speaker is recorded, so that the copy is erased with them.
             actor_id: memory.actor_id.clone().or_else(|| memory.identifiers.user_id.clone()),
             ..copy_of(memory)
         };
@@ -169,7 +168,7 @@ impl Engine {
     }
 
     /// The copy of what this memory replaces in the pool, if it still stands.
-    async fn older_copy(&self, run: &Run, memory: &Memory) -> Result<Option<MemoryId>> {
+    async fn older_copy(&self, run: &SyncRun, memory: &Memory) -> Result<Option<MemoryId>> {
         if memory.supersedes_id.is_none() {
             return Ok(None);
         }
@@ -189,7 +188,7 @@ fn origin(memory: &Memory) -> Option<Origin> {
 }
 
 /// What a copy of this memory says of where it comes from.
-fn told(run: &Run, memory: &Memory) -> Map<String, Value> {
+fn copy_metadata(run: &SyncRun, memory: &Memory) -> Map<String, Value> {
     let (pool, agent_id) = (run.pool.clone(), memory.identifiers.agent_id.clone());
     let origin = Origin { pool, id: memory.id, hash: memory.content_hash, agent_id };
     [(SYNCED_FROM.to_owned(), json!(origin))].into_iter().collect()

@@ -1,9 +1,8 @@
-//! How does what is before an agent become what it remembers?
+//! Flushes working memory: stores messages as turns of their conversation.
 //!
-//! Messages go in as turns of their conversation, one after the other, and leave working memory only when their
-//! turn is durable. A message has an id that becomes the reference of its turn: whatever was interrupted may be
-//! done again, and no turn is there twice. One flush at a time takes from a working memory; whoever appends meanwhile
-//! appends behind it, and waits for nobody.
+//! **Invariant:** a message leaves working memory only when its turn is durable. Its id is the reference of the turn,
+//! so a flush can be repeated without adding a turn twice. One flush at a time runs for a working memory; appends
+//! continue meanwhile and do not wait.
 
 use std::sync::Arc;
 
@@ -11,14 +10,14 @@ use jiff::Timestamp;
 use loci_store::tier::WorkingKey;
 use loci_types::Role;
 
-use super::memory::{Message, Slot};
-use super::mirror::Note;
+use super::memory::{WorkingBuffer, WorkingMessage};
+use super::mirror::MirrorEntry;
 use crate::access::policy::Caller;
 use crate::{Engine, Result, Turn};
 
 impl Engine {
     /// Keeps the messages as turns if they have too many tokens; how many went.
-    pub(super) async fn flush_if_over(&self, slot: &Arc<Slot>) -> Result<usize> {
+    pub(super) async fn flush_if_over(&self, slot: &Arc<WorkingBuffer>) -> Result<usize> {
         let most = self.config.working.flush_tokens;
         if !slot.state().may_exceed(most) {
             return Ok(0);
@@ -38,7 +37,7 @@ impl Engine {
 
     /// Keeps all messages as turns now; how many went.
     pub async fn flush_working(&self, caller: &Caller) -> Result<usize> {
-        crate::access::policy::writer(caller)?;
+        crate::access::policy::require_writer(caller)?;
         let place = crate::access::policy::working_key(caller)?;
         if self.working.mirror.is_none() && self.working.find(&place).is_none() {
             return Ok(0);
@@ -67,7 +66,7 @@ impl Engine {
     }
 
     /// Drops the ones used longest ago until `more` bytes fit. What cannot be kept elsewhere stays.
-    pub(super) async fn make_room(&self, slot: &Arc<Slot>, more: usize) {
+    pub(super) async fn make_room(&self, slot: &Arc<WorkingBuffer>, more: usize) {
         self.tidy_working().await;
         let rules = &self.config.working;
         while let Some(victim) = self.working.victim(rules, more, slot) {
@@ -86,7 +85,7 @@ impl Engine {
 
     /// Keeps the messages of a working memory as turns and drops it, unless it was used meanwhile or they could
     /// not be kept. True if it is gone.
-    pub(super) async fn evict(&self, slot: &Arc<Slot>, used: u64) -> bool {
+    pub(super) async fn evict(&self, slot: &Arc<WorkingBuffer>, used: u64) -> bool {
         let _turn = slot.flushing.lock().await;
         if let Err(error) = self.flush_held(slot).await {
             tracing::warn!(%error, agent = slot.place.agent, "working memory stays: it was not kept as turns");
@@ -96,7 +95,7 @@ impl Engine {
     }
 
     /// The caller holds `flushing`: nobody else takes messages away.
-    async fn flush_held(&self, slot: &Slot) -> Result<usize> {
+    async fn flush_held(&self, slot: &WorkingBuffer) -> Result<usize> {
         let (messages, owner) = {
             let state = slot.state();
             (state.memory.messages.clone(), state.owner.clone())
@@ -104,7 +103,7 @@ impl Engine {
         if messages.is_empty() {
             return Ok(0);
         }
-        // Whoever put them in could write; who only read them back may not.
+        // The caller who appended could write; one who only loaded them may not.
         let owner = Caller { role: owner.role.max(Role::Writer), ..owner };
         let erased = self.erased_at(&slot.place).await;
         let (mut done, mut kept, mut failure) = (0, 0, None);
@@ -129,7 +128,7 @@ impl Engine {
             self.working.shrank(before - state.bytes());
         }
         if let Some(mirror) = &self.working.mirror {
-            mirror.remove(&slot.place, gone.iter().cloned().map(Note::Message).collect()).await;
+            mirror.remove(&slot.place, gone.iter().cloned().map(MirrorEntry::Message).collect()).await;
         }
         failure.map_or(Ok(kept), Err)
     }
@@ -154,7 +153,7 @@ pub(super) fn thread(place: &WorkingKey) -> String {
 }
 
 /// A message as a turn: the same message is always the same turn.
-fn turn(place: &WorkingKey, message: &Message) -> Turn {
+fn turn(place: &WorkingKey, message: &WorkingMessage) -> Turn {
     Turn {
         thread_id: message.thread_id.clone().unwrap_or_else(|| thread(place)),
         content: message.content.clone(),

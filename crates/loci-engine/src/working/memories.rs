@@ -1,8 +1,7 @@
-//! Which working memories are in this process, and which goes first?
+//! The working memories of this process, and their eviction.
 //!
-//! Bounded by how many there are, by their bytes, and by how long nobody used one. **Invariant:** one lock finds a
-//! working memory and another guards what is in it; whoever holds both took them in this order, and neither is held
-//! across a wait.
+//! They are bounded by number, bytes and idle time. **Invariant:** one lock guards the map and another guards each
+//! working memory; code that holds both takes them in this order, and neither is held across an await.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
@@ -11,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use jiff::Timestamp;
 use loci_store::tier::{Tier, WorkingKey};
 
-use super::memory::Slot;
+use super::memory::WorkingBuffer;
 use super::mirror::Mirror;
 use crate::Working;
 use crate::access::policy::Caller;
@@ -19,7 +18,7 @@ use crate::access::policy::Caller;
 /// All working memories of this process.
 #[derive(Default)]
 pub(crate) struct WorkingMemories {
-    slots: Mutex<HashMap<WorkingKey, Arc<Slot>>>,
+    slots: Mutex<HashMap<WorkingKey, Arc<WorkingBuffer>>>,
     bytes: AtomicUsize,
     uses: AtomicU64,
     /// When it was last looked for idle ones, in microseconds.
@@ -45,29 +44,29 @@ impl WorkingMemories {
         }
     }
 
-    fn slots(&self) -> MutexGuard<'_, HashMap<WorkingKey, Arc<Slot>>> {
+    fn slots(&self) -> MutexGuard<'_, HashMap<WorkingKey, Arc<WorkingBuffer>>> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The one at this place, if it is here.
-    pub(super) fn find(&self, place: &WorkingKey) -> Option<Arc<Slot>> {
+    pub(super) fn find(&self, place: &WorkingKey) -> Option<Arc<WorkingBuffer>> {
         self.slots().get(place).cloned()
     }
 
     /// The one at this place, new if there is none.
-    pub(super) fn find_or_make(&self, place: &WorkingKey, caller: &Caller, now: Timestamp) -> Arc<Slot> {
+    pub(super) fn find_or_make(&self, place: &WorkingKey, caller: &Caller, now: Timestamp) -> Arc<WorkingBuffer> {
         let mut slots = self.slots();
         if let Some(slot) = slots.get(place) {
             return slot.clone();
         }
-        let slot = Arc::new(Slot::new(place.clone(), caller.clone()));
+        let slot = Arc::new(WorkingBuffer::new(place.clone(), caller.clone()));
         self.touch(&slot, now);
         slots.insert(place.clone(), slot.clone());
         slot
     }
 
     /// Counts a use.
-    pub(super) fn touch(&self, slot: &Slot, now: Timestamp) {
+    pub(super) fn touch(&self, slot: &WorkingBuffer, now: Timestamp) {
         slot.touch(self.uses.fetch_add(1, Ordering::Relaxed), now);
     }
 
@@ -87,7 +86,12 @@ impl WorkingMemories {
     }
 
     /// The one to go so that `more` bytes fit within the bounds: the one used longest ago, but not `except`.
-    pub(super) fn victim(&self, rules: &Working, more: usize, except: &Arc<Slot>) -> Option<Arc<Slot>> {
+    pub(super) fn victim(
+        &self,
+        rules: &Working,
+        more: usize,
+        except: &Arc<WorkingBuffer>,
+    ) -> Option<Arc<WorkingBuffer>> {
         let slots = self.slots();
         let full = self.bytes.load(Ordering::Relaxed) + more > rules.bytes;
         if slots.len() <= rules.agents && !full {
@@ -97,7 +101,7 @@ impl WorkingMemories {
     }
 
     /// Those that nobody used for long, looked for at most once in a tenth of that time.
-    pub(super) fn idle(&self, rules: &Working, now: Timestamp) -> Vec<Arc<Slot>> {
+    pub(super) fn idle(&self, rules: &Working, now: Timestamp) -> Vec<Arc<WorkingBuffer>> {
         let (life, now) = (idle_micros(rules), now.as_microsecond());
         let swept = self.swept.load(Ordering::Relaxed);
         if now - swept < life / 10 && now >= swept {
@@ -108,12 +112,12 @@ impl WorkingMemories {
     }
 
     /// All of them.
-    pub(super) fn all(&self) -> Vec<Arc<Slot>> {
+    pub(super) fn all(&self) -> Vec<Arc<WorkingBuffer>> {
         self.slots().values().cloned().collect()
     }
 
     /// Drops one that has no messages left and was not used since; false if it has to stay.
-    pub(super) fn drop_if(&self, slot: &Arc<Slot>, used: u64) -> bool {
+    pub(super) fn drop_if(&self, slot: &Arc<WorkingBuffer>, used: u64) -> bool {
         let mut slots = self.slots();
         let mut state = slot.state();
         if state.gone || !state.memory.messages.is_empty() || slot.used() != used {

@@ -1,9 +1,7 @@
-//! What does an agent have before it?
+//! One working memory: messages in order, tool results by call, and a scratchpad.
 //!
-//! Messages in their order, the results of tools by the call that asked for them, and a scratchpad. What is
-//! handed out is a snapshot: whoever holds one sees what was there, and nobody waits for them. Tokens are counted when
-//! somebody needs the count, each text once: until then a text has no more tokens than bytes, and that is often
-//! enough to know.
+//! Readers receive snapshots and do not block writers. Tokens are counted on demand, each text once; until then the
+//! number of bytes is the upper bound, which is often enough.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -24,9 +22,9 @@ const OVERHEAD: usize = 256;
 
 /// A text whose tokens are counted when they are asked for.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Count(OnceLock<u64>);
+pub(super) struct TokenCount(OnceLock<u64>);
 
-impl Count {
+impl TokenCount {
     fn of(&self, text: &str) -> u64 {
         *self.0.get_or_init(|| count_tokens(text) as u64)
     }
@@ -39,10 +37,10 @@ impl Count {
 
 /// A message that an agent has before it.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = WorkingMessage))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Message {
-    /// Its id, by which it is told from all others when it is kept as a turn.
+pub struct WorkingMessage {
+    /// Its id, which becomes the reference of its turn.
     pub id: Uuid,
     /// In which role it was said.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,7 +50,7 @@ pub struct Message {
     /// Who said it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actor_id: Option<String>,
-    /// The conversation; none: the session, or the agent.
+    /// The thread. Default: the session, or the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
     /// When it was said.
@@ -67,10 +65,10 @@ pub struct Message {
     #[serde(skip)]
     pub(super) number: i64,
     #[serde(skip)]
-    pub(super) count: Count,
+    pub(super) count: TokenCount,
 }
 
-impl Message {
+impl WorkingMessage {
     /// How many tokens it has.
     pub fn tokens(&self) -> u64 {
         self.count.of(&self.content)
@@ -126,7 +124,7 @@ fn embedding_bytes(embedding: Option<&[f32]>) -> usize {
 #[derive(Debug, Clone, Default)]
 pub struct WorkingMemory {
     /// The messages that were not kept as turns yet, oldest first.
-    pub messages: Vec<Arc<Message>>,
+    pub messages: Vec<Arc<WorkingMessage>>,
     /// The results of tools, by the call.
     pub tool_results: BTreeMap<String, Arc<ToolResult>>,
     /// What the agent has noted for itself.
@@ -145,7 +143,7 @@ impl WorkingMemory {
 }
 
 /// One working memory in this process.
-pub(super) struct Slot {
+pub(super) struct WorkingBuffer {
     pub(super) place: WorkingKey,
     /// Its place in the order of use.
     used: AtomicU64,
@@ -153,28 +151,28 @@ pub(super) struct Slot {
     used_at: AtomicI64,
     /// Done when the tier was asked what it knows.
     pub(super) loaded: tokio::sync::OnceCell<()>,
-    /// Held while messages go to the store, and by whoever else takes some away.
+    /// Locked while messages are flushed or removed.
     pub(super) flushing: tokio::sync::Mutex<()>,
-    state: Mutex<State>,
+    state: Mutex<BufferState>,
 }
 
 /// What is in it.
-pub(super) struct State {
+pub(super) struct BufferState {
     pub(super) memory: Arc<WorkingMemory>,
     /// The vectors of entries that have one, by the entry's number.
     pub(super) vectors: Option<Arrays>,
     /// Who wrote last: in whose name messages are kept as turns.
     pub(super) owner: Caller,
-    /// Whether it was dropped: whoever still holds it looks for the one that took its place.
+    /// Whether it was dropped: a holder must look up its successor.
     pub(super) gone: bool,
     bytes: usize,
     tokens_at_most: u64,
     numbers: i64,
 }
 
-impl Slot {
+impl WorkingBuffer {
     pub(super) fn new(place: WorkingKey, owner: Caller) -> Self {
-        let state = State {
+        let state = BufferState {
             memory: Arc::default(),
             vectors: None,
             owner,
@@ -193,7 +191,7 @@ impl Slot {
         }
     }
 
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, BufferState> {
         // Each step leaves the state whole, so a panic elsewhere has not broken it.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -212,7 +210,7 @@ impl Slot {
     }
 }
 
-impl State {
+impl BufferState {
     /// Bytes it holds, near enough.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
@@ -254,7 +252,7 @@ impl State {
     }
 
     /// Adds a message at the end; how many bytes that took.
-    pub(super) fn push(&mut self, mut message: Message) -> (Arc<Message>, usize) {
+    pub(super) fn push(&mut self, mut message: WorkingMessage) -> (Arc<WorkingMessage>, usize) {
         message.number = self.index(message.embedding.as_ref());
         let (message, before) = (Arc::new(message), self.bytes);
         self.bytes += message.bytes();
@@ -287,11 +285,11 @@ impl State {
     }
 
     /// Takes away messages from the front: those that `gone` says, until the first that it does not.
-    pub(super) fn take_front(&mut self, gone: &[Arc<Message>]) {
+    pub(super) fn take_front(&mut self, gone: &[Arc<WorkingMessage>]) {
         let memory = Arc::make_mut(&mut self.memory);
-        let same = |(held, gone): &(&Arc<Message>, &Arc<Message>)| held.id == gone.id;
+        let same = |(held, gone): &(&Arc<WorkingMessage>, &Arc<WorkingMessage>)| held.id == gone.id;
         let count = memory.messages.iter().zip(gone).take_while(same).count();
-        let taken: Vec<Arc<Message>> = memory.messages.drain(..count).collect();
+        let taken: Vec<Arc<WorkingMessage>> = memory.messages.drain(..count).collect();
         for message in taken {
             self.bytes -= message.bytes();
             self.unindex(message.number);

@@ -1,8 +1,8 @@
-//! How does working memory outlive this process?
+//! Mirrors working memory to a tier, so that it survives a restart.
 //!
-//! Everything that is put into it is told to a tier behind the caller, in the order in which it happened, by one task.
-//! A tier that fails or lags costs what it would have kept, never the caller; what went wrong last is told. Only
-//! what is taken away is waited for: it must not come back.
+//! One task sends every change to the tier in order, in the background. A tier that fails or lags loses its copy, but
+//! never blocks the caller; the last error is reported. Only removals are awaited: removed entries must not come
+//! back.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -14,34 +14,34 @@ use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
-use super::memory::{Message, ToolResult};
+use super::memory::{ToolResult, WorkingMessage};
 
-/// So much may wait to be told.
-const QUEUE: usize = 16_384;
-/// So many entries are told at once.
-const TOGETHER: usize = 256;
+/// Maximum number of commands that wait for the tier.
+const MAX_QUEUED: usize = 16_384;
+/// Maximum number of entries that are sent to the tier at once.
+const MAX_BATCH: usize = 256;
 
 /// The way to the tier.
 pub(super) struct Mirror {
     tier: Arc<dyn Tier>,
-    queue: OnceLock<mpsc::Sender<Step>>,
+    queue: OnceLock<mpsc::Sender<MirrorCommand>>,
     problem: Arc<Mutex<Option<String>>>,
 }
 
 /// Something that was put in.
 #[derive(Clone)]
-pub(super) enum Note {
-    Message(Arc<Message>),
+pub(super) enum MirrorEntry {
+    Message(Arc<WorkingMessage>),
     Tool(Arc<ToolResult>),
     Scratchpad(Arc<str>),
 }
 
-/// What the tier is told.
-enum Step {
-    Add(WorkingKey, Note),
-    Remove(WorkingKey, Vec<Note>),
+/// A command for the task that writes to the tier.
+enum MirrorCommand {
+    Add(WorkingKey, MirrorEntry),
+    Remove(WorkingKey, Vec<MirrorEntry>),
     Clear(WorkingKey, oneshot::Sender<TierResult<()>>),
-    Told(oneshot::Sender<()>),
+    Flush(oneshot::Sender<()>),
 }
 
 impl Mirror {
@@ -63,69 +63,73 @@ impl Mirror {
         *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = Some(problem);
     }
 
-    fn queue(&self) -> &mpsc::Sender<Step> {
+    fn queue(&self) -> &mpsc::Sender<MirrorCommand> {
         self.queue.get_or_init(|| {
-            let (queue, steps) = mpsc::channel(QUEUE);
-            tokio::spawn(tell(self.tier.clone(), self.problem.clone(), steps));
+            let (queue, steps) = mpsc::channel(MAX_QUEUED);
+            tokio::spawn(run_mirror(self.tier.clone(), self.problem.clone(), steps));
             queue
         })
     }
 
-    /// Tells of something new, without waiting.
-    pub(super) fn add(&self, key: &WorkingKey, note: Note) {
-        if self.queue().try_send(Step::Add(key.clone(), note)).is_err() {
+    /// Queues an addition, without waiting.
+    pub(super) fn add(&self, key: &WorkingKey, note: MirrorEntry) {
+        if self.queue().try_send(MirrorCommand::Add(key.clone(), note)).is_err() {
             self.failed(format!("{} lags behind, and some of working memory is not in it", self.tier.name()));
         }
     }
 
-    /// Tells of something that has another in its place, without waiting.
-    pub(super) fn strike(&self, key: &WorkingKey, note: Note) {
-        if self.queue().try_send(Step::Remove(key.clone(), vec![note])).is_err() {
+    /// Queues the removal of a replaced entry, without waiting.
+    pub(super) fn strike(&self, key: &WorkingKey, note: MirrorEntry) {
+        if self.queue().try_send(MirrorCommand::Remove(key.clone(), vec![note])).is_err() {
             self.failed(format!("{} lags behind, and holds something that was replaced", self.tier.name()));
         }
     }
 
-    /// Tells of something that has gone.
-    pub(super) async fn remove(&self, key: &WorkingKey, notes: Vec<Note>) {
+    /// Queues removals.
+    pub(super) async fn remove(&self, key: &WorkingKey, notes: Vec<MirrorEntry>) {
         // The task ends only with this mirror.
-        let _ = self.queue().send(Step::Remove(key.clone(), notes)).await;
+        let _ = self.queue().send(MirrorCommand::Remove(key.clone(), notes)).await;
     }
 
     /// Empties a working memory there, and returns when that is done.
     pub(super) async fn clear(&self, key: &WorkingKey) -> TierResult<()> {
-        let (done, told) = oneshot::channel();
-        if self.queue().send(Step::Clear(key.clone(), done)).await.is_err() {
+        let (done, confirmed) = oneshot::channel();
+        if self.queue().send(MirrorCommand::Clear(key.clone(), done)).await.is_err() {
             return self.tier.clear(key).await;
         }
-        match told.await {
+        match confirmed.await {
             Ok(result) => result,
             Err(_) => self.tier.clear(key).await,
         }
     }
 
-    /// Returns when everything until now was told.
+    /// Returns when all earlier commands were executed.
     pub(super) async fn caught_up(&self) {
         let Some(queue) = self.queue.get() else { return };
-        let (done, told) = oneshot::channel();
-        if queue.send(Step::Told(done)).await.is_ok() {
-            let _ = told.await;
+        let (done, confirmed) = oneshot::channel();
+        if queue.send(MirrorCommand::Flush(done)).await.is_ok() {
+            let _ = confirmed.await;
         }
     }
 }
 
 /// Tells the tier what happened, in order.
-async fn tell(tier: Arc<dyn Tier>, problem: Arc<Mutex<Option<String>>>, mut steps: mpsc::Receiver<Step>) {
-    let told = |result: Result<(), String>| {
+async fn run_mirror(
+    tier: Arc<dyn Tier>,
+    problem: Arc<Mutex<Option<String>>>,
+    mut steps: mpsc::Receiver<MirrorCommand>,
+) {
+    let record_result = |result: Result<(), String>| {
         *problem.lock().unwrap_or_else(PoisonError::into_inner) = result.err();
     };
     let mut next = steps.recv().await;
     while let Some(step) = next.take() {
         match step {
-            Step::Add(key, note) => {
+            MirrorCommand::Add(key, note) => {
                 let mut entries = vec![entry_of(&note)];
-                while entries.len() < TOGETHER {
+                while entries.len() < MAX_BATCH {
                     match steps.try_recv() {
-                        Ok(Step::Add(other, note)) if other == key => entries.push(entry_of(&note)),
+                        Ok(MirrorCommand::Add(other, note)) if other == key => entries.push(entry_of(&note)),
                         Ok(other) => {
                             next = Some(other);
                             break;
@@ -133,14 +137,14 @@ async fn tell(tier: Arc<dyn Tier>, problem: Arc<Mutex<Option<String>>>, mut step
                         Err(_) => break,
                     }
                 }
-                told(tier.append(&key, &entries).await.map(drop).map_err(|error| error.to_string()));
+                record_result(tier.append(&key, &entries).await.map(drop).map_err(|error| error.to_string()));
             }
-            Step::Remove(key, notes) => {
+            MirrorCommand::Remove(key, notes) => {
                 let gone: Vec<WorkingEntry> = notes.iter().map(entry_of).collect();
-                told(tier.remove(&key, &gone).await.map(drop).map_err(|error| error.to_string()));
+                record_result(tier.remove(&key, &gone).await.map(drop).map_err(|error| error.to_string()));
             }
-            Step::Clear(key, done) => drop(done.send(tier.clear(&key).await)),
-            Step::Told(done) => drop(done.send(())),
+            MirrorCommand::Clear(key, done) => drop(done.send(tier.clear(&key).await)),
+            MirrorCommand::Flush(done) => drop(done.send(())),
         }
         if next.is_none() {
             next = steps.recv().await;
@@ -151,7 +155,7 @@ async fn tell(tier: Arc<dyn Tier>, problem: Arc<Mutex<Option<String>>>, mut step
 /// An entry as it is written. The same entry is always written alike: so it is found when it is to go.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Written {
+struct StoredEntry {
     sort: String,
     id: Uuid,
     role: Option<String>,
@@ -165,7 +169,7 @@ struct Written {
     embedding: Option<String>,
 }
 
-impl Default for Written {
+impl Default for StoredEntry {
     fn default() -> Self {
         Self {
             sort: String::new(),
@@ -183,11 +187,11 @@ impl Default for Written {
     }
 }
 
-fn entry_of(note: &Note) -> WorkingEntry {
+fn entry_of(note: &MirrorEntry) -> WorkingEntry {
     let (tokens, written) = match note {
-        Note::Message(message) => (
+        MirrorEntry::Message(message) => (
             message.tokens(),
-            Written {
+            StoredEntry {
                 sort: "message".to_owned(),
                 id: message.id,
                 role: message.role.clone(),
@@ -197,40 +201,40 @@ fn entry_of(note: &Note) -> WorkingEntry {
                 at: message.at,
                 metadata: message.metadata.clone(),
                 embedding: message.embedding.as_deref().map(encoded),
-                ..Written::default()
+                ..StoredEntry::default()
             },
         ),
-        Note::Tool(result) => (
+        MirrorEntry::Tool(result) => (
             0,
-            Written {
+            StoredEntry {
                 sort: "tool".to_owned(),
                 content: result.content.clone(),
                 at: result.at,
                 call_id: result.call_id.clone(),
                 tool: result.tool.clone(),
                 embedding: result.embedding.as_deref().map(encoded),
-                ..Written::default()
+                ..StoredEntry::default()
             },
         ),
-        Note::Scratchpad(text) => {
-            (0, Written { sort: "scratchpad".to_owned(), content: json!(&**text), ..Written::default() })
+        MirrorEntry::Scratchpad(text) => {
+            (0, StoredEntry { sort: "scratchpad".to_owned(), content: json!(&**text), ..StoredEntry::default() })
         }
     };
     WorkingEntry { tokens, value: serde_json::to_value(written).unwrap_or_default() }
 }
 
 /// What was put in, read back. What cannot be read was not written by this version, and is passed over.
-pub(super) enum Known {
-    Message(Box<Message>),
+pub(super) enum RestoredEntry {
+    Message(Box<WorkingMessage>),
     Tool(ToolResult),
     Scratchpad(String),
 }
 
-pub(super) fn known(entry: WorkingEntry) -> Option<Known> {
-    let written: Written = serde_json::from_value(entry.value).ok()?;
+pub(super) fn known(entry: WorkingEntry) -> Option<RestoredEntry> {
+    let written: StoredEntry = serde_json::from_value(entry.value).ok()?;
     let embedding = written.embedding.as_deref().and_then(decoded);
     match written.sort.as_str() {
-        "message" => Some(Known::Message(Box::new(Message {
+        "message" => Some(RestoredEntry::Message(Box::new(WorkingMessage {
             id: written.id,
             role: written.role,
             content: written.content.as_str()?.to_owned(),
@@ -242,7 +246,7 @@ pub(super) fn known(entry: WorkingEntry) -> Option<Known> {
             number: 0,
             count: Default::default(),
         }))),
-        "tool" => Some(Known::Tool(ToolResult {
+        "tool" => Some(RestoredEntry::Tool(ToolResult {
             call_id: written.call_id,
             tool: written.tool,
             content: written.content,
@@ -250,7 +254,7 @@ pub(super) fn known(entry: WorkingEntry) -> Option<Known> {
             embedding,
             number: 0,
         })),
-        "scratchpad" => Some(Known::Scratchpad(written.content.as_str()?.to_owned())),
+        "scratchpad" => Some(RestoredEntry::Scratchpad(written.content.as_str()?.to_owned())),
         _ => None,
     }
 }

@@ -1,8 +1,8 @@
-//! What does an agent have before it, and how does it get there?
+//! Working memory: the current messages, tool results and scratchpad of an agent.
 //!
-//! Working memory belongs to a user, with an agent or none, and perhaps to one session. It lives in this process, is
-//! bounded, and is never the only place of something for long: what goes beyond the bounds is kept as turns of its
-//! conversation, in order, before it is dropped. With a tier it also outlives the process.
+//! It belongs to a user, optionally to an agent and a session. It is in this process and bounded; messages beyond the
+//! bounds are stored as turns of their conversation, in order, before they are dropped. With a tier it survives a
+//! restart.
 
 mod flush;
 mod memories;
@@ -20,17 +20,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub(crate) use self::memories::WorkingMemories;
-pub use self::memory::{Message, ToolResult, WorkingMemory};
-use self::memory::{Slot, State};
-use self::mirror::{Known, Mirror, Note, known};
+use self::memory::{BufferState, WorkingBuffer};
+pub use self::memory::{ToolResult, WorkingMemory, WorkingMessage};
+use self::mirror::{Mirror, MirrorEntry, RestoredEntry, known};
 pub use self::query::{FoundBy, WorkingHit, WorkingQuery};
-pub use self::session::{Entry, EntryHit, NewEntry, PutEntry};
+pub use self::session::{Entry, EntryHit, EntryReceipt, NewEntry};
 use crate::access::bounds;
 use crate::access::policy::{self, Caller};
 use crate::access::redact::Pass;
 use crate::{Engine, Result, Turn, optional_instant};
 
-/// The longest vector of an entry.
+/// Maximum number of dimensions of the vector of an entry.
 const DIMENSIONS: usize = 16_384;
 
 /// A message for working memory. Only the content is required.
@@ -40,50 +40,50 @@ const DIMENSIONS: usize = 16_384;
 pub struct NewMessage {
     /// The text.
     pub content: String,
-    /// In which role: `user`, `assistant`, `tool`, `system`.
+    /// The role: `user`, `assistant`, `tool` or `system`.
     pub role: Option<String>,
-    /// Who said it.
+    /// The person or agent that said it.
     pub actor_id: Option<String>,
-    /// The conversation; none: the session, or the agent.
+    /// The thread. Default: the session, or the agent.
     pub thread_id: Option<String>,
     /// When it was said: an instant, or a day. Default: now.
     #[serde(deserialize_with = "optional_instant")]
     pub created_at: Option<Timestamp>,
-    /// Anything else, by name.
+    /// Further fields, by name.
     pub metadata: Map<String, Value>,
     /// Its vector, if the caller has one.
     pub embedding: Option<Vec<f32>>,
-    /// Whether its vector is made, so that it is found by meaning; the caller waits for the model.
+    /// Whether its vector is computed while the caller waits, so that it is found by similarity.
     pub embed: bool,
 }
 
-/// What a tool answered, for working memory.
+/// A tool result for working memory.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct NewToolResult {
-    /// The call that asked for it; a second answer to the same call takes the place of the first.
+    /// The id of the tool call. A second result of the same call replaces the first.
     pub call_id: String,
-    /// The tool.
+    /// The name of the tool.
     pub tool: Option<String>,
-    /// The answer: text, or any JSON.
+    /// The result: text, or any JSON.
     pub content: Value,
     /// Its vector, if the caller has one.
     pub embedding: Option<Vec<f32>>,
-    /// Whether its vector is made, so that it is found by meaning; the caller waits for the model.
+    /// Whether its vector is computed while the caller waits, so that it is found by similarity.
     pub embed: bool,
 }
 
 /// The result of a write to working memory.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Appended {
-    /// Whether something is new, was replaced, or is as it was.
+pub struct AppendReceipt {
+    /// Whether the entry is new, was replaced, or is unchanged.
     pub event: Outcome,
     /// The message, if one was appended.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<Arc<Message>>,
-    /// The result of a tool, if one was put in.
+    pub message: Option<Arc<WorkingMessage>>,
+    /// The tool result, if one was stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_result: Option<Arc<ToolResult>>,
     /// The scratchpad, if it was set.
@@ -92,7 +92,7 @@ pub struct Appended {
     /// Number of messages in working memory after the write.
     #[serde(rename = "messageCount")]
     pub messages: usize,
-    /// Number of messages that were kept as turns because there were too many tokens.
+    /// Number of messages that were stored as turns because of the token limit.
     #[serde(rename = "flushedCount")]
     pub flushed: usize,
     /// The names of the patterns that were masked.
@@ -103,48 +103,48 @@ pub struct Appended {
     pub degraded: Vec<String>,
 }
 
-impl Appended {
+impl AppendReceipt {
     fn new(event: Outcome, messages: usize, redacted: Vec<String>, degraded: Vec<String>) -> Self {
         let (message, tool_result, scratchpad) = (None, None, None);
         Self { event, message, tool_result, scratchpad, messages, flushed: 0, redacted, degraded }
     }
 }
 
-/// Working memory as it is told.
+/// The content of working memory.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct WorkingView {
-    /// The messages that were not kept as turns yet, oldest first.
-    #[cfg_attr(feature = "schema", schema(value_type = Vec<Message>))]
-    pub messages: Vec<Arc<Message>>,
-    /// The results of tools, by the call.
+    /// The messages that were not stored as turns yet, oldest first.
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<WorkingMessage>))]
+    pub messages: Vec<Arc<WorkingMessage>>,
+    /// The tool results, by call.
     #[cfg_attr(feature = "schema", schema(value_type = Vec<ToolResult>))]
     pub tool_results: Vec<Arc<ToolResult>>,
-    /// What the agent has noted for itself.
+    /// The scratchpad of the agent.
     pub scratchpad: String,
-    /// The tokens of the messages.
+    /// Number of tokens of the messages.
     pub tokens: u64,
-    /// What did not work.
+    /// Parts of working memory that failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub degraded: Vec<String>,
 }
 
-/// What was erased of a user outside the store.
+/// What was erased of a user outside of the store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ErasedTiers {
-    /// Working memories in this process.
+    /// Number of working memories in this process.
     pub working: usize,
-    /// Working memories and sessions in the tier, whoever made them.
+    /// Number of working memories and sessions in the tier, of all processes.
     pub tier: usize,
 }
 
 impl Engine {
-    /// Puts a message at the end. When there are too many tokens, the messages are kept as turns first; if that
-    /// fails they stay, and the answer says so.
-    pub async fn append(&self, caller: &Caller, new: NewMessage) -> Result<Appended> {
-        policy::writer(caller)?;
+    /// Appends a message. Above the token limit, messages are stored as turns first; if that fails they stay, and the
+    /// receipt says so.
+    pub async fn append(&self, caller: &Caller, new: NewMessage) -> Result<AppendReceipt> {
+        policy::require_writer(caller)?;
         let place = policy::working_key(caller)?;
         let (message, redacted) = self.message(&place, new).await?;
         let vector = message.embedding.clone();
@@ -155,7 +155,7 @@ impl Engine {
                 let (message, bytes) = state.push(message.clone());
                 appended = Some(message.clone());
                 if let Some(mirror) = mirror {
-                    mirror.add(&place, Note::Message(message));
+                    mirror.add(&place, MirrorEntry::Message(message));
                 }
                 (bytes, 0)
             })
@@ -170,12 +170,16 @@ impl Engine {
             }
         };
         let messages = slot.state().memory.messages.len();
-        Ok(Appended { message: appended, flushed, ..Appended::new(Outcome::Created, messages, redacted, degraded) })
+        Ok(AppendReceipt {
+            message: appended,
+            flushed,
+            ..AppendReceipt::new(Outcome::Created, messages, redacted, degraded)
+        })
     }
 
-    /// Puts in what a tool answered.
-    pub async fn put_tool_result(&self, caller: &Caller, new: NewToolResult) -> Result<Appended> {
-        policy::writer(caller)?;
+    /// Stores a tool result.
+    pub async fn put_tool_result(&self, caller: &Caller, new: NewToolResult) -> Result<AppendReceipt> {
+        policy::require_writer(caller)?;
         let place = policy::working_key(caller)?;
         let (result, redacted) = self.tool_result(new).await?;
         let (cost, vector) = (result.text().len(), result.embedding.clone());
@@ -187,22 +191,25 @@ impl Engine {
                 event = if old.is_some() { Outcome::Updated } else { Outcome::Created };
                 written = Some(result.clone());
                 if let Some(mirror) = mirror {
-                    mirror.add(&place, Note::Tool(result));
+                    mirror.add(&place, MirrorEntry::Tool(result));
                 }
                 // What it took the place of is struck out behind; until then the later one counts.
                 if let (Some(mirror), Some(old)) = (mirror, old) {
-                    mirror.strike(&place, Note::Tool(old));
+                    mirror.strike(&place, MirrorEntry::Tool(old));
                 }
                 grown(before, state.bytes())
             })
             .await?;
         let messages = slot.state().memory.messages.len();
-        Ok(Appended { tool_result: written, ..Appended::new(event, messages, redacted, self.working_degraded()) })
+        Ok(AppendReceipt {
+            tool_result: written,
+            ..AppendReceipt::new(event, messages, redacted, self.working_degraded())
+        })
     }
 
     /// Sets the scratchpad.
-    pub async fn set_scratchpad(&self, caller: &Caller, text: &str) -> Result<Appended> {
-        policy::writer(caller)?;
+    pub async fn set_scratchpad(&self, caller: &Caller, text: &str) -> Result<AppendReceipt> {
+        policy::require_writer(caller)?;
         let place = policy::working_key(caller)?;
         let mut text = text.to_owned();
         bounds::short("scratchpad", Some(&text), SCRATCHPAD)?;
@@ -215,9 +222,9 @@ impl Engine {
                 let (new, old) = state.note(&text);
                 event = if new == old { Outcome::None } else { Outcome::Updated };
                 if let Some(mirror) = mirror {
-                    mirror.add(&place, Note::Scratchpad(new));
+                    mirror.add(&place, MirrorEntry::Scratchpad(new));
                     if !old.is_empty() {
-                        mirror.strike(&place, Note::Scratchpad(old));
+                        mirror.strike(&place, MirrorEntry::Scratchpad(old));
                     }
                 }
                 grown(before, state.bytes())
@@ -225,10 +232,10 @@ impl Engine {
             .await?;
         let messages = slot.state().memory.messages.len();
         let (redacted, degraded) = (pass.found(), self.working_degraded());
-        Ok(Appended { scratchpad: Some(text), ..Appended::new(event, messages, redacted, degraded) })
+        Ok(AppendReceipt { scratchpad: Some(text), ..AppendReceipt::new(event, messages, redacted, degraded) })
     }
 
-    /// What is there, as a snapshot.
+    /// A snapshot of working memory.
     pub async fn working(&self, caller: &Caller) -> Result<Arc<WorkingMemory>> {
         let place = policy::working_key(caller)?;
         if self.working.mirror.is_none() && self.working.find(&place).is_none() {
@@ -242,7 +249,7 @@ impl Engine {
         Ok(memory)
     }
 
-    /// What is there, as it is told to people and machines.
+    /// The content of working memory, for people and clients.
     pub async fn working_view(&self, caller: &Caller) -> Result<WorkingView> {
         let memory = self.working(caller).await?;
         Ok(WorkingView {
@@ -254,9 +261,9 @@ impl Engine {
         })
     }
 
-    /// Empties it, here and in the tier. Messages that were not kept as turns are gone.
+    /// Clears working memory, here and in the tier. Messages that were not stored as turns are lost.
     pub async fn clear_working(&self, caller: &Caller) -> Result<()> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let place = policy::working_key(caller)?;
         if let Some(slot) = self.working.find(&place) {
             // What is on its way to the store arrives first, so that nothing is half there.
@@ -270,14 +277,14 @@ impl Engine {
         Ok(())
     }
 
-    /// Clears everything of a user that lies outside the store: here, and in the tier also what other processes
-    /// made. Those drop what they still hold instead of keeping it. What waits to be written is written first, so
-    /// erase what is in the store after this.
+    /// Clears all data of a user outside of the store: in this process, and in the tier also that of other processes,
+    /// which then drop what they hold. Queued writes are written first, so erase the data in the store after this.
     pub async fn erase_working(&self, caller: &Caller, user: &str) -> Result<ErasedTiers> {
-        policy::of_user(caller, user)?;
+        policy::require_user(caller, user)?;
         let tenant = caller.tenant.name();
         self.write_waiting().await;
-        let theirs = |slot: &Arc<Slot>| (slot.place.tenant.as_str(), slot.place.user.as_str()) == (tenant, user);
+        let theirs =
+            |slot: &Arc<WorkingBuffer>| (slot.place.tenant.as_str(), slot.place.user.as_str()) == (tenant, user);
         for slot in self.working.all().into_iter().filter(theirs) {
             let _turn = slot.flushing.lock().await;
             let mut state = slot.state();
@@ -292,21 +299,21 @@ impl Engine {
         Ok(ErasedTiers { working, tier })
     }
 
-    /// What does not work of it at the moment; nothing is asked for this.
+    /// The last error of the tier, without asking it.
     pub fn working_degraded(&self) -> Vec<String> {
         let problem = self.working.mirror.as_ref().and_then(Mirror::problem);
         problem.map(|problem| format!("tier: {problem}")).into_iter().collect()
     }
 
-    /// Changes the working memory at a place, which is made if there is none. The change tells how many bytes came
-    /// and went.
+    /// Changes the working memory of a key, which is created if absent. The change returns how many bytes were added
+    /// and removed.
     async fn changed(
         &self,
         place: &WorkingKey,
         caller: &Caller,
         (cost, embedding): (usize, Option<&[f32]>),
-        mut change: impl FnMut(&mut State, Option<&Mirror>) -> (usize, usize),
-    ) -> Result<Arc<Slot>> {
+        mut change: impl FnMut(&mut BufferState, Option<&Mirror>) -> (usize, usize),
+    ) -> Result<Arc<WorkingBuffer>> {
         loop {
             let slot = self.slot(place, caller).await;
             self.make_room(&slot, cost).await;
@@ -334,9 +341,9 @@ impl Engine {
         }
     }
 
-    /// The working memory at a place, with what the tier knows of it. One that was idle for too long is kept as turns
-    /// and begins anew.
-    async fn slot(&self, place: &WorkingKey, caller: &Caller) -> Arc<Slot> {
+    /// The working memory of a key, with what the tier holds of it. One that was idle for too long is stored as turns
+    /// and starts empty.
+    async fn slot(&self, place: &WorkingKey, caller: &Caller) -> Arc<WorkingBuffer> {
         loop {
             let now = self.now();
             let slot = self.working.find_or_make(place, caller, now);
@@ -356,8 +363,8 @@ impl Engine {
         }
     }
 
-    /// Reads back what the tier knows.
-    async fn load(&self, slot: &Slot, mirror: &Mirror) {
+    /// Loads the content of the tier.
+    async fn load(&self, slot: &WorkingBuffer, mirror: &Mirror) {
         // What was taken away must not come back because the tier has not heard of it yet.
         mirror.caught_up().await;
         let entries = match mirror.tier().read(&slot.place).await {
@@ -368,16 +375,16 @@ impl Engine {
         let before = state.bytes();
         for entry in entries.into_iter().filter_map(known) {
             match entry {
-                Known::Message(message) => drop(state.push(*message)),
-                Known::Tool(result) => drop(state.put(result)),
-                Known::Scratchpad(text) => drop(state.note(&text)),
+                RestoredEntry::Message(message) => drop(state.push(*message)),
+                RestoredEntry::Tool(result) => drop(state.put(result)),
+                RestoredEntry::Scratchpad(text) => drop(state.note(&text)),
             }
         }
         self.working.grew(state.bytes() - before);
     }
 
-    /// Checks a message and makes the entry of it: it could be taken in as a turn as it is.
-    async fn message(&self, place: &WorkingKey, new: NewMessage) -> Result<(Message, Vec<String>)> {
+    /// Validates a message and makes its entry, so that it can later be stored as a turn.
+    async fn message(&self, place: &WorkingKey, new: NewMessage) -> Result<(WorkingMessage, Vec<String>)> {
         let mut turn = Turn {
             thread_id: new.thread_id.clone().unwrap_or_else(|| flush::thread(place)),
             content: new.content,
@@ -392,7 +399,7 @@ impl Engine {
         self.check_turn(&turn)?;
         let embedding = self.vector_of(&turn.content, new.embedding, new.embed).await?;
         let at = new.created_at.unwrap_or_else(|| self.now());
-        let message = Message {
+        let message = WorkingMessage {
             id: self.new_id(self.now()).0,
             role: turn.role,
             content: turn.content,
@@ -402,7 +409,7 @@ impl Engine {
             metadata: turn.metadata,
             embedding,
             number: 0,
-            count: memory::Count::default(),
+            count: memory::TokenCount::default(),
         };
         Ok((message, pass.found()))
     }
@@ -426,7 +433,7 @@ impl Engine {
         Ok((result, pass.found()))
     }
 
-    /// The vector of an entry: as it was given, or made if that is asked for.
+    /// The vector of an entry: the given one, or a computed one on request.
     async fn vector_of(&self, text: &str, given: Option<Vec<f32>>, make: bool) -> Result<Option<Arc<[f32]>>> {
         let Some(given) = given else {
             let made = if make { self.embed_text(text).await } else { None };
@@ -442,7 +449,7 @@ impl Engine {
     }
 }
 
-/// The longest scratchpad, in characters.
+/// Maximum length of a scratchpad, in characters.
 const SCRATCHPAD: usize = 1 << 20;
 
 fn grown(before: usize, after: usize) -> (usize, usize) {
@@ -454,7 +461,7 @@ fn full() -> Error {
         .hint("clear what is not needed, or raise working.bytes")
 }
 
-/// The tier did not do what only it can do.
+/// The error for a failure of the tier where it is required.
 fn away(error: loci_store::tier::TierError) -> Error {
     Error::new(error.kind(), error.to_string()).hint("ask again when it answers; `/readyz` shows how it is")
 }

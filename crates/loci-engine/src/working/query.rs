@@ -1,30 +1,30 @@
-//! What before the agent is about this?
+//! Searches working memory.
 //!
-//! Entries that have a vector are compared by it: their codes lie side by side and are scanned, which for a thousand
-//! takes some microseconds. Entries without one are found by the words they share with the question. Embedding the
-//! question is the caller's or the model's work, and not counted here.
+//! Entries with a vector are compared by it: their 8-bit codes are contiguous and are scanned, which takes
+//! microseconds for a thousand entries. Entries without one are matched by words. Embedding the query is not
+//! included.
 
 use std::sync::Arc;
 
 use loci_store::vectors::Query;
 use serde::Serialize;
 
-use super::memory::{Message, State, ToolResult};
+use super::memory::{BufferState, ToolResult, WorkingMessage};
 use crate::access::bounds;
 use crate::access::policy::{self, Caller};
 use crate::{Engine, Result};
 
 /// Number of results if the caller does not say how many.
-const LIMIT: usize = 10;
+const DEFAULT_RESULTS: usize = 10;
 /// Maximum number of results in one answer: a page, and one more that shows that another page follows.
-const LISTED: usize = 1_001;
+const MAX_RESULTS: usize = 1_001;
 
-/// A question to working memory.
+/// A query of working memory.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WorkingQuery {
-    /// The question.
+    /// The query.
     pub query: String,
-    /// Its vector, if the caller has one; else the model makes it.
+    /// Its vector. Default: computed by the model.
     pub embedding: Option<Vec<f32>>,
     /// Number of results to skip from the start of the list.
     pub offset: usize,
@@ -32,42 +32,42 @@ pub struct WorkingQuery {
     pub limit: Option<usize>,
 }
 
-/// How something was found.
+/// How an entry was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum FoundBy {
     /// By the cosine of two vectors.
     Similarity,
-    /// By the share of the question's words in it.
+    /// By the share of the query's words in it.
     Words,
 }
 
-/// Something that is about the question.
+/// An entry that matches the query.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct WorkingHit {
     /// The message, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(value_type = Option<Message>))]
-    pub message: Option<Arc<Message>>,
-    /// The result of a tool, if it is one.
+    #[cfg_attr(feature = "schema", schema(value_type = Option<WorkingMessage>))]
+    pub message: Option<Arc<WorkingMessage>>,
+    /// The tool result, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<ToolResult>))]
     pub tool_result: Option<Arc<ToolResult>>,
-    /// How near it is: a cosine, or a share of words.
+    /// The similarity: a cosine, or a share of words.
     pub score: f64,
     /// How it was found.
     pub found_by: FoundBy,
 }
 
 impl Engine {
-    /// What is before the agent about a question, best first.
+    /// The entries of working memory that match a query, best first.
     pub async fn query_working(&self, caller: &Caller, asked: WorkingQuery) -> Result<Vec<WorkingHit>> {
         let place = policy::working_key(caller)?;
-        let limit = asked.limit.unwrap_or(LIMIT);
-        bounds::between("limit", limit, 1, LISTED)?;
+        let limit = asked.limit.unwrap_or(DEFAULT_RESULTS);
+        bounds::between("limit", limit, 1, MAX_RESULTS)?;
         let end = asked.offset.saturating_add(limit);
         bounds::short("query", Some(&asked.query), self.config.limits.query_characters)?;
         let vector = match self.vector_of(&asked.query, asked.embedding, false).await? {
@@ -100,7 +100,7 @@ impl Engine {
         Ok(hits.into_iter().skip(asked.offset).take(limit).collect())
     }
 
-    /// The vector of a question, if there is a model and something to ask.
+    /// The vector of the query, if there is a model and the query is not empty.
     pub(super) async fn question(&self, text: &str) -> Option<Arc<[f32]>> {
         if text.trim().is_empty() {
             return None;
@@ -108,7 +108,7 @@ impl Engine {
         self.embed_question(text).await.map(|(vector, _)| vector.values.into())
     }
 
-    /// How many of the terms are in a text, as a share.
+    /// The share of the terms that a text contains.
     pub(super) fn share(&self, terms: &[String], text: &str) -> f64 {
         let own = self.analyser.terms(text);
         let found = terms.iter().filter(|term| own.contains(term)).count();
@@ -116,13 +116,13 @@ impl Engine {
     }
 }
 
-fn by_words(score: f64, message: Option<&Arc<Message>>, result: Option<&Arc<ToolResult>>) -> Option<WorkingHit> {
+fn by_words(score: f64, message: Option<&Arc<WorkingMessage>>, result: Option<&Arc<ToolResult>>) -> Option<WorkingHit> {
     let (message, tool_result) = (message.cloned(), result.cloned());
     (score > 0.0).then_some(WorkingHit { message, tool_result, score, found_by: FoundBy::Words })
 }
 
-/// The entries whose vectors are nearest.
-fn nearest(state: &State, vector: &[f32], limit: usize) -> Vec<WorkingHit> {
+/// The entries with the nearest vectors.
+fn nearest(state: &BufferState, vector: &[f32], limit: usize) -> Vec<WorkingHit> {
     let Some(vectors) = &state.vectors else { return Vec::new() };
     let found = vectors.nearest(&Query::new(vector), limit, &|_| true);
     let hit = |candidate: loci_store::vectors::Candidate| {

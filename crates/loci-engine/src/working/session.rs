@@ -1,8 +1,7 @@
-//! What was said in this session that matters for as long as it lasts?
+//! Entries of sessions: short-lived notes in the tier.
 //!
-//! A session has a set of entries in the tier, which goes with its time. When the session ends, what matters is
-//! remembered for its user like anything else that someone says, and then the set is dropped; if it cannot be
-//! remembered, it stays.
+//! When a session ends, important entries are written as memories of its user by `remember`, and then the set is
+//! dropped; if they cannot be written, the set is kept.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -24,34 +23,34 @@ use crate::access::redact::Pass;
 use crate::{Engine, NewMemory, Result, importance};
 
 /// Number of entries that are read if the caller does not say how many.
-const LIMIT: usize = 20;
+const DEFAULT_ENTRIES: usize = 20;
 /// Maximum number of entries in one answer: a page, and one more that shows that another page follows.
-const LISTED: usize = 1_001;
+const MAX_LISTED_ENTRIES: usize = 1_001;
 /// Number of entries, the latest ones, that a query compares.
-const MOST: usize = 1_000;
-/// More than a session ever has.
+const MAX_COMPARED_ENTRIES: usize = 1_000;
+/// Larger than any number of entries of a session.
 const ALL: usize = 1_000_000;
-/// The longest that a session may be promised: a year.
-const LONGEST: u64 = 366 * 24 * 60 * 60;
+/// Maximum lifetime of a session, in seconds: a year.
+const MAX_SESSION_SECONDS: u64 = 366 * 24 * 60 * 60;
 
-/// Something for the entries of a session. Only the content is required.
+/// A new entry of a session. Only the content is required.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct NewEntry {
     /// The text.
     pub content: String,
-    /// Its id: a second entry with the same one takes the place of the first. None: a new one.
+    /// Its id. An entry with the same id is replaced. Default: a new one.
     pub id: Option<String>,
-    /// How much it matters, from 0 to 1; none: judged by the text.
+    /// The importance, 0 to 1. Default: estimated from the text.
     pub importance: Option<f64>,
-    /// Seconds that the session lives from now on; none: as it is set.
+    /// Lifetime of the session from now on, in seconds. Default: as configured.
     pub ttl_seconds: Option<u64>,
-    /// Anything else, by name.
+    /// Further fields, by name.
     pub metadata: Map<String, Value>,
     /// Its vector, if the caller has one.
     pub embedding: Option<Vec<f32>>,
-    /// Whether its vector is made, so that it is found by meaning; the caller waits for the model.
+    /// Whether its vector is computed while the caller waits, so that it is found by similarity.
     pub embed: bool,
 }
 
@@ -62,19 +61,19 @@ pub struct NewEntry {
 pub struct Entry {
     /// Its id.
     pub id: String,
-    /// When it was put in.
+    /// When it was stored.
     #[serde(rename = "createdAt")]
     pub at: Timestamp,
-    /// How much it matters.
+    /// The importance, 0 to 1.
     pub importance: f64,
     /// The text.
     pub content: String,
-    /// Anything else, by name.
+    /// Further fields, by name.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
 }
 
-/// An entry that is about a question.
+/// An entry that matches a query.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
@@ -82,33 +81,33 @@ pub struct EntryHit {
     /// The entry.
     #[serde(flatten)]
     pub entry: Entry,
-    /// How near it is: a cosine, or a share of words.
+    /// The similarity: a cosine, or a share of words.
     pub score: f64,
     /// How it was found.
     pub found_by: FoundBy,
 }
 
-/// What became of an entry.
+/// The result of storing an entry.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct PutEntry {
+pub struct EntryReceipt {
     /// Whether the entry is new, or replaced one with the same id.
     pub event: Outcome,
-    /// The entry as it is kept.
+    /// The stored entry.
     pub entry: Entry,
-    /// What was masked.
+    /// The names of the patterns that were masked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub redacted: Vec<String>,
-    /// What did not work, while the entry is there all the same.
+    /// Parts of the work that failed, although the entry was stored.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub degraded: Vec<String>,
 }
 
 impl Engine {
-    /// Puts an entry into a session.
-    pub async fn put_entry(&self, caller: &Caller, session: &str, new: NewEntry) -> Result<PutEntry> {
-        policy::writer(caller)?;
+    /// Stores an entry of a session.
+    pub async fn put_entry(&self, caller: &Caller, session: &str, new: NewEntry) -> Result<EntryReceipt> {
+        policy::require_writer(caller)?;
         let key = policy::session_key(caller, session)?;
         self.check_content(&new.content)?;
         self.check_metadata(&new.metadata)?;
@@ -117,7 +116,12 @@ impl Engine {
             unit("importance", importance)?;
         }
         if let Some(seconds) = new.ttl_seconds {
-            bounds::between("ttlSeconds", usize::try_from(seconds).unwrap_or(usize::MAX), 1, LONGEST as usize)?;
+            bounds::between(
+                "ttlSeconds",
+                usize::try_from(seconds).unwrap_or(usize::MAX),
+                1,
+                MAX_SESSION_SECONDS as usize,
+            )?;
         }
         let (mut content, mut metadata, mut pass) = (new.content, new.metadata, Pass::strict(&self.redactor));
         pass.text("content", &mut content)?;
@@ -139,7 +143,7 @@ impl Engine {
         };
         let kept = kept(&entry, embedding.as_deref());
         tier.put(&key, &kept, new.ttl_seconds.map(Duration::from_secs)).await.map_err(away)?;
-        Ok(PutEntry { event, entry, redacted: pass.found(), degraded: trouble(tier) })
+        Ok(EntryReceipt { event, entry, redacted: pass.found(), degraded: trouble(tier) })
     }
 
     /// Lists entries of a session from an offset on, newest first. Default limit: 20.
@@ -151,8 +155,8 @@ impl Engine {
         limit: Option<usize>,
     ) -> Result<Vec<Entry>> {
         let key = policy::session_key(caller, session)?;
-        let limit = limit.unwrap_or(LIMIT);
-        bounds::between("limit", limit, 1, LISTED)?;
+        let limit = limit.unwrap_or(DEFAULT_ENTRIES);
+        bounds::between("limit", limit, 1, MAX_LISTED_ENTRIES)?;
         let found = self.sessions_tier()?.latest(&key, offset.saturating_add(limit)).await.map_err(away)?;
         Ok(found.into_iter().skip(offset).filter_map(|kept| read(kept).map(|(entry, _)| entry)).collect())
     }
@@ -167,8 +171,8 @@ impl Engine {
         Ok(entry.map(|(entry, _)| entry).ok_or_else(missing)?)
     }
 
-    /// The entries of a session about a question, best first: by meaning where both have a vector, else by
-    /// words. The latest thousand are looked at.
+    /// The entries of a session that match a query, best first: by vectors where both have one, otherwise by words.
+    /// The latest thousand are compared.
     pub async fn query_entries(
         &self,
         caller: &Caller,
@@ -178,10 +182,10 @@ impl Engine {
         limit: Option<usize>,
     ) -> Result<Vec<EntryHit>> {
         let key = policy::session_key(caller, session)?;
-        let limit = limit.unwrap_or(LIMIT);
-        bounds::between("limit", limit, 1, LISTED)?;
+        let limit = limit.unwrap_or(DEFAULT_ENTRIES);
+        bounds::between("limit", limit, 1, MAX_LISTED_ENTRIES)?;
         bounds::short("query", Some(question), self.config.limits.query_characters)?;
-        let found = self.sessions_tier()?.latest(&key, MOST).await.map_err(away)?;
+        let found = self.sessions_tier()?.latest(&key, MAX_COMPARED_ENTRIES).await.map_err(away)?;
         let found: Vec<_> = found.into_iter().filter_map(read).collect();
         let with_vectors = found.iter().any(|(_, vector)| vector.is_some());
         let vector = if with_vectors { self.question(question).await } else { None };
@@ -198,8 +202,8 @@ impl Engine {
         Ok(hits.into_iter().skip(offset).take(limit).collect())
     }
 
-    /// Remembers for its user what matters of a session that ends, and drops the rest; how many were remembered.
-    /// None if there were no entries.
+    /// Promotes the important entries of a session that ends to memories of its user, and drops the rest. Returns the
+    /// number of promoted entries, or `None` if there were no entries.
     pub(crate) async fn end_entries(&self, caller: &Caller, name: &str, known: &[Session]) -> Result<Option<usize>> {
         let Some(tier) = &self.tier else { return Ok(None) };
         // Who sees only some categories reaches no entries, and so ends none.
@@ -253,8 +257,8 @@ impl Engine {
     }
 }
 
-/// Where a session of this name may have entries: for the caller, and for everyone in whose name it is known. An
-/// agent may have spoken in it without being named in its scope.
+/// The keys under which a session of this name may have entries: for the caller, and for all scopes of the session.
+/// An agent may have written to it without being named in its scope.
 fn session_keys(caller: &Caller, name: &str, known: &[Session]) -> Vec<SessionKey> {
     let tenant = caller.tenant.name();
     let whose = std::iter::once(caller.identifiers.clone()).chain(known.iter().map(|one| one.scope.identifiers()));
@@ -287,7 +291,7 @@ fn kept(entry: &Entry, embedding: Option<&[f32]>) -> SessionEntry {
     SessionEntry { id: entry.id.clone(), at: entry.at, importance: entry.importance, value }
 }
 
-/// An entry read back; none if this version did not write it.
+/// Parses a stored entry. `None` if this version did not write it.
 fn read(kept: SessionEntry) -> Option<(Entry, Option<Arc<[f32]>>)> {
     let embedding = kept.value["embedding"].as_str().and_then(decoded);
     let content = kept.value["content"].as_str()?.to_owned();

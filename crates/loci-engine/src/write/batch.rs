@@ -1,9 +1,9 @@
-//! What may wait a moment to be written?
+//! The buffer of batched writes.
 //!
-//! A batched memory is checked, masked and given its id at once, and written with others: when enough wait, or
-//! when the first has waited long enough. Their texts are embedded together, and what need not meet what is
-//! known is one transaction per space. **Invariant:** within a scope they are written in the order in which
-//! they came. Until then they are nowhere but here: what is killed now loses them, and the receipt says so.
+//! A batched memory is validated, masked and given its id at once, and written with others: when enough are queued,
+//! or when the first has waited long enough. Texts are embedded together, and memories that need no reconciliation
+//! are one transaction per space. **Invariant:** within a scope memories are written in the order in which they
+//! arrived. Until then they are only in this process: a crash loses them, and the receipt says so.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -13,51 +13,51 @@ use loci_types::{Action, Batch, Durability, ErrorKind, Memory, MemoryId, Outcome
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use crate::access::policy::Caller;
-use crate::write::remember::{Admitted, Embed, REASON};
+use crate::write::remember::{AdmittedMemory, Embed, REASON};
 use crate::{Batching, Engine, Error, NewMemory, Result};
 
-/// So many failures are remembered until somebody asks for them.
-const FAILURES: usize = 1_000;
-/// So often one is tried again that was overtaken.
+/// Maximum number of failures that are held until a caller asks for them.
+const MAX_FAILURES: usize = 1_000;
+/// Maximum number of retries after conflicts with other writers.
 const OVERTAKEN: u32 = 3;
 
-/// What could not be written.
+/// Memories that could not be written.
 #[derive(Debug, Clone)]
-pub struct Unwritten {
-    /// Why the first of them was not. After a failure that may pass they go on waiting, and are tried again.
+pub struct FailedWrites {
+    /// The error of the first one. After a transient error they stay queued and are retried.
     pub problem: Box<Problem>,
     /// The memories.
     pub ids: Vec<MemoryId>,
 }
 
-/// What waits to be written with others.
+/// The buffer of batched writes.
 pub(crate) struct Batcher {
     rules: Batching,
     room: Arc<Semaphore>,
-    state: Mutex<State>,
-    /// Told when the first begins to wait, and when enough do.
+    state: Mutex<BatchQueue>,
+    /// Notified when the first write is queued, and when a batch is full.
     first: Notify,
     enough: Notify,
-    /// Held while a batch is written, so that the order stays.
+    /// Locked while a batch is written, so that the order is kept.
     writing: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
-struct State {
-    waiting: VecDeque<Pending>,
+struct BatchQueue {
+    waiting: VecDeque<QueuedWrite>,
     failures: VecDeque<Failure>,
     started: bool,
 }
 
-struct Pending {
+struct QueuedWrite {
     caller: Caller,
-    admitted: Admitted,
-    /// How often it was overtaken by someone else who wrote.
+    admitted: AdmittedMemory,
+    /// Number of conflicts with other writers so far.
     overtaken: u32,
     _place: OwnedSemaphorePermit,
 }
 
-impl Pending {
+impl QueuedWrite {
     fn id(&self) -> MemoryId {
         self.admitted.addition.memory.id
     }
@@ -84,29 +84,29 @@ impl Batcher {
         Self { rules, room, state: Mutex::default(), first, enough, writing: tokio::sync::Mutex::default() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BatchQueue> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next that are written together, never more than a batch.
-    fn next(&self, most: usize) -> Vec<Pending> {
+    /// The next writes, at most a batch.
+    fn next(&self, most: usize) -> Vec<QueuedWrite> {
         let mut state = self.state();
         let count = state.waiting.len().min(self.rules.size).min(most);
         state.waiting.drain(..count).collect()
     }
 
-    /// What failed before and has now been written has not failed.
+    /// Removes failures of memories that were written since.
     fn written(&self, ids: &[MemoryId]) {
         self.state().failures.retain(|failure| !ids.contains(&failure.id));
     }
 
-    fn failed(&self, pending: &Pending, error: &Error) {
+    fn failed(&self, pending: &QueuedWrite, error: &Error) {
         let id = pending.id();
         tracing::error!(%id, %error, "a batched memory was not written");
         let mut state = self.state();
         // One that is tried again fails once.
         state.failures.retain(|failure| failure.id != id);
-        if state.failures.len() == FAILURES {
+        if state.failures.len() == MAX_FAILURES {
             state.failures.pop_front();
         }
         let (tenant, credential) = (pending.caller.tenant.clone(), pending.caller.credential.clone());
@@ -114,22 +114,20 @@ impl Batcher {
     }
 }
 
-/// Whether the same may be written later: then it goes on waiting instead of being lost. Who is overtaken again and
-/// again is not, so that one does not hold up all others.
+/// Whether a failed write is retried later. After too many conflicts it is not, so that it does not hold up all
+/// others.
 fn passes(kind: ErrorKind, overtaken: u32) -> bool {
     kind.retryable() || kind == ErrorKind::Storage || is_conflict(kind) && overtaken < OVERTAKEN
 }
 
-/// Whether something has changed meanwhile.
+/// Whether the error is a conflict with another writer.
 fn is_conflict(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Conflict | ErrorKind::VersionConflict)
 }
 
 impl Engine {
-    /// Remembers one thing soon. What is wrong with it is told at once; whether it says something new is only
-    /// known when it is written, at the latest when [`flush_batched`](Self::flush_batched) returns.
-    ///
-    /// Waits while as many wait as may.
+    /// Queues one memory. Invalid input is refused at once; whether it is new is known only after it was written, at
+    /// the latest when [`flush_batched`](Self::flush_batched) returns. Waits while the queue is full.
     pub async fn remember_batched(self: &Arc<Self>, caller: &Caller, new: NewMemory) -> Result<Receipt> {
         let admitted = self.admitted(caller, new).await?;
         let batcher = &self.batcher;
@@ -144,7 +142,7 @@ impl Engine {
         let (id, redacted) = (admitted.addition.memory.id, admitted.redacted.clone());
         let (count, start) = {
             let mut state = batcher.state();
-            state.waiting.push_back(Pending { caller: caller.clone(), admitted, overtaken: 0, _place: place });
+            state.waiting.push_back(QueuedWrite { caller: caller.clone(), admitted, overtaken: 0, _place: place });
             (state.waiting.len(), !std::mem::replace(&mut state.started, true))
         };
         if start {
@@ -165,9 +163,9 @@ impl Engine {
         })
     }
 
-    /// Returns when everything that was taken before is durable, or with what could not be written since the
-    /// caller last asked: the first reason, and all ids.
-    pub async fn flush_batched(&self, caller: &Caller) -> Result<(), Unwritten> {
+    /// Returns when all writes that were queued before are durable, or with the writes that failed since the caller
+    /// last asked: the first error, and all ids.
+    pub async fn flush_batched(&self, caller: &Caller) -> Result<(), FailedWrites> {
         self.write_waiting().await;
         let mut state = self.batcher.state();
         let all = std::mem::take(&mut state.failures);
@@ -177,15 +175,15 @@ impl Engine {
         let problem = Box::new(first.problem.clone());
         let mut ids: Vec<MemoryId> = own.iter().map(|failure| failure.id).collect();
         ids.sort();
-        Err(Unwritten { problem, ids })
+        Err(FailedWrites { problem, ids })
     }
 
-    /// How many wait to be written.
+    /// Number of queued writes.
     pub fn batched(&self) -> usize {
         self.batcher.state().waiting.len()
     }
 
-    /// Writes all that wait now, batch by batch. Those that may be written later go on waiting, in their order.
+    /// Writes all queued memories, batch by batch. Those that are retried later stay queued, in their order.
     pub(crate) async fn write_waiting(&self) {
         let batcher = &self.batcher;
         let _order = batcher.writing.lock().await;
@@ -199,10 +197,10 @@ impl Engine {
         }
     }
 
-    /// Writes a batch; false if some of it waits again.
-    async fn write_batch(&self, mut batch: Vec<Pending>) -> bool {
+    /// Writes a batch. Returns false if some of it stays queued.
+    async fn write_batch(&self, mut batch: Vec<QueuedWrite>) -> bool {
         self.embed_together(batch.iter_mut().map(|pending| &mut pending.admitted).collect()).await;
-        let mut again: Vec<Pending> = Vec::new();
+        let mut again: Vec<QueuedWrite> = Vec::new();
         let mut rest = VecDeque::from(batch);
         while let Some(first) = rest.pop_front() {
             let mut together = vec![first];
@@ -223,10 +221,10 @@ impl Engine {
         written
     }
 
-    /// The vectors of all that are to have one, in one call.
-    pub(crate) async fn embed_together(&self, batch: Vec<&mut Admitted>) {
-        let wants = |one: &&mut Admitted| one.embed == Embed::Now && one.addition.vector.is_none();
-        let mut wanted: Vec<&mut Admitted> = batch.into_iter().filter(wants).collect();
+    /// Computes all missing vectors in one call.
+    pub(crate) async fn embed_together(&self, batch: Vec<&mut AdmittedMemory>) {
+        let wants = |one: &&mut AdmittedMemory| one.embed == Embed::Now && one.addition.vector.is_none();
+        let mut wanted: Vec<&mut AdmittedMemory> = batch.into_iter().filter(wants).collect();
         let memories: Vec<&Memory> = wanted.iter().map(|one| &one.addition.memory).collect();
         let vectors = self.embed_or_wait(&memories).await.unwrap_or_default();
         for (one, vector) in wanted.iter_mut().zip(vectors) {
@@ -237,10 +235,10 @@ impl Engine {
         }
     }
 
-    /// Writes what belongs together; what comes back is to be tried again.
-    async fn write_together(&self, together: Vec<Pending>) -> Vec<Pending> {
+    /// Writes the memories of one transaction. Returns those to retry.
+    async fn write_together(&self, together: Vec<QueuedWrite>) -> Vec<QueuedWrite> {
         if together.len() > 1 && self.add_together(&together).await.is_ok() {
-            self.batcher.written(&together.iter().map(Pending::id).collect::<Vec<_>>());
+            self.batcher.written(&together.iter().map(QueuedWrite::id).collect::<Vec<_>>());
             return Vec::new();
         }
         let mut rest = together.into_iter();
@@ -259,8 +257,8 @@ impl Engine {
         Vec::new()
     }
 
-    /// Adds several to one space in one transaction.
-    async fn add_together(&self, together: &[Pending]) -> Result<()> {
+    /// Adds several memories to one space in one transaction.
+    async fn add_together(&self, together: &[QueuedWrite]) -> Result<()> {
         let changes = together.iter().map(|pending| {
             let mut addition = pending.admitted.addition.clone();
             if addition.vector.is_none() {
@@ -277,16 +275,16 @@ impl Engine {
     }
 }
 
-/// Whether the next is written in the same transaction: neither meets what is known.
-fn joins(first: &Pending, next: &Pending) -> bool {
+/// Whether the next write can share the transaction: neither is reconciled.
+fn joins(first: &QueuedWrite, next: &QueuedWrite) -> bool {
     let space = |scope: &Scope| scope.space();
-    !first.admitted.told
-        && !next.admitted.told
+    !first.admitted.reconcile
+        && !next.admitted.reconcile
         && first.caller.tenant == next.caller.tenant
         && space(&first.admitted.scope) == space(&next.admitted.scope)
 }
 
-/// Writes whenever it is time, for as long as the engine is there.
+/// The loop that writes batches, while the engine exists.
 async fn write_on(engine: Weak<Engine>) {
     loop {
         let Some(strong) = engine.upgrade() else { return };

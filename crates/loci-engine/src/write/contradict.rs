@@ -1,7 +1,7 @@
-//! What may no longer hold, because something newer was said?
+//! Statements that may contradict each other.
 //!
-//! Where the table of `reconcile` cannot tell which of two statements holds, both stay and are linked. Whoever reads the
-//! earlier one is told of the later; a person, or an agent on their behalf, settles it in one step.
+//! If the table of `reconcile` cannot decide between two statements, both are kept and linked. A result with the
+//! earlier one shows the later one; a person or an agent resolves the pair in one step.
 
 use std::collections::HashMap;
 
@@ -22,10 +22,10 @@ use crate::{Engine, Result};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Newer {
+pub struct NewerStatement {
     /// Its id.
     pub id: MemoryId,
-    /// What it says, as it is shown.
+    /// Its rendered text.
     pub text: String,
     /// When it was said.
     pub said_at: Timestamp,
@@ -46,11 +46,15 @@ pub enum Keep {
 
 impl Engine {
     /// The latest memory that may contradict each of these and that the caller may see.
-    pub async fn newer(&self, caller: &Caller, ids: &[MemoryId]) -> Result<HashMap<MemoryId, Newer>> {
+    pub async fn newer(&self, caller: &Caller, ids: &[MemoryId]) -> Result<HashMap<MemoryId, NewerStatement>> {
         self.newer_visible(&self.visible(caller, None).await?, ids).await
     }
 
-    pub(crate) async fn newer_visible(&self, visible: &Visible, ids: &[MemoryId]) -> Result<HashMap<MemoryId, Newer>> {
+    pub(crate) async fn newer_visible(
+        &self,
+        visible: &Visible,
+        ids: &[MemoryId],
+    ) -> Result<HashMap<MemoryId, NewerStatement>> {
         let filter = Filter::at(self.now());
         let edges = self.store.edges(visible, &filter, ids, &[Relation::MayContradict]).await?;
         let later: Vec<MemoryId> =
@@ -67,16 +71,17 @@ impl Engine {
                 edges.iter().any(|other| other.target_id == edge.target_id && other.source_id == memory.id)
             });
             if let Some(memory) = newest {
-                let newer = Newer { id: memory.id, text: reported(memory).into_owned(), said_at: memory.when_said() };
+                let newer =
+                    NewerStatement { id: memory.id, text: reported(memory).into_owned(), said_at: memory.when_said() };
                 found.insert(edge.target_id, newer);
             }
         }
         Ok(found)
     }
 
-    /// Settles which of two linked memories holds. What does not is kept in the chain of the other.
+    /// Resolves which of two linked memories holds. The other is kept in its chain.
     pub async fn resolve(&self, caller: &Caller, one: MemoryId, other: MemoryId, keep: Keep) -> Result<Receipt> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let visible = self.visible(caller, None).await?;
         let edges = self.store.edges(&visible, &Filter::at(self.now()), &[one], &[Relation::MayContradict]).await?;
         let joins = |edge: &&Edge| [(one, other), (other, one)].contains(&(edge.source_id, edge.target_id));
@@ -100,7 +105,7 @@ impl Engine {
             Keep::Newer => (Some(merge(&newer, older.id)), "settled: the newer one holds"),
             Keep::Older => (Some(merge(&older, newer.id)), "settled: the older one holds"),
         };
-        // The night must not link again what someone has settled.
+        // Maintenance must not link a pair again that was resolved.
         let note = Action::Bookkeeping(Bookkeeping::Note {
             scope: Some(older.scope()?),
             key: settled_key(older.id, newer.id),
@@ -112,13 +117,13 @@ impl Engine {
         let changes = actions.map(|action| self.change(caller, "operator", reason, action)).collect();
         let batch = Batch { tenant: caller.tenant.clone(), space: older.scope()?.space(), changes };
         let applied = self.store.apply(batch).await?;
-        self.shelf.forget(older.id);
-        self.shelf.forget(newer.id);
+        self.feature_cache.forget(older.id);
+        self.feature_cache.forget(newer.id);
         receipt(applied.first(), false, false)
     }
 }
 
-/// The note that two memories were looked at by someone who says that both hold.
+/// The note that a pair was resolved and both statements hold.
 pub(crate) fn settled_key(older: MemoryId, newer: MemoryId) -> String {
     format!("settled {older} {newer}")
 }

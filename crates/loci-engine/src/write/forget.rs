@@ -1,4 +1,4 @@
-//! How does a memory go, and how does it come back?
+//! Forgets memories, erases them, and restores them.
 
 use jiff::SignedDuration;
 use loci_types::{Action, Batch, Bookkeeping, Error, Memory, MemoryId, Patch, Receipt, Revision, State};
@@ -9,7 +9,7 @@ use crate::write::remember::receipt;
 use crate::{Engine, Result};
 
 impl Engine {
-    /// Hides a memory; it can be restored until its purge date.
+    /// Soft-deletes a memory; it can be restored until its purge date.
     pub async fn forget(
         &self,
         caller: &Caller,
@@ -24,8 +24,7 @@ impl Engine {
         self.on_one(caller, id, reason.unwrap_or("forgotten"), action).await
     }
 
-    /// Removes a memory at once and for good, with every trace of what it said; the ledger keeps that it
-    /// was there.
+    /// Removes a memory at once and for good, with all its content; the ledger keeps that it existed.
     pub async fn erase(
         &self,
         caller: &Caller,
@@ -33,7 +32,7 @@ impl Engine {
         version: Option<u64>,
         reason: Option<&str>,
     ) -> Result<Receipt> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let visible = self.visible(caller, None).await?;
         let found = self.one(&visible, id).await?.version;
         if let Some(expected) = version.filter(|expected| *expected != found) {
@@ -42,9 +41,9 @@ impl Engine {
         self.on_one(caller, id, reason.unwrap_or("erased"), Action::Erase { id }).await
     }
 
-    /// Brings a hidden memory back.
+    /// Restores a soft-deleted memory.
     pub async fn restore(&self, caller: &Caller, id: MemoryId) -> Result<Receipt> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let visible = self.visible(caller, None).await?;
         let memory = self.one(&visible, id).await?;
         if memory.state == State::SoftDeleted && crate::learn::consent::is_asked(&memory) {
@@ -58,12 +57,12 @@ impl Engine {
             .map(|action| self.change(caller, "hotpath", "restored", action))
             .collect();
         let applied = self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes }).await?;
-        self.shelf.forget(id);
+        self.feature_cache.forget(id);
         receipt(applied.first(), false, false)
     }
 
-    /// What brings a memory back for longer than until the next night: it counts as used, and what
-    /// condemned it is gone.
+    /// The changes that restore a memory so that the next maintenance does not delete it again: it counts as used,
+    /// and its expiry is removed.
     pub(crate) fn restoring(&self, memory: &Memory) -> Vec<Action> {
         let id = memory.id;
         let mut actions = vec![Action::Restore { id }, Action::Bookkeeping(Bookkeeping::Touch { ids: vec![id] })];
@@ -87,12 +86,12 @@ impl Engine {
 
     /// Applies an action to a memory that the caller may see.
     pub(crate) async fn on_one(&self, caller: &Caller, id: MemoryId, reason: &str, action: Action) -> Result<Receipt> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let visible = self.visible(caller, None).await?;
         let space = self.one(&visible, id).await?.scope()?.space();
         let change = self.change(caller, "hotpath", reason, action);
         let applied = self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes: vec![change] }).await?;
-        self.shelf.forget(id);
+        self.feature_cache.forget(id);
         receipt(applied.first(), false, false)
     }
 }

@@ -1,7 +1,7 @@
-//! How much does a text matter, before anyone has used it?
+//! Estimates the importance of a text.
 //!
-//! Pure. Signals in the words of the text, in English and Russian, on a middling base. Age and use
-//! are not part of it: recency and utility count them when a question is asked.
+//! Pure. Signals in the words of the text, in English and Russian, are added to a medium base. Age and use are not
+//! included: recency and utility count them at query time.
 
 /// Signals of who someone is and what they want kept.
 const PERSONAL: &[&str] = &[

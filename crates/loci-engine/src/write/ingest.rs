@@ -1,10 +1,9 @@
-//! How does a turn of a conversation come in?
+//! Stores turns of conversations.
 //!
-//! A turn is an event: an episodic memory, linked to the one before it in its thread. No model is
-//! asked on the way; the vector follows as a job. A turn longer than a memory may be becomes several,
-//! one after the other, with the same reference. A thread that goes on in another session closes the
-//! one before and leaves the learning from it as a job; turn, edge, session and jobs are one
-//! transaction.
+//! A turn is an episodic memory, linked to the previous one in its thread. No model is called; the vector is computed
+//! by a job. A turn above the maximum length of a memory is split into several, with the same reference. When a
+//! thread continues in another session, the previous session is closed and a job to learn from it is queued.
+//! **Invariant:** turn, edge, session and jobs are one transaction.
 
 use jiff::Timestamp;
 use loci_types::{Action, Bookkeeping, Error, Kind, Layer, Memory, Receipt, Source};
@@ -22,32 +21,32 @@ use crate::{Engine, NewMemory, Result, optional_instant};
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Turn {
-    /// The conversation.
+    /// The thread.
     pub thread_id: String,
     /// The text.
     pub content: String,
-    /// Who said it.
+    /// The person or agent that said it.
     pub actor_id: Option<String>,
-    /// In which role: `user`, `assistant`, `tool`, `system`.
+    /// The role: `user`, `assistant`, `tool` or `system`.
     pub role: Option<String>,
     /// When it was said: an instant, or a day.
     #[serde(deserialize_with = "optional_instant")]
     pub event_time: Option<Timestamp>,
-    /// The message's own id.
+    /// The id of the message.
     pub reference: Option<String>,
-    /// Anything else, by name.
+    /// Further fields, by name.
     pub metadata: Map<String, Value>,
-    /// The layer; none: the most specific one that the identifiers open.
+    /// The layer. Default: the most specific one that the identifiers allow.
     pub layer: Option<Layer>,
 }
 
-/// The roles in which someone can speak.
+/// The roles of a speaker.
 const ROLES: [&str; 9] = ["user", "assistant", "tool", "system", "human", "ai", "agent", "function", "developer"];
 
 impl Engine {
-    /// Takes in turns, in their order. All are checked before the first is taken in.
+    /// Stores turns, in their order. All are validated before the first is stored.
     pub async fn ingest_many(&self, caller: &Caller, turns: Vec<Turn>) -> Result<Vec<Vec<Receipt>>> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         for turn in &turns {
             self.target(caller, turn.layer).await?;
             self.check_turn(turn)?;
@@ -79,18 +78,18 @@ impl Engine {
             .try_for_each(|piece| self.check_content(piece))
     }
 
-    /// Takes in one turn. The receipts are durable, one per piece.
+    /// Stores one turn. The receipts are durable, one per part.
     pub async fn ingest(&self, caller: &Caller, mut turn: Turn) -> Result<Vec<Receipt>> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         // Before it is cut: half a secret is not known for one.
         let mut pass = Pass::strict(&self.redactor);
         pass.turn(&mut turn)?;
         let redacted = pass.found();
         let scope = self.target(caller, turn.layer).await?;
-        let seen = policy::only(caller, &scope, None);
+        let seen = policy::visible_scope(caller, &scope, None);
         self.check_turn(&turn)?;
         let before = self.store.last_of_thread(&seen, &scope, &turn.thread_id).await?;
-        // What was remembered in a thread is no turn of it.
+        // A memory that `remember` added to a thread does not count as a turn of it.
         let before = before.filter(|memory| memory.kind.name() == Kind::EPISODIC);
         let mut follows = before.as_ref().map(|memory| memory.id);
         let session = caller.identifiers.session_id.clone().unwrap_or_else(|| turn.thread_id.clone());
@@ -127,13 +126,13 @@ impl Engine {
                 ..NewMemory::default()
             };
             let mut addition = self.admit(caller, &scope, new, follows)?;
-            // Without a name or a time of its own a turn cannot be told from one that comes in twice.
+            // Without a reference or an event time, a repeated turn cannot be distinguished from a new one.
             if turn.reference.is_none() && turn.event_time.is_none() {
                 addition.unless = None;
             }
             let more = std::mem::take(&mut more);
-            let told = "a turn of the conversation";
-            let receipt = self.keep(caller, scope.clone(), addition, Embed::Later, told, more).await?;
+            let reason = "a turn of the conversation";
+            let receipt = self.keep(caller, scope.clone(), addition, Embed::Later, reason, more).await?;
             follows = Some(receipt.id);
             receipts.push(Receipt { redacted: redacted.clone(), ..receipt });
         }
@@ -146,8 +145,8 @@ fn session_of(memory: &Memory, thread: &str) -> String {
     memory.identifiers.session_id.clone().unwrap_or_else(|| thread.to_owned())
 }
 
-/// The text in pieces of at most `most` characters, cut at the end of a paragraph, sentence or
-/// word where one is near.
+/// Splits a text into parts of at most `most` characters, at the end of a paragraph, sentence or word where one is
+/// near.
 pub(crate) fn pieces(text: &str, most: usize) -> Vec<&str> {
     let mut rest = text;
     let mut pieces = Vec::new();

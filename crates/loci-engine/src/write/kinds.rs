@@ -1,7 +1,8 @@
-//! What sort of memory is this text, when nobody said?
+//! Chooses the kind of a text if the caller gives none.
 //!
-//! Pure. The first signal that matches decides, in the order of the selection guidelines; a text without any is a fact, with
-//! little confidence in that choice. Signals are bound to a place in the text, so that a word alone decides nothing.
+//! Pure. The first signal that matches decides, in the order of the selection guidelines; a text without any is a
+//! fact, with low confidence in that choice. Signals are tied to a position in the text, so that a word alone decides
+//! nothing.
 
 use crate::learn::extract::kind_by_form;
 

@@ -6,7 +6,7 @@
 use loci_types::Receipt;
 
 use crate::access::policy::Caller;
-use crate::write::remember::Admitted;
+use crate::write::remember::AdmittedMemory;
 use crate::{Engine, NewMemory, Result};
 
 impl Engine {
@@ -17,7 +17,7 @@ impl Engine {
         items: Vec<(Caller, NewMemory)>,
         continue_on_error: bool,
     ) -> Vec<Result<Receipt>> {
-        let mut checked: Vec<(Caller, Result<Admitted>)> = Vec::with_capacity(items.len());
+        let mut checked: Vec<(Caller, Result<AdmittedMemory>)> = Vec::with_capacity(items.len());
         for (caller, new) in items {
             let admitted = self.admitted(&caller, new).await;
             let refused = admitted.is_err();

@@ -1,7 +1,7 @@
-//! How does something come to be remembered?
+//! `remember`: writes one memory.
 //!
-//! Checked, normalised, hashed, embedded if a model is at hand, and applied in one transaction.
-//! The words are safe even when the model is not there: its work waits as a job.
+//! The memory is validated, normalised, hashed, embedded if a model is available, and applied in one transaction. If
+//! no model is available, the memory is stored and its vector is computed by a job.
 
 use jiff::Timestamp;
 use loci_types::{
@@ -15,10 +15,10 @@ use crate::access::bounds;
 use crate::access::policy::{self, Caller};
 use crate::access::redact::Pass;
 use crate::access::settings::within;
-use crate::lifecycle::rules::fate::rate_of;
+use crate::lifecycle::rules::ageing::rate_of;
 use crate::text::{content_hash, estimate_tokens, event_key};
 use crate::write::reconcile::claim_key;
-use crate::write::reconcile::place::{AS_IS, reading};
+use crate::write::reconcile::write::{AS_IS, analyse};
 use crate::{Engine, Result, choose_kind, importance, optional_instant};
 
 /// A new memory. Only `content` is required.
@@ -65,7 +65,7 @@ pub struct NewMemory {
     /// The first instant, or day, at which it no longer holds. Default: no limit.
     #[serde(deserialize_with = "optional_instant")]
     pub valid_until: Option<Timestamp>,
-    /// The instant, or day, from which it is no longer returned and may be removed. Default: never.
+    /// The instant, or day, from which it is not returned any more and may be removed. Default: never.
     #[serde(deserialize_with = "optional_instant")]
     pub expires_at: Option<Timestamp>,
     /// The conversation that it belongs to.
@@ -90,52 +90,50 @@ pub struct NewMemory {
     pub embed_later: bool,
 }
 
-/// When the vector of a new memory is made.
+/// When the vector of a new memory is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Embed {
-    /// Before it is applied, if a model is at hand.
+    /// Before it is applied, if a model is available.
     Now,
     /// By a job.
     Later,
 }
 
-/// Why something is there that someone said.
+/// The ledger reason of a memory that a caller wrote.
 pub(crate) const REASON: &str = "remembered";
 
-/// Something new that was checked.
+/// A validated new memory.
 #[derive(Clone)]
-pub(crate) struct Admitted {
+pub(crate) struct AdmittedMemory {
     pub(crate) scope: Scope,
     pub(crate) addition: Addition,
     pub(crate) embed: Embed,
-    /// Whether it meets what is known.
-    pub(crate) told: bool,
-    /// What was masked.
+    /// Whether it is reconciled with known memories.
+    pub(crate) reconcile: bool,
+    /// The names of the patterns that were masked.
     pub(crate) redacted: Vec<String>,
 }
 
 impl Engine {
-    /// Remembers one thing. When it returns, it is durable.
-    ///
-    /// It meets what its scope knows already: what is said again is not added, what has changed
-    /// takes the place of the old, unless it is to be kept as it is.
+    /// Writes one memory; it is durable when the call returns. It is reconciled with known memories: a repetition is
+    /// not added, a changed statement replaces the old one, unless `as_is` is set.
     pub async fn remember(&self, caller: &Caller, new: NewMemory) -> Result<Receipt> {
         let admitted = self.admitted(caller, new).await?;
         self.write_admitted(caller, admitted).await
     }
 
-    /// Writes something that was checked.
-    pub(crate) async fn write_admitted(&self, caller: &Caller, admitted: Admitted) -> Result<Receipt> {
-        let Admitted { scope, addition, embed, told, redacted } = admitted;
-        if told {
-            return Ok(Receipt { redacted, ..self.learn_one(caller, scope, addition, embed, REASON).await? });
+    /// Writes a validated memory.
+    pub(crate) async fn write_admitted(&self, caller: &Caller, admitted: AdmittedMemory) -> Result<Receipt> {
+        let AdmittedMemory { scope, addition, embed, reconcile, redacted } = admitted;
+        if reconcile {
+            return Ok(Receipt { redacted, ..self.reconcile_and_write(caller, scope, addition, embed, REASON).await? });
         }
         Ok(Receipt { redacted, ..self.keep(caller, scope, addition, embed, REASON, Vec::new()).await? })
     }
 
-    /// Checks something new and makes the record of it, so that nothing but writing it is left to do.
-    pub(crate) async fn admitted(&self, caller: &Caller, mut new: NewMemory) -> Result<Admitted> {
-        policy::writer(caller)?;
+    /// Validates a new memory and makes its record, so that it only has to be written.
+    pub(crate) async fn admitted(&self, caller: &Caller, mut new: NewMemory) -> Result<AdmittedMemory> {
+        policy::require_writer(caller)?;
         self.check_content(&new.content)?;
         let redacted = self.redact(&mut new)?;
         let allowed = self.categories_of(caller).await?;
@@ -145,15 +143,15 @@ impl Engine {
         let scope = self.target(caller, new.layer).await?;
         let mut addition = self.admit(caller, &scope, new, None)?;
         if allowed.is_some() {
-            // Whoever sees only some categories must not learn from an answer what the others hold.
+            // A caller with categories must not learn from the answer what other categories contain.
             let category = addition.memory.category.as_deref();
             addition.unless = Some(event_key(&addition.memory.content, &[Some("category"), category]));
         }
-        let told = !as_is && self.kinds.spec(&addition.memory.kind).class != Class::Episodic;
-        Ok(Admitted { scope, addition, embed, told, redacted })
+        let reconcile = !as_is && self.kinds.spec(&addition.memory.kind).class != Class::Episodic;
+        Ok(AdmittedMemory { scope, addition, embed, reconcile, redacted })
     }
 
-    /// Masks what must not be kept, or refuses it; the names of what was masked.
+    /// Masks or refuses secrets. Returns the names of the patterns that were masked.
     pub(crate) fn redact(&self, new: &mut NewMemory) -> Result<Vec<String>> {
         let mut pass = Pass::strict(&self.redactor);
         pass.new_memory(new)?;
@@ -165,7 +163,7 @@ impl Engine {
         Ok(found)
     }
 
-    /// Checks a new memory and makes the record of it, in a scope that the caller was found to write to.
+    /// Validates a new memory and makes its record, in a scope that the caller may write to.
     pub(crate) fn admit(
         &self,
         caller: &Caller,
@@ -173,7 +171,7 @@ impl Engine {
         mut new: NewMemory,
         follows: Option<MemoryId>,
     ) -> Result<Addition> {
-        // Whoever forgot to look through it, nothing goes in unmasked.
+        // A last check, so that nothing is stored unmasked.
         Pass::quiet(&self.redactor).new_memory(&mut new)?;
         self.check(&new)?;
         let vector = self.given_vector(new.embedding.take(), new.embedding_model.as_deref())?;
@@ -251,20 +249,20 @@ impl Engine {
         Ok(Addition { unless, claim, follows, vector, ..Addition::new(memory) })
     }
 
-    /// What a memory is about, folded; turns and parts of a graph claim nothing.
+    /// The key of the claim of a memory. Turns and graph records have none.
     pub(crate) fn claim_of(&self, memory: &Memory) -> Option<loci_types::ContentHash> {
-        let told = self.kinds.spec(&memory.kind).class != Class::Episodic && !crate::graph::is_part(memory);
-        told.then(|| reading(memory)).and_then(|reading| reading.claim().map(claim_key))
+        let reconcile = self.kinds.spec(&memory.kind).class != Class::Episodic && !crate::graph::is_part(memory);
+        reconcile.then(|| analyse(memory)).and_then(|reading| reading.claim().map(claim_key))
     }
 
-    /// How fast the confidence of a kind fades.
+    /// The decay rate of the confidence of a kind.
     pub(crate) fn decay_rate(&self, kind: &loci_types::Kind) -> f64 {
         let rules = &self.config.lifecycle;
         rules.decay_rate.unwrap_or_else(|| rate_of(self.kinds.spec(kind), rules))
     }
 
-    /// Facts are the same by what they say; events also by when and where they happened; parts of a
-    /// graph by what they are there.
+    /// The key by which repetitions are found: for facts the content, for events also time and place, for graph
+    /// records their own key.
     pub(crate) fn twin_key(&self, memory: &Memory) -> loci_types::ContentHash {
         if let Some(key) = crate::graph::key_of(memory) {
             return key;
@@ -335,7 +333,7 @@ impl Engine {
         check_validity(new.valid_from, new.valid_until)
     }
 
-    /// Refuses text that is empty, too long, or cannot be kept as it is.
+    /// Refuses a text that is empty, too long, or cannot be stored.
     pub(crate) fn check_content(&self, content: &str) -> Result<()> {
         if content.trim().is_empty() {
             return Err(Error::invalid("content", "content is empty").hint("say what is to be remembered").into());
@@ -361,7 +359,8 @@ impl Engine {
         let wrong = |tag: &&String| tag.trim().is_empty() || bounds::short("tags", Some(tag), bounds::LABEL).is_err();
         match tags.iter().find(wrong) {
             Some(tag) => {
-                let message = format!("`{tag}` is no tag: empty, longer than 256 characters, or with a NUL in it");
+                let message =
+                    format!("`{tag}` is not a valid tag: it is empty, longer than 256 characters, or contains NUL");
                 Err(Error::invalid("tags", message).into())
             }
             None => Ok(()),
@@ -381,7 +380,7 @@ impl Engine {
     }
 }
 
-/// Refuses a time that ends before it starts.
+/// Refuses a validity that ends before it starts.
 pub(crate) fn check_validity(from: Option<Timestamp>, until: Option<Timestamp>) -> Result<()> {
     match (from, until) {
         (Some(from), Some(until)) if from > until => {
@@ -391,7 +390,7 @@ pub(crate) fn check_validity(from: Option<Timestamp>, until: Option<Timestamp>) 
     }
 }
 
-/// What the caller is told of an applied change.
+/// The receipt of an applied change.
 pub(crate) fn receipt(applied: Option<&loci_store::Applied>, embedded: bool, again: bool) -> Result<Receipt> {
     let applied = applied.ok_or_else(|| Error::new(ErrorKind::Internal, "the store applied nothing"))?;
     let id = applied.id.ok_or_else(|| Error::new(ErrorKind::Internal, "the store named no memory"))?;

@@ -12,15 +12,15 @@ use crate::access::policy::{self, Caller};
 use crate::{Engine, ListRequest, Result, Update};
 
 /// Maximum number of memories that one call changes.
-const MOST: usize = 10_000;
+const MAX_SELECTED: usize = 10_000;
 /// Number of matches that are read at once.
-const PAGE: usize = 500;
+const MATCHES_PER_READ: usize = 500;
 /// Number of memories that are changed at the same time: the store commits them together.
 const AT_ONCE: usize = 16;
 /// Number of ids in the outcome.
-const SHOWN: usize = 20;
+const MAX_SHOWN_IDS: usize = 20;
 /// Maximum number of failures in the outcome.
-const FAILURES: usize = 100;
+const MAX_SHOWN_FAILURES: usize = 100;
 
 /// All memories that match a filter, and how they are acted on.
 #[derive(Debug, Clone)]
@@ -56,7 +56,7 @@ impl Engine {
         selection: &Selection,
         reason: Option<&str>,
     ) -> Result<SelectionOutcome> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         bounds::short("reason", reason, bounds::REFERENCE)?;
         self.for_each_selected(caller, selection, |id| self.forget(caller, id, None, reason)).await
     }
@@ -90,7 +90,7 @@ impl Engine {
                 .hint("make a dry run to see which memories match")
                 .into());
         }
-        let first = ids.iter().take(SHOWN).copied().collect();
+        let first = ids.iter().take(MAX_SHOWN_IDS).copied().collect();
         let mut outcome = SelectionOutcome { matched, truncated: more, first, ..SelectionOutcome::default() };
         if selection.dry_run {
             return Ok(outcome);
@@ -104,7 +104,7 @@ impl Engine {
             match done {
                 Ok(receipt) if receipt.event == Outcome::None => {}
                 Ok(_) => outcome.changed += 1,
-                Err(error) if outcome.failed.len() < FAILURES => outcome.failed.push((id, error)),
+                Err(error) if outcome.failed.len() < MAX_SHOWN_FAILURES => outcome.failed.push((id, error)),
                 Err(_) => {}
             }
         }
@@ -115,12 +115,12 @@ impl Engine {
     async fn selected_ids(&self, caller: &Caller, filter: &Filter) -> Result<(Vec<MemoryId>, bool)> {
         let (mut ids, mut cursor) = (Vec::new(), None);
         loop {
-            let limit = Some(PAGE.min(MOST - ids.len()));
+            let limit = Some(MATCHES_PER_READ.min(MAX_SELECTED - ids.len()));
             let request = ListRequest { layers: None, filter: Some(filter.clone()), cursor, limit };
             let page = self.list(caller, request).await?;
             ids.extend(page.memories.iter().map(|memory| memory.id));
             cursor = page.next_cursor;
-            if cursor.is_none() || ids.len() == MOST {
+            if cursor.is_none() || ids.len() == MAX_SELECTED {
                 return Ok((ids, cursor.is_some()));
             }
         }

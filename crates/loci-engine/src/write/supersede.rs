@@ -1,8 +1,7 @@
-//! How does knowledge change on purpose?
+//! Explicit changes of knowledge: `supersede`, `correct`, `confirm` and `pin`.
 //!
-//! `supersede` puts something new in the place of something old, `correct` says that the old was
-//! wrong, `confirm` and `pin` keep what is. The old stays in its chain and holds again when what
-//! replaced it goes.
+//! `supersede` replaces a memory, `correct` also marks the old one as wrong, `confirm` and `pin` keep a memory. The
+//! old memory stays in its chain and becomes valid again when its replacement is forgotten.
 
 use loci_types::{Action, Batch, Error, Layer, Memory, MemoryId, Patch, Receipt, Revision, Source, State};
 use serde::Serialize;
@@ -13,27 +12,27 @@ use crate::write::reconcile::Decision;
 use crate::write::remember::receipt;
 use crate::{Engine, NewMemory, Result};
 
-/// All versions of what a memory says.
+/// All versions of a memory.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Chain {
     /// The versions, oldest first.
     pub versions: Vec<Memory>,
-    /// The one that holds now.
+    /// The version that holds now.
     pub head: MemoryId,
 }
 
 impl Engine {
-    /// Puts a new memory in the place of an old one, which stays readable in the chain.
+    /// Replaces a memory by a new one. The old one stays readable in the chain.
     pub async fn supersede(&self, caller: &Caller, old: MemoryId, new: NewMemory) -> Result<Receipt> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         self.replace(caller, old, new, "superseded").await
     }
 
-    /// Says that a memory was wrong, and what is right. What someone corrects is sure.
+    /// Marks a memory as wrong and replaces it. The correction has full confidence.
     pub async fn correct(&self, caller: &Caller, old: MemoryId, content: &str, why: Option<&str>) -> Result<Receipt> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         bounds::short("reason", why, bounds::REFERENCE)?;
         let new = NewMemory {
             content: content.to_owned(),
@@ -84,19 +83,19 @@ impl Engine {
             .collect();
         let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes };
         let applied = self.store.apply(batch).await?;
-        self.shelf.forget(old);
+        self.feature_cache.forget(old);
         Ok(Receipt { redacted, ..receipt(applied.first(), embedded, false)? })
     }
 
-    /// Says that a memory is right: it is sure, and never fades.
+    /// Confirms a memory: it has full confidence and does not decay.
     pub async fn confirm(&self, caller: &Caller, id: MemoryId) -> Result<Receipt> {
         let patch = Patch { confidence: Some(1.0), decay_rate: Some(0.0), ..Patch::default() };
         self.patch(caller, id, patch, "confirmed").await
     }
 
-    /// Keeps a memory whatever happens, or no longer.
+    /// Pins a memory, so that it is always kept, or unpins it.
     pub async fn pin(&self, caller: &Caller, id: MemoryId, pinned: bool) -> Result<Receipt> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let patch = Patch { pinned: Some(pinned), ..Patch::default() };
         self.patch(caller, id, patch, if pinned { "pinned" } else { "no longer pinned" }).await
     }
@@ -107,7 +106,7 @@ impl Engine {
         self.on_one(caller, id, reason, Action::Revise(Box::new(revision))).await
     }
 
-    /// All versions of what a memory says, oldest first.
+    /// All versions of a memory, oldest first.
     pub async fn versions(&self, caller: &Caller, id: MemoryId) -> Result<Chain> {
         let visible = self.visible(caller, None).await?;
         let memory = self.one(&visible, id).await?;
@@ -117,7 +116,7 @@ impl Engine {
     }
 }
 
-/// Refuses what is deleted, or not known yet.
+/// Refuses a memory that is deleted or only proposed.
 pub(crate) fn in_use(memory: &Memory) -> Result<()> {
     let (id, hint) =
         (memory.id, "`loci consent accept` makes a proposal known, `loci restore` brings back what was deleted");

@@ -1,8 +1,7 @@
-//! How is something taken back?
+//! Undoes a ledger entry.
 //!
-//! A line of the ledger tells what was there before. [`inverse`] makes of it the change that brings
-//! that back, or says why it cannot be. An undo is a change like any other: it has its own line, and
-//! can be undone.
+//! An entry records the previous values. [`inverse`] computes the change that restores them, or why that is
+//! impossible. An undo is a change like any other: it has its own ledger entry and can be undone.
 
 use loci_store::LedgerQuery;
 use loci_types::{Action, Batch, Error, ErrorKind, LedgerEntry, Memory, MemoryId, NewContent, Patch, Revision, Space};
@@ -10,44 +9,44 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::access::policy::{self, Caller};
-use crate::lifecycle::rules::fate::days_after;
+use crate::lifecycle::rules::ageing::days_after;
 use crate::text::{content_hash, estimate_tokens};
 use crate::{Engine, Result};
 
-/// What was taken back.
+/// The result of an undo.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UndoOutcome {
-    /// The line of the ledger.
+    /// The number of the ledger entry.
     pub sequence: i64,
-    /// What it told.
+    /// The event of the entry.
     pub event: String,
-    /// The memory it is about.
+    /// The memory of the entry.
     #[cfg_attr(feature = "schema", schema(required))]
     pub memory_id: Option<MemoryId>,
-    /// What was done about it, in words.
+    /// What was done, in words.
     pub done: String,
 }
 
-/// What takes a line of the ledger back.
+/// The inverse of a ledger entry.
 #[derive(Debug, Clone, PartialEq)]
 enum Inverse {
     /// Forget this memory.
     Forget(MemoryId),
-    /// What replaced it goes, or gives it free again.
+    /// Forget or split the memory that replaced it.
     Newer { old: MemoryId, newer: MemoryId },
-    /// Bring it back.
+    /// Restore it.
     Restore(MemoryId),
-    /// Give it these fields again; they must still be what the line made of them.
+    /// Restore these fields; they must still have the values of the entry.
     Fields { id: MemoryId, old: Map<String, Value>, new: Map<String, Value> },
-    /// Take a merge apart: the line that gave the merged one its words, and those it took up.
+    /// Split a merge: the entry that changed the merged memory, and the memories it absorbed.
     Split { into: MemoryId, from: Vec<MemoryId>, revised: Option<i64> },
-    /// Change the links or the entities.
+    /// Change links or entities.
     Plain(Action),
 }
 
-/// The inverse of a line, or why there is none.
+/// The inverse of an entry, or why there is none.
 fn inverse(entry: &LedgerEntry) -> Result<Inverse, String> {
     let id = || entry.memory_id.ok_or_else(|| "it is about no memory".to_owned());
     let fields = |value: &Option<Value>| match value {
@@ -87,8 +86,8 @@ fn inverse(entry: &LedgerEntry) -> Result<Inverse, String> {
     }
 }
 
-fn unlink(source: MemoryId, told: &Map<String, Value>) -> Result<Action, String> {
-    let read = |field: &str| told.get(field).cloned().unwrap_or(Value::Null);
+fn unlink(source: MemoryId, values: &Map<String, Value>) -> Result<Action, String> {
+    let read = |field: &str| values.get(field).cloned().unwrap_or(Value::Null);
     let missing = |_| "it does not tell what was linked".to_owned();
     Ok(Action::Unlink {
         source,
@@ -98,9 +97,9 @@ fn unlink(source: MemoryId, told: &Map<String, Value>) -> Result<Action, String>
 }
 
 impl Engine {
-    /// Takes back one line of a space's ledger.
+    /// Undoes one entry of a space's ledger.
     pub async fn undo(&self, caller: &Caller, space: &Space, sequence: i64) -> Result<UndoOutcome> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let entry = self.entry(caller, space, sequence).await?;
         let refuse = |why: String| {
             Error::new(ErrorKind::InvalidInput, format!("line {sequence} cannot be undone: {why}"))
@@ -113,7 +112,7 @@ impl Engine {
         let changes = actions.into_iter().map(|action| self.change(caller, "operator", &reason, action)).collect();
         self.store.apply(Batch { tenant: caller.tenant.clone(), space: space.clone(), changes }).await?;
         if let Some(id) = entry.memory_id {
-            self.shelf.forget(id);
+            self.feature_cache.forget(id);
         }
         Ok(UndoOutcome { sequence, event: entry.event, memory_id: entry.memory_id, done })
     }
@@ -160,14 +159,14 @@ impl Engine {
             }
             Inverse::Fields { id, old, new } => {
                 let names: Vec<&String> = new.keys().chain(old.keys()).collect();
-                let told = format!("gave {id} its old {}", words(&names));
-                (vec![self.revert(caller, id, &old, &new).await?], told)
+                let done = format!("gave {id} its old {}", words(&names));
+                (vec![self.revert(caller, id, &old, &new).await?], done)
             }
             Inverse::Split { into, from, revised } => {
                 for id in &from {
                     self.one(&visible, *id).await?;
                 }
-                let told = format!("took {} apart from {into}", from.len());
+                let done = format!("took {} apart from {into}", from.len());
                 let mut actions = Vec::new();
                 if let Some(sequence) = revised {
                     let entry = self.entry(caller, space, sequence).await?;
@@ -176,12 +175,12 @@ impl Engine {
                     }
                 }
                 actions.push(Action::Split { into, from });
-                (actions, told)
+                (actions, done)
             }
         })
     }
 
-    /// The change that gives a memory its old fields, if nobody has changed them since.
+    /// The change that restores old fields, if they were not changed since.
     async fn revert(
         &self,
         caller: &Caller,
@@ -191,7 +190,7 @@ impl Engine {
     ) -> Result<Action> {
         let memory = self.one(&self.visible(caller, None).await?, id).await?;
         let now = serde_json::to_value(&memory).unwrap_or_default();
-        // Scores follow the clock and the use; that they moved on is no change.
+        // Scores change with time and use; that is not a conflict.
         let follows = |field: &str| matches!(field, "confidence" | "relevance");
         let changed = new.iter().find(|(field, value)| !follows(field) && now.get(*field) != Some(value));
         if let Some((field, _)) = changed {
@@ -211,7 +210,7 @@ impl Engine {
         Ok(Action::Revise(Box::new(Revision { id, expect: Some(memory.version), patch, vector: None, jobs })))
     }
 
-    /// The patch that makes `memory` say what `before` says.
+    /// The patch that gives `memory` the values of `before`.
     fn patch_to(&self, memory: &Memory, before: &Memory) -> Patch {
         let mut whole = before.clone();
         whole.content_hash = content_hash(&before.content);

@@ -1,4 +1,4 @@
-//! How is a memory changed?
+//! Updates fields of a memory.
 
 use jiff::Timestamp;
 use loci_types::{
@@ -64,7 +64,7 @@ pub struct Update {
     #[serde(deserialize_with = "instant_or_null")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<Timestamp>))]
     pub valid_until: Option<Option<Timestamp>>,
-    /// The instant, or day, from which it is no longer returned and may be removed.
+    /// The instant, or day, from which it is not returned any more and may be removed.
     #[serde(deserialize_with = "instant_or_null")]
     #[cfg_attr(feature = "schema", schema(value_type = Option<Timestamp>))]
     pub expires_at: Option<Option<Timestamp>>,
@@ -87,7 +87,7 @@ fn instant_or_null<'de, D: Deserializer<'de>>(
 impl Engine {
     /// Checks new values as far as they do not depend on the memory that they are for.
     pub async fn check_update(&self, caller: &Caller, update: &Update) -> Result<()> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let category = update.category.as_ref().and_then(Option::as_deref);
         self.may_write(caller, category).await?;
         for (field, value) in [("importance", update.importance), ("confidence", update.confidence)] {
@@ -116,7 +116,7 @@ impl Engine {
 
     /// Changes a memory that the caller may see.
     pub async fn update(&self, caller: &Caller, id: MemoryId, mut update: Update) -> Result<Receipt> {
-        policy::writer(caller)?;
+        policy::require_writer(caller)?;
         let mut pass = Pass::strict(&self.redactor);
         pass.update(&mut update)?;
         let redacted = pass.found();

@@ -1,4 +1,4 @@
-//! What may wait to be written: by number, by time, never more than may, and none of it lost on the way out.
+//! Tests of batched writes: by number, by time, bounded, and without loss at shutdown.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -62,7 +62,7 @@ async fn as_many_as_a_batch_are_written_at_once() {
     waiting.engine.flush_batched(&user("ana")).await.unwrap();
     for id in ids {
         let found = waiting.engine.get(&user("ana"), id).await.unwrap();
-        assert_eq!(found.id, id, "it has the id that was told");
+        assert_eq!(found.id, id, "it has the id of the receipt");
     }
 }
 
@@ -84,8 +84,8 @@ async fn the_first_waits_no_longer_than_is_set() {
 async fn flush_returns_when_everything_before_it_is_durable() {
     let waiting = house(Batching { size: 100, milliseconds: NEVER, waiting: 1_000 });
     for number in 0..250 {
-        let told = NewMemory { as_is: number % 2 == 0, ..new(&fact(number)) };
-        waiting.engine.remember_batched(&user("ana"), told).await.unwrap();
+        let new_memory = NewMemory { as_is: number % 2 == 0, ..new(&fact(number)) };
+        waiting.engine.remember_batched(&user("ana"), new_memory).await.unwrap();
     }
     waiting.engine.flush_batched(&user("ana")).await.unwrap();
     assert_eq!(waiting.engine.batched(), 0);
@@ -104,7 +104,7 @@ async fn what_changed_within_a_batch_ends_as_it_was_last() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_told_at_once() {
+async fn invalid_input_is_refused_at_once() {
     let waiting = house(Batching::default());
     let engine = &waiting.engine;
     let reader = Caller { role: loci_types::Role::Reader, ..user("ana") };
@@ -150,7 +150,7 @@ async fn whoever_comes_when_it_is_full_waits() {
     }
     for _ in 0..1_000 {
         tokio::task::yield_now().await;
-        assert_eq!(taken.load(Ordering::SeqCst), 3, "there is no room for more");
+        assert_eq!(taken.load(Ordering::SeqCst), 3, "the queue is full");
     }
     file.execute_batch("COMMIT").unwrap();
     for task in tasks {

@@ -1,4 +1,4 @@
-//! Categories: who may see and write them, and how they come into a context.
+//! Tests of categories: who may see and write them, and how they are added to a context.
 
 use std::collections::BTreeSet;
 
@@ -147,9 +147,9 @@ async fn a_category_comes_whole_or_as_far_as_it_matches() {
     assert_eq!(found.iter().filter(|name| **name == "event").count(), 2, "{found:?}");
     assert_eq!(found.iter().filter(|name| **name == "other").count(), 1, "{found:?}");
     assert_eq!(found[3..], ["profile"; 3], "behind what matched");
-    let mut told: Vec<&str> = answer.hits[3..].iter().map(|hit| hit.memory.content.as_str()).collect();
-    told.sort_unstable();
-    assert_eq!(told, ["Ana speaks language 1", "Ana speaks language 2", "Ana speaks language 3"]);
+    let mut contents: Vec<&str> = answer.hits[3..].iter().map(|hit| hit.memory.content.as_str()).collect();
+    contents.sort_unstable();
+    assert_eq!(contents, ["Ana speaks language 1", "Ana speaks language 2", "Ana speaks language 3"]);
     assert_eq!(answer.cited.len(), 6);
     house.engine.flush().await;
     for hit in &answer.hits[3..] {
@@ -161,7 +161,7 @@ async fn a_category_comes_whole_or_as_far_as_it_matches() {
     let ids: BTreeSet<MemoryId> = answer.hits.iter().map(|hit| hit.memory.id).collect();
     assert_eq!(ids.len(), answer.hits.len());
     assert_eq!(answer.hits[0].memory.content, "Ana speaks language 2");
-    // Who asks for some categories is told of no others.
+    // A caller who asks for some categories receives no others.
     let filter = Some(asking(&house, "event"));
     let answer = house.engine.query(&ana, query(RecallRequest { filter, ..ask("lamp") })).await.unwrap();
     assert_eq!(categories_of(&answer.hits), ["event"; 2]);
@@ -217,8 +217,8 @@ async fn leaving_the_agent_out_opens_nothing() {
     let refused = house.engine.remember(&as_user, of("profile", "The shed is blue")).await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Unauthorized);
     // The same words as in what is hidden are new to whoever may not see it.
-    let told = house.engine.remember(&as_user, of("tasks", "The lamp is red")).await.unwrap();
-    assert_ne!((told.id, told.event), (secret, Outcome::None));
+    let receipt = house.engine.remember(&as_user, of("tasks", "The lamp is red")).await.unwrap();
+    assert_ne!((receipt.id, receipt.event), (secret, Outcome::None));
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Checkpoints: put once, found again, and nobody else's.
+//! Tests of checkpoints: storing, finding, and isolation between callers.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -47,8 +47,8 @@ async fn a_program_goes_on_where_it_stood() {
         data: vec![0, 255],
     };
     assert_eq!(engine.put_writes(&ana, "t", "", "3", vec![write]).await.unwrap(), 1);
-    let told = SavedCheckpoint::from(engine.checkpoint(&ana, "t", "", Some("3")).await.unwrap());
-    assert_eq!((told.data, &told.writes[0].data), (Some(json!({ "at": 3 })), &json!("AP8=")));
+    let saved = SavedCheckpoint::from(engine.checkpoint(&ana, "t", "", Some("3")).await.unwrap());
+    assert_eq!((saved.data, &saved.writes[0].data), (Some(json!({ "at": 3 })), &json!("AP8=")));
     let line = engine.checkpoint_history(&ana, of("t")).await.unwrap();
     assert_eq!(line.iter().map(|(one, _)| one.id.as_str()).collect::<Vec<_>>(), ["3", "2", "1"]);
     let before = CheckpointRequest { before: Some("3".into()), ..of("t") };
@@ -62,7 +62,7 @@ async fn a_program_goes_on_where_it_stood() {
     assert_eq!(engine.delete_checkpoints(&ana, "t", CheckpointRemoval::AllBut(1)).await.unwrap(), 2);
     assert_eq!(engine.delete_checkpoints(&ana, "t", CheckpointRemoval::Thread).await.unwrap(), 1);
     assert_eq!(engine.checkpoint(&ana, "t", "", None).await.unwrap_err().kind(), ErrorKind::NotFound);
-    // It is no memory.
+    // A checkpoint does not count as a memory.
     assert_eq!(engine.stats(&Caller::operator()).await.unwrap().memories, 0);
 }
 

@@ -1,4 +1,4 @@
-//! Entries of sessions: put, read, asked, and promoted at the end.
+//! Tests of session entries: storing, reading, searching, and promotion at the end.
 
 use std::sync::Arc;
 

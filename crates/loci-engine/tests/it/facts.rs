@@ -1,4 +1,4 @@
-//! Triples: who sees them, how they are learned, and when they no longer hold.
+//! Tests of triples: visibility, learning, and expiry.
 
 use std::collections::BTreeSet;
 
@@ -12,12 +12,12 @@ fn fact([subject, predicate, object]: [&str; 3]) -> NewFact {
     NewFact { subject: subject.into(), predicate: predicate.into(), object: object.into(), ..NewFact::default() }
 }
 
-async fn told(house: &House, caller: &Caller) -> Vec<String> {
+async fn triples(house: &House, caller: &Caller) -> Vec<String> {
     let facts = house.engine.facts(caller, FactRequest::default()).await.unwrap();
-    let mut told: Vec<String> =
+    let mut triples: Vec<String> =
         facts.iter().map(|fact| format!("{} {} {}", fact.subject, fact.predicate, fact.object)).collect();
-    told.sort();
-    told
+    triples.sort();
+    triples
 }
 
 async fn state(house: &House, caller: &Caller, new: NewFact) -> Fact {
@@ -51,12 +51,12 @@ async fn a_triple_is_stated_found_and_retracted() {
     let found = house.engine.facts(&ana, ask("version")).await.unwrap();
     assert_eq!(found.iter().map(|fact| fact.object.as_str()).collect::<Vec<_>>(), ["v16"]);
     for stranger in [user("ben"), Caller { tenant: Tenant::new("other").unwrap(), ..user("ana") }] {
-        assert_eq!(told(&house, &stranger).await, [""; 0]);
+        assert_eq!(triples(&house, &stranger).await, [""; 0]);
         let refused = house.engine.retract_fact(&stranger, first.fact.id, None).await.unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::NotFound);
     }
     house.engine.retract_fact(&ana, first.fact.id, Some("it was upgraded")).await.unwrap();
-    assert_eq!(told(&house, &ana).await, ["API port 80"]);
+    assert_eq!(triples(&house, &ana).await, ["API port 80"]);
     assert_eq!(house.engine.retract_fact(&ana, first.fact.id, None).await.unwrap_err().kind(), ErrorKind::NotFound);
 }
 
@@ -104,9 +104,9 @@ async fn a_triple_is_seen_by_those_who_see_where_it_comes_from() {
     state(&house, &ana, from(tasks, ["lantern", "place", "hall"])).await;
     state(&house, &ana, from(secrets, ["harbour", "does", "freeze"])).await;
     state(&house, &ana, fact(["house", "colour", "red"])).await;
-    assert_eq!(told(&house, &ana).await.len(), 3);
+    assert_eq!(triples(&house, &ana).await.len(), 3);
     let some = narrowed("ana", &["tasks"]);
-    assert_eq!(told(&house, &some).await, ["lantern place hall"]);
+    assert_eq!(triples(&house, &some).await, ["lantern place hall"]);
     // They may state what comes from what they see, and nothing else; the answer tells nothing they could not see.
     for (new, kind) in [
         (fact(["house", "colour", "red"]), ErrorKind::Unauthorized),
@@ -116,7 +116,7 @@ async fn a_triple_is_seen_by_those_who_see_where_it_comes_from() {
     }
     let known = house.engine.state_fact(&some, from(tasks, ["harbour", "does", "freeze"])).await.unwrap();
     assert_eq!((known.event, &known.fact.sources[..]), (Outcome::Created, &[tasks][..]));
-    // What only its writer may see is no source, and a source that becomes so hides its triple.
+    // A private memory cannot be a source, and a source that becomes private hides its triple.
     let team = |name: &str| {
         let identifiers = Identifiers { team_id: Some("t".into()), ..Identifiers::default() };
         Caller { actor: Some(name.into()), ..Caller::new(identifiers) }
@@ -124,18 +124,18 @@ async fn a_triple_is_seen_by_those_who_see_where_it_comes_from() {
     let said = NewMemory { actor_id: Some("ana".into()), ..new("The well is deep") };
     let well = house.engine.remember(&team("ana"), said).await.unwrap();
     state(&house, &team("ana"), from(well.id, ["well", "is", "deep"])).await;
-    assert_eq!(told(&house, &team("ben")).await, ["well is deep"]);
+    assert_eq!(triples(&house, &team("ben")).await, ["well is deep"]);
     let private =
         Update { version: Some(well.version), access_policy: Some(AccessPolicy::Private), ..Update::default() };
     house.engine.update(&team("ana"), well.id, private).await.unwrap();
-    assert_eq!(told(&house, &team("ben")).await, [""; 0]);
-    assert_eq!(told(&house, &team("ana")).await, ["well is deep"]);
+    assert_eq!(triples(&house, &team("ben")).await, [""; 0]);
+    assert_eq!(triples(&house, &team("ana")).await, ["well is deep"]);
     let refused = house.engine.state_fact(&team("ana"), from(well.id, ["well", "has", "water"])).await.unwrap_err();
     assert_eq!(refused.problem("state").details["field"], "sources");
     // Whoever says the same by themselves is heard, and hears nothing of the other.
     let heard = house.engine.state_fact(&team("ben"), fact(["well", "is", "deep"])).await.unwrap();
     assert_eq!((heard.event, heard.fact.sources.len()), (Outcome::Created, 0));
-    assert_eq!(told(&house, &team("ben")).await, ["well is deep"]);
+    assert_eq!(triples(&house, &team("ben")).await, ["well is deep"]);
 }
 
 #[tokio::test]
@@ -166,7 +166,7 @@ async fn sessions_teach_triples_and_close_them() {
     let mut all = count(&FactRequest { include_past: true, ..nodes }).await;
     all.sort();
     assert_eq!(all, ["3", "5"]);
-    assert_eq!(told(&house, &user("ben")).await, [""; 0]);
+    assert_eq!(triples(&house, &user("ben")).await, [""; 0]);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! What is told of what happens, to whom, and whether anything is lost.
+//! Tests of the feed: its order, its visibility, and that no entry is lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -42,7 +42,7 @@ async fn follow(engine: &Engine, caller: &Caller, mut request: FeedRequest, limi
     all
 }
 
-async fn told(engine: &Engine, caller: &Caller) -> Vec<(String, Option<MemoryId>)> {
+async fn events(engine: &Engine, caller: &Caller) -> Vec<(String, Option<MemoryId>)> {
     let all = follow(engine, caller, FeedRequest::default(), &[1_000]).await;
     all.into_iter().map(|entry| (entry.event, entry.memory_id)).collect()
 }
@@ -57,7 +57,7 @@ async fn act(house: &House, action: Action) {
 }
 
 #[tokio::test]
-async fn what_happens_is_told_in_its_order() {
+async fn events_are_delivered_in_their_order() {
     let (house, ana) = (House::new(), user("ana"));
     house.model(false);
     let start = house.engine.feed_now(&ana).await.unwrap();
@@ -77,7 +77,7 @@ async fn what_happens_is_told_in_its_order() {
     assert_eq!(
         (deleted.content.as_deref(), deleted.state),
         (None, Some(State::SoftDeleted)),
-        "told of, not told again"
+        "listed without its text"
     );
     let json = serde_json::to_string(&entries).unwrap();
     assert!(!json.contains("green") && !json.contains("squeaks"), "{json}");
@@ -88,7 +88,7 @@ async fn what_happens_is_told_in_its_order() {
 }
 
 #[tokio::test]
-async fn each_is_told_only_what_they_may_see() {
+async fn callers_receive_only_events_they_may_see() {
     let (house, ana, ben) = (House::new(), user("ana"), user("ben"));
     house.model(false);
     let work = NewMemory { category: Some("work".into()), as_is: true, ..new("The lamp is green") };
@@ -107,14 +107,14 @@ async fn each_is_told_only_what_they_may_see() {
     act(&house, Action::Purge { id: purged }).await;
     act(&house, Action::Erase { id: erased }).await;
     let line = |event: &str, id| (event.to_owned(), Some(id));
-    assert_eq!(told(&house.engine, &ana).await, [line("ADD", work)]);
-    assert_eq!(told(&house.engine, &ben).await, [line("ADD", other)]);
+    assert_eq!(events(&house.engine, &ana).await, [line("ADD", work)]);
+    assert_eq!(events(&house.engine, &ben).await, [line("ADD", other)]);
     let carl = Caller { actor: Some("carl".into()), ..user("ana") };
-    assert_eq!(told(&house.engine, &carl).await, [line("ADD", work), line("ADD", secret)]);
+    assert_eq!(events(&house.engine, &carl).await, [line("ADD", work), line("ADD", secret)]);
     let bound = Caller { categories: Some(BTreeSet::from(["work".to_owned()])), ..carl };
-    assert_eq!(told(&house.engine, &bound).await, [line("ADD", work)]);
+    assert_eq!(events(&house.engine, &bound).await, [line("ADD", work)]);
     let elsewhere = Caller { tenant: Tenant::new("other").unwrap(), ..Caller::operator() };
-    assert_eq!(told(&house.engine, &elsewhere).await, []);
+    assert_eq!(events(&house.engine, &elsewhere).await, []);
     let all = follow(&house.engine, &Caller::operator(), FeedRequest::default(), &[1_000]).await;
     let gone = all.iter().filter(|entry| [Some(purged), Some(erased)].contains(&entry.memory_id));
     let gone: Vec<_> = gone.map(|entry| (entry.event.as_str(), entry.content.as_deref())).collect();
@@ -123,7 +123,7 @@ async fn each_is_told_only_what_they_may_see() {
 }
 
 #[tokio::test]
-async fn a_new_space_is_told_from_its_first_line() {
+async fn a_new_space_is_followed_from_its_first_entry() {
     let (house, operator) = (House::new(), Caller::operator());
     house.model(false);
     let engine = &house.engine;
@@ -136,7 +136,7 @@ async fn a_new_space_is_told_from_its_first_line() {
         assert_eq!(page.entries.iter().map(|entry| entry.memory_id).collect::<Vec<_>>(), [Some(first)]);
         assert_eq!(page.entries[0].space, "agent_memory_a");
     }
-    // Whoever was not following an agent before is not told its past.
+    // A caller who was not following an agent before does not receive its past.
     let ana = engine.feed_now(&user("ana")).await.unwrap();
     let wider = page(engine, &mine, &ana, 10).await;
     assert_eq!(wider.entries, []);
@@ -254,7 +254,7 @@ async fn pages_of_any_size_make_the_same_stream() {
     }
 }
 
-/// Several write, in two processes and three spaces; who reads meanwhile is told every line once.
+/// Several processes write to three spaces; a concurrent reader receives every entry once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_lost_or_repeated_while_others_write() {
     const EACH: usize = 60;

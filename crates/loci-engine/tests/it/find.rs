@@ -1,4 +1,4 @@
-//! What is found of one thing or from one time, and what happened last.
+//! Tests of recall by entity and by time, and of recent changes.
 
 use loci_engine::{FindRequest, NewMemory, Recall};
 use loci_types::{ErrorKind, TimeRange};
@@ -22,9 +22,9 @@ async fn a_time_narrows_by_date_or_else_by_the_day_it_came_in() {
         let when = TimeRange { from: point(from), until: point(until) };
         let request = FindRequest { recall: ask("the boat"), when, ..FindRequest::default() };
         let found = house.engine.find(&ana, request).await.unwrap();
-        let mut told = contents(&found);
-        told.sort_unstable();
-        assert_eq!(told, expect, "{from:?} {until:?}");
+        let mut found_contents = contents(&found);
+        found_contents.sort_unstable();
+        assert_eq!(found_contents, expect, "{from:?} {until:?}");
     };
     let (race, red, sail) = ("The boat race was won", "The boat is painted red", "The boat needs a new sail");
     check(None, None, &[red, sail, race]).await;
@@ -60,14 +60,14 @@ async fn the_latest_changes_come_first_and_belong_to_who_asks() {
     house.later(1);
     let second = house.remember(&ana, "The harbour closes at nine").await.id;
     house.engine.forget(&ana, first, None, None).await.unwrap();
-    let told = house.engine.recent_changes(&ana, None, 10).await.unwrap();
-    let shown: Vec<_> = told.iter().map(|one| (one.event.as_str(), one.memory_id, one.content.as_deref())).collect();
-    // What is forgotten is told of, not told again.
+    let changes = house.engine.recent_changes(&ana, None, 10).await.unwrap();
+    let shown: Vec<_> = changes.iter().map(|one| (one.event.as_str(), one.memory_id, one.content.as_deref())).collect();
+    // A forgotten memory is listed without its text.
     let expect = [
         ("DELETE", Some(first), None),
         ("ADD", Some(second), Some("The harbour closes at nine")),
         ("ADD", Some(first), None),
     ];
     assert_eq!(shown, expect);
-    assert_eq!(house.engine.recent_changes(&ana, None, 1).await.unwrap(), told[..1]);
+    assert_eq!(house.engine.recent_changes(&ana, None, 1).await.unwrap(), changes[..1]);
 }

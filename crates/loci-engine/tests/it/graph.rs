@@ -1,7 +1,8 @@
-//! The knowledge graph, as agents know it from the official memory server.
+//! Tests of the knowledge graph, with the operations of the official memory server.
 
 use loci_engine::{
-    Caller, Engine, Graph, GraphEntity, GraphImported, GraphRelation, ListRequest, MaintainRequest, Observed, Update,
+    Caller, Engine, EntityObservations, Graph, GraphEntity, GraphImportReport, GraphRelation, ListRequest,
+    MaintainRequest, Update,
 };
 use loci_types::{ErrorKind, Filter, Identifiers, Memory, Role, State};
 
@@ -15,8 +16,8 @@ fn relation(from: &str, relation_type: &str, to: &str) -> GraphRelation {
     GraphRelation { from: from.into(), to: to.into(), relation_type: relation_type.into() }
 }
 
-fn observed(entity_name: &str, contents: &[&str]) -> Observed {
-    Observed { entity_name: entity_name.into(), contents: texts(contents) }
+fn observed(entity_name: &str, contents: &[&str]) -> EntityObservations {
+    EntityObservations { entity_name: entity_name.into(), contents: texts(contents) }
 }
 
 fn texts(texts: &[&str]) -> Vec<String> {
@@ -78,24 +79,24 @@ async fn creating_passes_over_what_is_there() {
 async fn only_new_observations_are_added() {
     let (house, ana) = furnished().await;
     let engine = &house.engine;
-    let told = vec![
+    let observations = vec![
         observed("Ana", &["likes tea", "sings", "sings", "Likes tea"]),
         observed("Ana", &["sings", "runs"]),
         observed("Bob", &[]),
     ];
-    let added = engine.graph_add_observations(&ana, told.clone()).await.unwrap();
-    let told_new: Vec<(&str, Vec<String>)> =
+    let added = engine.graph_add_observations(&ana, observations.clone()).await.unwrap();
+    let added_contents: Vec<(&str, Vec<String>)> =
         added.iter().map(|one| (one.entity_name.as_str(), one.added_observations.clone())).collect();
     let expect = [("Ana", texts(&["sings", "sings", "Likes tea"])), ("Ana", texts(&["runs"])), ("Bob", texts(&[]))];
-    assert_eq!(told_new, expect);
-    let again = engine.graph_add_observations(&ana, told).await.unwrap();
+    assert_eq!(added_contents, expect);
+    let again = engine.graph_add_observations(&ana, observations).await.unwrap();
     assert!(again.iter().all(|one| one.added_observations.is_empty()));
     let entities =
         "Ana/person:likes tea,has two cats,sings,sings,Likes tea,runs; Bob/person:; Acme/company:makes anvils";
     holds(engine, &ana, entities, RELATIONS).await;
     // An unknown entity fails the whole call.
-    let told = vec![observed("Bob", &["early"]), observed("Eve", &["late"])];
-    let error = engine.graph_add_observations(&ana, told).await.unwrap_err();
+    let observations = vec![observed("Bob", &["early"]), observed("Eve", &["late"])];
+    let error = engine.graph_add_observations(&ana, observations).await.unwrap_err();
     assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::NotFound, "Entity with name Eve not found"));
     holds(engine, &ana, entities, RELATIONS).await;
 }
@@ -259,8 +260,8 @@ async fn two_processes_make_one_of_the_same() {
             let name = format!("Thing {round}");
             let both = vec![entity(&name, "thing", &["seen", mine]), entity(&format!("{name} of {mine}"), "own", &[])];
             made += engine.graph_create_entities(&ana, both).await.unwrap().len();
-            let told = vec![observed(&name, &["shared", &format!("by {mine}")])];
-            made += engine.graph_add_observations(&ana, told).await.unwrap()[0].added_observations.len();
+            let observations = vec![observed(&name, &["shared", &format!("by {mine}")])];
+            made += engine.graph_add_observations(&ana, observations).await.unwrap()[0].added_observations.len();
             let edge = vec![relation(&name, "is", "here"), relation(&name, "is", mine)];
             made += engine.graph_create_relations(&ana, edge).await.unwrap().len();
         }
@@ -286,10 +287,12 @@ async fn nothing_is_left_of_what_is_deleted_while_others_write() {
     for round in 0..20 {
         house.engine.graph_create_entities(&ana, thing.clone()).await.unwrap();
         let text = format!("said {round}");
-        let told = vec![observed("Thing", &[&text])];
+        let observations = vec![observed("Thing", &[&text])];
         let names = texts(&["Thing"]);
-        let (deleted, said) =
-            tokio::join!(house.engine.graph_delete_entities(&ana, &names), other.graph_add_observations(&ana, told));
+        let (deleted, said) = tokio::join!(
+            house.engine.graph_delete_entities(&ana, &names),
+            other.graph_add_observations(&ana, observations)
+        );
         deleted.unwrap();
         assert!(said.is_ok() || said.unwrap_err().kind() == ErrorKind::NotFound);
         let left: Vec<String> = house.known(&ana).await.into_iter().map(|memory| memory.content).collect();
@@ -306,8 +309,8 @@ async fn recall_and_the_registry_know_the_graph() {
     }
     let profile = house.engine.entity(&ana, "ana").await.unwrap();
     assert_eq!(profile.entity.entity_type.name(), "person");
-    let told: Vec<&str> = profile.memories.iter().rev().map(|memory| memory.content.as_str()).collect();
-    assert_eq!(told, ["Ana is a person", "likes tea", "has two cats", "Ana works at Acme", "Bob knows Ana"]);
+    let contents: Vec<&str> = profile.memories.iter().rev().map(|memory| memory.content.as_str()).collect();
+    assert_eq!(contents, ["Ana is a person", "likes tea", "has two cats", "Ana works at Acme", "Bob knows Ana"]);
     // What is said later is said of the same one.
     house.engine.graph_add_observations(&ana, vec![observed("Ana", &["sings"])]).await.unwrap();
     let later = house.engine.entity(&ana, "Ana").await.unwrap();
@@ -340,8 +343,8 @@ async fn records_keep_their_place_when_they_are_updated_or_moved() {
     let tea = known.iter().find(|memory| memory.content == "likes tea").unwrap();
     let update = Update { content: Some("likes coffee".into()), ..Update::default() };
     engine.update(&ana, tea.id, update).await.unwrap();
-    let told = vec![observed("Ana", &["likes coffee", "likes tea"])];
-    let added = engine.graph_add_observations(&ana, told).await.unwrap();
+    let observations = vec![observed("Ana", &["likes coffee", "likes tea"])];
+    let added = engine.graph_add_observations(&ana, observations).await.unwrap();
     assert_eq!(added[0].added_observations, ["likes tea"]);
     let entities = "Ana/person:likes coffee,has two cats,likes tea; Bob/person:; Acme/company:makes anvils";
     holds(engine, &ana, entities, RELATIONS).await;
@@ -351,8 +354,8 @@ async fn records_keep_their_place_when_they_are_updated_or_moved() {
     holds(&elsewhere.engine, &ana, entities, RELATIONS).await;
     let again = vec![entity("Ana", "robot", &[])];
     assert_eq!(elsewhere.engine.graph_create_entities(&ana, again).await.unwrap(), []);
-    let told = vec![observed("Ana", &["likes coffee"])];
-    let added = elsewhere.engine.graph_add_observations(&ana, told).await.unwrap();
+    let observations = vec![observed("Ana", &["likes coffee"])];
+    let added = elsewhere.engine.graph_add_observations(&ana, observations).await.unwrap();
     assert!(added[0].added_observations.is_empty());
 }
 
@@ -367,14 +370,14 @@ const FILE: &str = r#"{"type":"entity","name":"Ana","entityType":"person","obser
 async fn the_official_servers_file_comes_in_once() {
     let (house, ana) = (House::new(), user("ana"));
     let imported = house.engine.graph_import(&ana, &format!("\u{feff}{FILE}\r\n")).await.unwrap();
-    assert_eq!(imported, GraphImported { entities: 2, observations: 3, relations: 1, skipped: 4 });
+    assert_eq!(imported, GraphImportReport { entities: 2, observations: 3, relations: 1, skipped: 4 });
     holds(&house.engine, &ana, "Ana/person:sings,sings,runs; Choir/group:", "Ana sings in Choir").await;
     let again = house.engine.graph_import(&ana, FILE).await.unwrap();
-    assert_eq!(again, GraphImported { skipped: 10, ..GraphImported::default() });
+    assert_eq!(again, GraphImportReport { skipped: 10, ..GraphImportReport::default() });
     // What is here gets what the file says besides.
     let more = FILE.replace("runs", "swims");
     let more = house.engine.graph_import(&ana, &more).await.unwrap();
-    assert_eq!(more, GraphImported { observations: 1, skipped: 9, ..GraphImported::default() });
+    assert_eq!(more, GraphImportReport { observations: 1, skipped: 9, ..GraphImportReport::default() });
     holds(&house.engine, &ana, "Ana/person:sings,sings,runs,swims; Choir/group:", "Ana sings in Choir").await;
 }
 
@@ -416,6 +419,6 @@ async fn a_secret_stands_nowhere_in_the_graph() {
     assert!(named.iter().all(|entity| !entity.canonical_name.contains("ghp_")), "{named:?}");
     let file = format!(r#"{{"type":"relation","from":"{}","to":"b","relationType":"is"}}"#, secret("c"));
     house.engine.graph_import(&ana, &file).await.unwrap();
-    let told = serde_json::to_string(&house.engine.graph_read(&ana).await.unwrap()).unwrap();
-    assert!(!told.contains("ghp_"), "{told}");
+    let graph = serde_json::to_string(&house.engine.graph_read(&ana).await.unwrap()).unwrap();
+    assert!(!graph.contains("ghp_"), "{graph}");
 }

@@ -1,4 +1,4 @@
-//! What is handed to other tongues: words alone, vectors, highlights, and an erasure at once.
+//! Tests of options of callers: lexical search, given vectors, highlights, and immediate erasure.
 
 use loci_engine::{Caller, NewMemory, RecallRequest, Strategy};
 use loci_types::{ErrorKind, Outcome};

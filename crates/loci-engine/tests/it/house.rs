@@ -1,4 +1,4 @@
-//! A small house to test in.
+//! Test fixtures: an engine on a store with a clock and a stub of the embedding model.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use loci_engine::llm::Mind;
+use loci_engine::llm::LlmClient;
 use loci_engine::{Caller, Clock, Config, Engine, ListRequest, NewMemory, RecallRequest, Turn};
 use loci_models::{Detail, Embedder, Embedding, Model, Reranker};
 use loci_store::tier::Tier;
@@ -37,7 +37,7 @@ impl Embedder for Hashing {
     }
 }
 
-/// A clock that moves when it is told to.
+/// A clock that moves only when a test moves it.
 pub(crate) struct Hands(Mutex<Timestamp>);
 
 impl Clock for Hands {
@@ -138,8 +138,8 @@ impl House {
     }
 
     /// The same house, with a language model.
-    pub(crate) fn with_mind(self, mind: Mind) -> Self {
-        Self { engine: self.engine.with_mind(mind), ..self }
+    pub(crate) fn with_llm(self, mind: LlmClient) -> Self {
+        Self { engine: self.engine.with_llm(mind), ..self }
     }
 
     /// Lets days pass, or with a negative number the clock jump back.

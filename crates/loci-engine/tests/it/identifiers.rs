@@ -1,11 +1,11 @@
-//! Is an exact code, hash, path or version found among thousands that look alike?
+//! Tests that exact codes, hashes, paths and versions are found among thousands of similar ones.
 
 use futures::StreamExt;
 use futures::stream;
 
 use crate::house::{House, ask, user};
 
-/// So many memories, a fifth of each sort.
+/// Number of memories, a fifth of each sort.
 const MEMORIES: u64 = 2_000;
 
 /// SplitMix64, so that the same seed gives the same memories everywhere.

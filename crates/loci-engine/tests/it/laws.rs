@@ -1,4 +1,4 @@
-//! What must hold whatever happens.
+//! Property tests of the engine.
 
 use loci_engine::{Caller, policy};
 use loci_types::{Identifier, Identifiers};

@@ -1,4 +1,4 @@
-//! Remembering, changing, forgetting.
+//! Tests of remembering, updating and forgetting.
 
 use loci_engine::{Caller, ListRequest, NewMemory, Turn, Update};
 use loci_types::{ErrorKind, Identifiers, Layer, Outcome, Relation, State};

@@ -1,4 +1,4 @@
-//! How knowledge changes: repeats, contradictions, chains, undo.
+//! Tests of changing knowledge: repeats, contradictions, chains, undo.
 
 use loci_engine::{Config, NewMemory, Update};
 use loci_types::{ErrorKind, Layer, Outcome, State};

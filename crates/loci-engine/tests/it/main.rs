@@ -1,11 +1,11 @@
-//! The engine on a real store, with a fixed clock and a stand-in for the model.
+//! Integration tests of the engine on a real store, with a fixed clock and a stub of the embedding model.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 mod batched;
-mod carry;
 mod categories;
 mod checkpoints;
 mod entries;
+mod export;
 mod facts;
 mod feed;
 mod find;
@@ -16,7 +16,8 @@ mod identifiers;
 mod laws;
 mod learn;
 mod life;
-mod mind;
+mod llm;
+mod maintenance;
 mod operations;
 mod outside;
 mod pools;
@@ -28,5 +29,4 @@ mod rerank;
 mod round_trips;
 mod session;
 mod skew;
-mod upkeep;
 mod working;

@@ -1,6 +1,6 @@
-//! What was done, counted; and requests that come again.
+//! Tests of operation counts and of idempotency keys.
 
-use loci_engine::{Answer, Bucket, Caller, NewMemory, OperationsRequest};
+use loci_engine::{Bucket, Caller, NewMemory, OperationsRequest, StoredAnswer};
 use loci_types::{ErrorKind, Event, MemoryId, Role, Tenant};
 use serde_json::json;
 
@@ -13,9 +13,9 @@ async fn write(house: &House, caller: &Caller, content: &str) -> MemoryId {
 
 /// Each sum as `day node op count`.
 async fn counted(house: &House, caller: &Caller, request: OperationsRequest) -> Vec<String> {
-    let told = house.engine.operations(caller, request).await.unwrap();
+    let counts = house.engine.operations(caller, request).await.unwrap();
     let day = |at: jiff::Timestamp| at.to_string()[5..10].to_owned();
-    told.data.iter().map(|one| format!("{} {} {} {}", day(one.start), one.node, one.event, one.count)).collect()
+    counts.data.iter().map(|one| format!("{} {} {} {}", day(one.start), one.node, one.event, one.count)).collect()
 }
 
 #[tokio::test]
@@ -96,7 +96,7 @@ async fn an_erased_user_takes_only_their_own_answers() {
     let (house, ana, ben) = (House::new(), user("ana"), user("ben"));
     let engine = &house.engine;
     house.remember(&ana, "I live in Lisbon").await;
-    let answer = Answer { status: 200, body: json!({ "deleted": true }), location: None };
+    let answer = StoredAnswer { status: 200, body: json!({ "deleted": true }), location: None };
     for who in [&ana, &ben, &Caller::operator()] {
         let who = Caller { credential: who.identifiers.user_id.clone(), ..who.clone() };
         assert!(engine.keep_answer(&who, "k", &[1; 32], answer.clone()).await.unwrap());
@@ -114,7 +114,8 @@ async fn a_request_that_comes_again_is_answered_as_before() {
     let (house, ana) = (House::new(), user("ana"));
     let engine = &house.engine;
     let (one, other) = ([1; 32], [2; 32]);
-    let answer = Answer { status: 201, body: json!({ "id": "x", "n": [1, null] }), location: Some("/v1/x".to_owned()) };
+    let answer =
+        StoredAnswer { status: 201, body: json!({ "id": "x", "n": [1, null] }), location: Some("/v1/x".to_owned()) };
     assert_eq!(engine.answered(&ana, "k-1", &one).await.unwrap(), None);
     assert!(engine.keep_answer(&ana, "k-1", &one, answer.clone()).await.unwrap());
     assert_eq!(engine.answered(&ana, "k-1", &one).await.unwrap(), Some(answer.clone()));
@@ -142,7 +143,7 @@ async fn a_request_that_comes_again_is_answered_as_before() {
 async fn what_cannot_be_kept_is_not_kept() {
     let (house, ana) = (House::new(), user("ana"));
     let engine = &house.engine;
-    let body = |length: usize| Answer { status: 200, body: json!("x".repeat(length)), location: None };
+    let body = |length: usize| StoredAnswer { status: 200, body: json!("x".repeat(length)), location: None };
     for (length, kept) in [(10, true), ((64 << 10) - 2, true), ((64 << 10) - 1, false)] {
         let key = format!("k-{length}");
         assert_eq!(engine.keep_answer(&ana, &key, &[1; 32], body(length)).await.unwrap(), kept, "{length}");

@@ -1,4 +1,4 @@
-//! What does the house do while its vector index is away?
+//! Tests of recall and writes while the external vector index is unavailable.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,7 +42,7 @@ async fn an_index_that_is_away_takes_a_lane_and_nothing_else() {
     let search = SearchRequest { query: "violin".into(), ..SearchRequest::default() };
     let found = house.engine.search(&ana, search).await.unwrap();
     assert_eq!((found.degraded, found.results.len()), (vec!["vector".to_owned()], 2));
-    // Who asks that lane alone is told, because nothing found would be taken for nothing there.
+    // A query with this lane alone fails, because an empty result would look like no match.
     let alone = RecallRequest { strategy: Strategy::Semantic, ..ask("violin") };
     let error = house.engine.recall(&ana, alone).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Provider);

@@ -1,7 +1,7 @@
-//! Do only its members see a pool, and does what they share keep where it came from?
+//! Tests that only members see a pool, and that contributions keep their origin.
 
 use loci_engine::{
-    Caller, ContextRequest, FeedRequest, FindRequest, GraphEntity, ListRequest, NewMemory, NewPool, Observed,
+    Caller, ContextRequest, EntityObservations, FeedRequest, FindRequest, GraphEntity, ListRequest, NewMemory, NewPool,
     OperationsRequest, QueryRequest, SummarizeRequest, Turn, Update,
 };
 use loci_types::{
@@ -11,7 +11,7 @@ use loci_types::{
 
 use crate::house::{House, ask, new, user};
 
-/// A word that stands in everything that must not be told.
+/// A word in everything that must not be revealed.
 const SECRET: &str = "zanzibar";
 
 fn named(agent: Option<&str>, user: Option<&str>, pool: Option<&str>) -> Caller {
@@ -77,12 +77,12 @@ struct Tried(Vec<(&'static str, Result<String, ErrorKind>)>);
 
 impl Tried {
     fn add<T: std::fmt::Debug>(&mut self, verb: &'static str, outcome: Result<T, loci_engine::Error>) {
-        let told = outcome.map(|told| format!("{told:?}")).map_err(|error| {
+        let answer = outcome.map(|answer| format!("{answer:?}")).map_err(|error| {
             let problem = format!("{:?}", error.problem("x"));
             assert!(!problem.contains(SECRET), "{verb}: {problem}");
             error.kind()
         });
-        self.0.push((verb, told));
+        self.0.push((verb, answer));
     }
 }
 
@@ -115,7 +115,7 @@ async fn read(house: &House, caller: &Caller, memory: &Memory) -> Tried {
     tried.add("recent", engine.recent_changes(caller, None, 50).await);
     tried.add("stats", engine.stats(caller).await.map(|stats| (stats.memories > 0).then_some(SECRET)));
     let counted = engine.operations(caller, OperationsRequest::default()).await;
-    tried.add("operations", counted.map(|told| (!told.data.is_empty()).then_some(SECRET)));
+    tried.add("operations", counted.map(|answer| (!answer.data.is_empty()).then_some(SECRET)));
     let sessions = engine.sessions(caller, SessionFilter::default()).await;
     tried.add("sessions", sessions.map(|found| (!found.is_empty()).then_some(SECRET)));
     tried.add("proposals", engine.proposals(caller).await);
@@ -159,7 +159,7 @@ async fn write(house: &House, caller: &Caller, memory: &Memory) -> Tried {
     let record = Memory { id: crate::house::unknown(), content: said.into(), ..memory.clone() };
     tried.add("check a record", engine.check_record(caller, &record).await);
     tried.add("import", engine.import_many(caller, vec![record]).await);
-    let observed = Observed { entity_name: "Lantern".into(), contents: vec![said.into()] };
+    let observed = EntityObservations { entity_name: "Lantern".into(), contents: vec![said.into()] };
     tried.add("observe", engine.graph_add_observations(caller, vec![observed]).await);
     tried.add("sync", engine.sync_pool(caller, |_, _| {}).await);
     tried.add("leave", engine.leave_pool(caller, "owl").await);
@@ -195,12 +195,12 @@ async fn who_is_not_a_member_gets_nothing_by_any_verb() {
     ];
     let before = user_data(&house).await;
     assert!(before.len() >= 4, "there is something to lose: {before:?}");
-    // All of them look before any of them writes: what one has written is no secret of the pool.
+    // All of them read before any of them writes: what one has written is its own, not the pool's.
     for (sort, stranger) in &strangers {
-        for (verb, told) in read(&house, stranger, &memory).await.0 {
-            let told = told.unwrap_or_default();
+        for (verb, answer) in read(&house, stranger, &memory).await.0 {
+            let answer = answer.unwrap_or_default();
             let own = verb == "pool" && sort.contains("another");
-            assert!(own || !told.contains(SECRET), "{verb} by {sort}: {told}");
+            assert!(own || !answer.contains(SECRET), "{verb} by {sort}: {answer}");
         }
     }
     for (sort, stranger) in &strangers {
@@ -208,11 +208,11 @@ async fn who_is_not_a_member_gets_nothing_by_any_verb() {
         let runs = |verb: &str| {
             stranger.operator && matches!(verb, "join" | "drop" | "create" | "check a record" | "import" | "leave")
         };
-        for (verb, told) in write(&house, stranger, &memory).await.0 {
+        for (verb, answer) in write(&house, stranger, &memory).await.0 {
             let foreign = sort.starts_with("another tenant");
             let aimed = stranger.identifiers.pool_id.as_deref() == Some("physics") && !foreign;
-            assert!(!told.clone().unwrap_or_default().contains(SECRET), "{verb} by {sort}");
-            assert!(!aimed || runs(verb) || told.is_err(), "{verb} by {sort}: {told:?}");
+            assert!(!answer.clone().unwrap_or_default().contains(SECRET), "{verb} by {sort}");
+            assert!(!aimed || runs(verb) || answer.is_err(), "{verb} by {sort}: {answer:?}");
         }
         if !stranger.operator {
             assert_eq!(user_data(&house).await, before, "{sort} has changed something");
@@ -223,16 +223,16 @@ async fn who_is_not_a_member_gets_nothing_by_any_verb() {
 }
 
 #[tokio::test]
-async fn a_stranger_is_told_the_same_as_if_there_were_no_pool() {
+async fn a_stranger_receives_the_same_error_as_for_an_unknown_pool() {
     let (house, memory) = house_with_a_pool().await;
     let spy = |pool: &str| named(Some("spy"), Some("ana"), Some(pool));
-    let told = async |pool: &str| {
+    let error_of = async |pool: &str| {
         let error = house.engine.get(&spy(pool), memory.id).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unauthorized);
         format!("{:?}", error.problem("get")).replace(pool, "POOL")
     };
-    assert_eq!(told("physics").await, told("nowhere").await);
-    assert!(told("physics").await.contains("poolId"));
+    assert_eq!(error_of("physics").await, error_of("nowhere").await);
+    assert!(error_of("physics").await.contains("poolId"));
     // Named by nobody but the credential, it is left out, and the agent keeps what is its own.
     let bounds = Bounds {
         agents: ["spy".to_owned()].into(),
@@ -261,9 +261,9 @@ async fn a_member_reads_by_every_verb() {
     // lines of a history and changes in the agent's own space tell no text.
     let silent = ["graph", "graph search", "graph open", "delta", "proposals", "models", "edges", "history"];
     let mut missed = Vec::new();
-    for (verb, told) in read(&house, &ant, &memory).await.0 {
-        if !told.as_ref().is_ok_and(|told| told.contains(SECRET) || silent.contains(&verb)) {
-            missed.push((verb, told));
+    for (verb, answer) in read(&house, &ant, &memory).await.0 {
+        if !answer.as_ref().is_ok_and(|answer| answer.contains(SECRET) || silent.contains(&verb)) {
+            missed.push((verb, answer));
         }
     }
     assert!(missed.is_empty(), "{missed:#?}");
@@ -282,8 +282,8 @@ async fn a_member_reads_by_every_verb() {
 async fn a_member_writes_and_a_reader_does_not() {
     let (house, memory) = house_with_a_pool().await;
     let reader = Caller { role: Role::Reader, ..member("ant") };
-    for (verb, told) in write(&house, &reader, &memory).await.0 {
-        assert!(told.is_err() || verb == "check a record", "{verb}: {told:?}");
+    for (verb, answer) in write(&house, &reader, &memory).await.0 {
+        assert!(answer.is_err() || verb == "check a record", "{verb}: {answer:?}");
     }
     let (ant, owl) = (member("ant"), member("owl"));
     let right = house.engine.correct(&ant, memory.id, "The lantern is in Graz", None).await.unwrap();
@@ -434,11 +434,11 @@ async fn a_sync_needs_a_member_and_its_user() {
 }
 
 #[tokio::test]
-async fn what_a_pool_told_counts_no_more_for_who_has_left_it() {
+async fn results_of_a_pool_do_not_count_after_leaving_it() {
     let house = House::new();
     make(&house, "physics", &["owl", "ant"]).await;
-    let told = "Radon is a noble gas";
-    house.engine.contribute(&member("owl"), new(told)).await.unwrap();
+    let statement = "Radon is a noble gas";
+    house.engine.contribute(&member("owl"), new(statement)).await.unwrap();
     let mut request = ask("which gas is noble?");
     request.for_thread = Some("monday".into());
     assert_eq!(house.engine.recall(&member("ant"), request).await.unwrap().hits.len(), 1);
@@ -446,7 +446,7 @@ async fn what_a_pool_told_counts_no_more_for_who_has_left_it() {
     house.engine.leave_pool(&member("ant"), "ant").await.unwrap();
     // The same words in the same conversation are the agent's own now.
     let own = named(Some("ant"), Some("ana"), None);
-    let said = NewMemory { thread_id: Some("monday".into()), ..new(told) };
+    let said = NewMemory { thread_id: Some("monday".into()), ..new(statement) };
     assert_eq!(house.engine.remember(&own, said).await.unwrap().event, Outcome::Created);
 }
 

@@ -1,4 +1,4 @@
-//! What recall and search return, in which order, and why.
+//! Tests of the results of recall and search, their order, and their explanations.
 
 use loci_engine::{Caller, NewMemory, RecallRequest, Weights};
 use loci_types::{ErrorKind, Filter, Identifiers, Layer};

@@ -1,4 +1,4 @@
-//! What recall finds beyond words: links, times, people, and what it says of them.
+//! Tests of recall beyond words: links, times, persons, and explanations.
 
 use jiff::Timestamp;
 use loci_engine::pack::Format;
@@ -100,8 +100,8 @@ async fn a_named_day_finds_what_happened_then() {
         ("Где я занималась running в мае?", "I went running on the track."),
     ] {
         let recall = house.engine.recall(&ana, ask(question)).await.unwrap();
-        let told: Vec<_> = recall.hits.iter().map(|hit| (&hit.memory.content, &hit.explain.clues)).collect();
-        assert_eq!(recall.hits[0].memory.content, expect, "{question}: {told:#?}");
+        let results: Vec<_> = recall.hits.iter().map(|hit| (&hit.memory.content, &hit.explain.clues)).collect();
+        assert_eq!(recall.hits[0].memory.content, expect, "{question}: {results:#?}");
     }
 }
 
@@ -147,14 +147,14 @@ async fn who_follows_names_and_aliases() {
     for question in ["Who is Kat?", "who is katarina lind", "What is Kat's job?"] {
         assert_eq!(house.recall(&ana, question).await.len(), 1, "{question}");
     }
-    let told = house.engine.explain(&ana, id).await.unwrap();
-    assert_eq!(told.entities[0].canonical_name, "Katarina Lind");
+    let provenance = house.engine.explain(&ana, id).await.unwrap();
+    assert_eq!(provenance.entities[0].canonical_name, "Katarina Lind");
     let error = house.engine.explain(&user("ben"), id).await.unwrap_err();
     assert_eq!(error.kind(), loci_types::ErrorKind::NotFound);
 }
 
 #[tokio::test]
-async fn relations_lift_a_hit_and_are_told_with_it() {
+async fn relations_raise_a_hit_and_are_returned_with_it() {
     let house = House::new();
     let ana = user("ana");
     let tea = house.remember(&ana, "Ana drinks green tea").await.id;
@@ -168,8 +168,8 @@ async fn relations_lift_a_hit_and_are_told_with_it() {
     let after = house.engine.recall(&ana, ask("green tea")).await.unwrap().hits.remove(0);
     assert!((after.explain.terms.relation - 0.05 * 0.8).abs() < 1e-12);
     assert_eq!(after.score, after.explain.score(&house.engine.config().retrieval.weights));
-    let told = &after.explain.related;
-    assert!(told.is_empty() || told[0].id == pot);
+    let related = &after.explain.related;
+    assert!(related.is_empty() || related[0].id == pot);
     let query = QueryRequest { recall: ask("green tea"), ..QueryRequest::default() };
     let text = house.engine.query(&ana, query).await.unwrap().text;
     assert!(text.contains("The pot stands on the shelf"), "{text}");
@@ -290,16 +290,16 @@ async fn provenance_tells_sources_versions_and_what_happened() {
     let turn = house.remember(&ana, "I moved to Porto last spring").await.id;
     let fact = house.remember(&ana, "Ana lives in Porto").await.id;
     link(&house, &ana, fact, turn, Relation::DerivedFrom, 1.0).await;
-    let told = house.engine.explain(&ana, fact).await.unwrap();
-    assert_eq!(told.sources.iter().map(|memory| memory.id).collect::<Vec<_>>(), [turn]);
-    assert_eq!(told.chain.iter().map(|memory| memory.id).collect::<Vec<_>>(), [fact]);
-    assert_eq!(told.history[0].reason, "remembered");
-    assert!(told.edges.is_empty());
-    assert_eq!(told.entities.iter().map(|entity| entity.canonical_name.as_str()).collect::<Vec<_>>(), ["Porto"]);
+    let provenance = house.engine.explain(&ana, fact).await.unwrap();
+    assert_eq!(provenance.sources.iter().map(|memory| memory.id).collect::<Vec<_>>(), [turn]);
+    assert_eq!(provenance.chain.iter().map(|memory| memory.id).collect::<Vec<_>>(), [fact]);
+    assert_eq!(provenance.history[0].reason, "remembered");
+    assert!(provenance.edges.is_empty());
+    assert_eq!(provenance.entities.iter().map(|entity| entity.canonical_name.as_str()).collect::<Vec<_>>(), ["Porto"]);
     // From the other end the link is one among others, not a source.
-    let told = house.engine.explain(&ana, turn).await.unwrap();
-    assert!(told.sources.is_empty());
-    assert_eq!(told.edges.len(), 1);
+    let provenance = house.engine.explain(&ana, turn).await.unwrap();
+    assert!(provenance.sources.is_empty());
+    assert_eq!(provenance.edges.len(), 1);
 }
 
 #[tokio::test]
@@ -331,7 +331,7 @@ async fn what_lies_in_two_spaces_ranks_as_what_lies_in_one() {
         "Bees are kept behind the barn",
         "The lighthouse was built of granite, and its lantern came by ship",
     ];
-    let mut told = Vec::new();
+    let mut runs = Vec::new();
     for (layer, spaces) in [(Layer::Session, 1), (Layer::Project, 2)] {
         let house = House::new();
         let mut caller = user("ana");
@@ -349,7 +349,7 @@ async fn what_lies_in_two_spaces_ranks_as_what_lies_in_one() {
             .map(|hit| (hit.memory.content.clone(), format!("{:.9}", hit.explain.evidence), hit.explain.similarity))
             .collect();
         assert!(hits.len() > 3, "{hits:?}");
-        told.push((hits, found.answered, format!("{:.9}", found.confidence)));
+        runs.push((hits, found.answered, format!("{:.9}", found.confidence)));
     }
-    assert_eq!(told[0], told[1]);
+    assert_eq!(runs[0], runs[1]);
 }

@@ -1,4 +1,4 @@
-//! What must not be kept is masked or refused on every way in.
+//! Tests that secrets are masked or refused by every operation that writes.
 
 use loci_engine::{Caller, Config, NewMemory, Redaction, Turn, Update};
 use loci_types::{ErrorKind, MemoryId, Outcome, Source};
@@ -25,13 +25,13 @@ async fn leaks(house: &House, caller: &Caller, id: MemoryId, text: &str) -> bool
 async fn a_secret_is_masked_on_every_way_in() {
     let house = House::new();
     let ana = user("ana");
-    let told = "The alarm panel has password=hunter2secret";
+    let text = "The alarm panel has password=hunter2secret";
     let filled = NewMemory {
         tags: vec!["password=hunter2secret".into()],
         category: Some("password=hunter2secret".into()),
         metadata: json!({ "deep": { "apiKey": "hunter2secret" } }).as_object().unwrap().clone(),
         source: Some(Source { kind: "manual".into(), role: None, reference: Some("token=hunter2secret".into()) }),
-        ..new(told)
+        ..new(text)
     };
     let receipt = house.engine.remember(&ana, filled).await.unwrap();
     assert_eq!((receipt.event, receipt.redacted.as_slice()), (Outcome::Created, &["secret".to_owned()][..]));

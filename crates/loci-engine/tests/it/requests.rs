@@ -1,9 +1,9 @@
-//! Is everything kept that people ask outright to be remembered?
+//! Tests that explicit requests to remember something are kept.
 //!
 //! The turns were written by people who had not seen the rules, in English, German, Russian and Spanish.
 
 use jiff::tz::TimeZone;
-use loci_engine::extract::{Candidate, Speaker, Surroundings, Utterance, extract};
+use loci_engine::extract::{ExtractionContext, LearningCandidate, Speaker, Utterance, extract};
 use loci_types::MemoryId;
 use serde_json::Value;
 use uuid::Uuid;
@@ -13,7 +13,7 @@ fn conversations(file: &str) -> Vec<Value> {
     file.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn learned(conversation: &Value) -> Vec<Candidate> {
+fn learned(conversation: &Value) -> Vec<LearningCandidate> {
     let turns = conversation["turns"].as_array().unwrap();
     let turn = |(place, turn): (usize, &'static Value)| Utterance {
         id: MemoryId(Uuid::from_u128(place as u128)),
@@ -24,7 +24,7 @@ fn learned(conversation: &Value) -> Vec<Candidate> {
     };
     let turns: &'static [Value] = turns.clone().leak();
     let turns: Vec<Utterance<'_>> = turns.iter().enumerate().map(turn).collect();
-    let surroundings = Surroundings { time_zone: TimeZone::UTC, known: Default::default(), owner: None };
+    let surroundings = ExtractionContext { time_zone: TimeZone::UTC, known: Default::default(), owner: None };
     extract(&turns, &surroundings).candidates
 }
 

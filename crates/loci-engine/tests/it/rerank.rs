@@ -1,4 +1,4 @@
-//! What becomes of the order when someone else reads the hits?
+//! Tests of the reranker and of its failures.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! What sessions teach: learning once, consent, names, causes, insights, summaries, a language model.
+//! Tests of learning from sessions: learning once, consent, names, causes, insights, summaries, a language model.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use serde_json::json;
 use wiremock::{MockServer, ResponseTemplate};
 
 use crate::house::{House, ask, in_session, new, user};
-use crate::mind::{answering, scripted};
+use crate::llm::{answering, scripted};
 
 fn operator() -> Caller {
     Caller::operator()
@@ -43,8 +43,8 @@ async fn a_session_teaches_once() {
     assert_eq!(loci_engine::reported(fact), "Ana, 2026-06-01: \"I'm allergic to peanuts.\"");
     assert_eq!((fact.identifiers.session_id.as_deref(), fact.category.as_deref()), (Some("s1"), Some("knowledge")));
     assert_eq!((fact.importance, fact.said_at.is_some()), (0.9, true));
-    let told = house.engine.explain(&ana, fact.id).await.unwrap();
-    assert_eq!(told.sources.iter().map(|memory| memory.id).collect::<Vec<_>>(), [said]);
+    let provenance = house.engine.explain(&ana, fact.id).await.unwrap();
+    assert_eq!(provenance.sources.iter().map(|memory| memory.id).collect::<Vec<_>>(), [said]);
     // Again, by hand and by another process: nothing more.
     let scope = house.engine.sessions(&operator(), SessionFilter::default()).await.unwrap()[0].scope.clone();
     let again = house.engine.consolidate(&operator(), &scope, "s1").await.unwrap();
@@ -102,7 +102,7 @@ async fn repeats_contradictions_and_corrections_within_a_session() {
 }
 
 #[tokio::test]
-async fn what_recall_told_is_not_learned_again() {
+async fn what_recall_returned_is_not_learned_again() {
     let house = House::new();
     let ana = in_session("ana", "s1");
     let fact = house.remember(&user("ana"), "Ana is allergic to peanuts").await.id;
@@ -131,7 +131,7 @@ async fn sensitive_sides_wait_for_consent() {
     house.say(&ana, "t", "user", "I live in Porto.").await;
     house.end(&ana, "s1").await;
     assert!(house.known(&user("ana")).await.is_empty(), "no sensitive change without consent");
-    assert!(house.recall(&user("ana"), "Porto").await.is_empty(), "nor is it told from the turn");
+    assert!(house.recall(&user("ana"), "Porto").await.is_empty(), "nor is the turn returned");
     let waiting = house.engine.proposals(&user("ana")).await.unwrap();
     assert_eq!(waiting.len(), 1);
     assert_eq!((waiting[0].asked.field.as_str(), waiting[0].asked.sensitive), ("city", true));
@@ -208,7 +208,7 @@ async fn nothing_is_guessed_at_without_a_language_model() {
 async fn causes_and_insights_come_from_a_language_model() {
     let server = MockServer::start().await;
     let causes = json!({ "causes": [{ "pair": 1, "cause": "first" }] });
-    let house = House::new().with_mind(scripted(&server, answering(&causes.to_string()), Duration::from_secs(5)).await);
+    let house = House::new().with_llm(scripted(&server, answering(&causes.to_string()), Duration::from_secs(5)).await);
     let ana = in_session("ana", "s1");
     let broke = house.say(&ana, "t", "user", "The certificate of the gateway ran out last night.").await;
     let fell = house.say(&ana, "t", "user", "The gateway refused every request.").await;
@@ -220,12 +220,12 @@ async fn causes_and_insights_come_from_a_language_model() {
     server.reset().await;
     let insight =
         json!({ "insights": [{ "summary": "Ana worries about the gateway.", "tags": ["worry"], "importance": 2 }] });
-    crate::mind::mount(&server, answering(&insight.to_string())).await;
+    crate::llm::mount(&server, answering(&insight.to_string())).await;
     assert_eq!(house.engine.find_insights(&operator(), &scope, "s1").await.unwrap(), 1);
     let known = house.known(&user("ana")).await;
     let found = known.iter().find(|memory| memory.kind.name() == "insight").expect("an insight");
     assert_eq!(found.category.as_deref(), Some("relationship_dynamic"));
-    // Within a day there is no second look; after it there is.
+    // Within a day a pair is not compared again; after it, it is.
     assert_eq!(house.engine.find_insights(&operator(), &scope, "s1").await.unwrap(), 0);
     house.later(2);
     assert_eq!(house.engine.find_insights(&operator(), &scope, "s1").await.unwrap(), 1);
@@ -233,7 +233,7 @@ async fn causes_and_insights_come_from_a_language_model() {
 
 #[tokio::test]
 async fn what_is_over_the_daily_cap_is_learned_the_next_day() {
-    let learning = loci_engine::Learning { writes_per_user_per_day: 2, ..loci_engine::Learning::default() };
+    let learning = loci_engine::LearningLimits { writes_per_user_per_day: 2, ..loci_engine::LearningLimits::default() };
     let house = House::with(Config { learning, ..Config::default() });
     let ana = in_session("ana", "s1");
     for text in
@@ -270,7 +270,7 @@ async fn a_session_is_learned_from_again_on_request() {
 }
 
 #[tokio::test]
-async fn a_request_that_cannot_be_kept_is_told() {
+async fn a_request_that_cannot_be_kept_is_reported() {
     let house = House::new();
     let ana = in_session("ana", "s1");
     house.say(&ana, "t", "user", "Remember this").await;
@@ -283,7 +283,7 @@ async fn a_request_that_cannot_be_kept_is_told() {
 }
 
 #[tokio::test]
-async fn what_may_contradict_is_linked_told_and_resolved() {
+async fn possible_contradictions_are_linked_shown_and_resolved() {
     let house = House::new();
     let ana = user("ana");
     let diet = house.remember(&ana, "Ana follows a keto diet").await.id;
@@ -321,7 +321,7 @@ async fn what_was_settled_is_not_linked_again_in_the_night() {
     assert_eq!(house.engine.explain(&ana, nuts).await.unwrap().newer.map(|newer| newer.id), Some(fine));
     house.engine.resolve(&ana, nuts, fine, loci_engine::Keep::Both).await.unwrap();
     assert_eq!(house.engine.explain(&ana, nuts).await.unwrap().newer, None);
-    let night = loci_engine::MaintainRequest { only: vec![loci_engine::Step::Dedup], ..Default::default() };
+    let night = loci_engine::MaintainRequest { only: vec![loci_engine::MaintenanceStep::Dedup], ..Default::default() };
     house.engine.maintain(&operator(), night, |_| {}).await.unwrap();
     assert_eq!(house.engine.explain(&ana, nuts).await.unwrap().newer, None, "it was settled");
 }
@@ -349,9 +349,11 @@ async fn a_session_is_summarized_in_four_ways() {
     }
     house.end(&ana, "s1").await;
     let only = |step| loci_engine::MaintainRequest { only: vec![step], ..Default::default() };
-    let report = house.engine.maintain(&operator(), only(loci_engine::Step::Summarize), |_| {}).await.unwrap();
+    let report =
+        house.engine.maintain(&operator(), only(loci_engine::MaintenanceStep::Summarize), |_| {}).await.unwrap();
     assert_eq!(report.steps[0].changes, 1);
-    let again = house.engine.maintain(&operator(), only(loci_engine::Step::Summarize), |_| {}).await.unwrap();
+    let again =
+        house.engine.maintain(&operator(), only(loci_engine::MaintenanceStep::Summarize), |_| {}).await.unwrap();
     assert_eq!(again.steps[0].changes, 0, "once");
     assert!(house.engine.learned(&operator()).await.unwrap().unwrap().tokens_saved > 0);
     let none = SummarizeRequest { session: Some("nope".into()), ..SummarizeRequest::default() };
@@ -387,7 +389,8 @@ async fn what_matters_of_a_session_is_kept_for_its_user() {
     let of_user = texts(&house, &user("ana")).await;
     assert_eq!(of_user, ["The demo uses the blue data set"]);
     house.later(40);
-    let request = loci_engine::MaintainRequest { only: vec![loci_engine::Step::Sessions], ..Default::default() };
+    let request =
+        loci_engine::MaintainRequest { only: vec![loci_engine::MaintenanceStep::Sessions], ..Default::default() };
     house.engine.maintain(&operator(), request, |_| {}).await.unwrap();
     assert_eq!(
         texts(&house, &in_session("ana", "s1")).await,
@@ -408,7 +411,7 @@ async fn a_language_model_that_fails_fails_loudly_and_the_job_stays() {
     ];
     for (name, fault) in faults {
         let server = MockServer::start().await;
-        let house = House::new().with_mind(scripted(&server, fault, Duration::from_millis(400)).await);
+        let house = House::new().with_llm(scripted(&server, fault, Duration::from_millis(400)).await);
         let ana = in_session("ana", "s1");
         house.say(&ana, "t", "user", "I'm allergic to peanuts.").await;
         house.engine.end_session(&ana, "s1").await.unwrap();
@@ -423,7 +426,7 @@ async fn a_language_model_that_fails_fails_loudly_and_the_job_stays() {
         // When the model is itself again, the job is done.
         server.reset().await;
         let good = json!({ "facts": ["Ana is allergic to peanuts."] });
-        crate::mind::mount(&server, answering(&good.to_string())).await;
+        crate::llm::mount(&server, answering(&good.to_string())).await;
         house.later(1);
         let worked = house.engine.work(&operator(), &[JobKind::Consolidate], 10).await.unwrap();
         assert_eq!(worked.done, 1, "{name}: {:?}", house.engine.jobs(&operator(), &[]).await.unwrap());

@@ -1,7 +1,6 @@
-//! Two servers on one PostgreSQL whose clocks are five minutes apart.
+//! Tests of two servers on one PostgreSQL whose clocks are five minutes apart.
 //!
-//! The one ahead believes that every job the other has in hand is overdue, and takes it as well. Both do the work;
-//! what it teaches is known once.
+//! The one ahead considers every job of the other overdue and runs it as well; its effect exists once.
 
 use std::sync::Arc;
 
@@ -48,7 +47,7 @@ async fn sessions_are_learned_once_by_clocks_that_differ() {
         one.unwrap();
         other.unwrap();
     }
-    // What the one ahead was told to do later is due for the other when its clock gets there.
+    // A job that the one ahead scheduled for later is due for the other when its clock gets there.
     right.after(SignedDuration::from_mins(5));
     right.engine.work(&operator, &[], 100).await.unwrap();
     for house in [&right, &ahead] {

@@ -1,4 +1,4 @@
-//! What agents have before them: order, bounds, restarts, erasure.
+//! Tests of working memory: order, bounds, restarts, erasure.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -88,7 +88,8 @@ async fn what_cannot_be_put_in_is_named() {
     let key = format!("my key is AK{}", "IAIOSFODNN7EXAMPLE");
     assert_eq!(engine.append(&ana, said(key)).await.unwrap().redacted, ["secret"]);
     assert_eq!(messages(engine, &ana).await, ["my key is [secret]"]);
-    // Who may only look does not write; who sees only some categories sees nothing of it; who names nobody is told.
+    // A reader does not write; a caller with some categories sees nothing of it; a caller without identifiers gets an
+    // error.
     let reader = Caller { role: Role::Reader, ..ana.clone() };
     assert_eq!(engine.append(&reader, said("x")).await.unwrap_err().kind(), ErrorKind::Unauthorized);
     assert_eq!(messages(engine, &reader).await.len(), 1);
@@ -160,9 +161,9 @@ async fn a_flush_that_fails_keeps_what_it_could_not_write() {
     for content in ["one two three four", "five six seven", "some poison here", "eight nine ten eleven"] {
         append(engine, &ana, content).await;
     }
-    let told = engine.append(&ana, said("twelve thirteen fourteen fifteen sixteen")).await.unwrap();
-    assert_eq!((told.flushed, told.degraded.len()), (0, 1), "{told:?}");
-    assert!(told.degraded[0].starts_with("flush: "), "{told:?}");
+    let receipt = engine.append(&ana, said("twelve thirteen fourteen fifteen sixteen")).await.unwrap();
+    assert_eq!((receipt.flushed, receipt.degraded.len()), (0, 1), "{receipt:?}");
+    assert!(receipt.degraded[0].starts_with("flush: "), "{receipt:?}");
     let left = messages(engine, &ana).await;
     assert_eq!(left.len(), 3, "what is durable has gone, the rest is there: {left:?}");
     assert_eq!(left[0], "some poison here");
@@ -261,7 +262,7 @@ async fn what_is_left_at_the_end_is_kept_as_turns() {
 
 fn redis() -> Option<impl Fn() -> Arc<dyn Tier>> {
     let url = servers::redis()?;
-    // A busy machine is no server that is away.
+    // A busy machine does not count as an unavailable server.
     let deadline = Duration::from_secs(10);
     let prefix = format!("loci-test-{}", uuid::Uuid::new_v4());
     let options = TierOptions { prefix, deadline, ..TierOptions::default() };
@@ -287,11 +288,11 @@ async fn working_memory_outlives_its_process_in_redis() {
     engine.close().await;
     let next = house.neighbour().with_tier(tier());
     let after = next.working(&ana).await.unwrap();
-    let told = |memory: &loci_engine::WorkingMemory| {
-        let told = |message: &Arc<loci_engine::Message>| (message.id, message.content.clone(), message.at);
-        memory.messages.iter().map(told).collect::<Vec<_>>()
+    let contents = |memory: &loci_engine::WorkingMemory| {
+        let contents = |message: &Arc<loci_engine::WorkingMessage>| (message.id, message.content.clone(), message.at);
+        memory.messages.iter().map(contents).collect::<Vec<_>>()
     };
-    assert_eq!(told(&after), told(&before));
+    assert_eq!(contents(&after), contents(&before));
     assert_eq!((&*after.scratchpad, &after.tool_results["c1"].content), ("notes", &json!([1, { "a": null }])));
     let asked = WorkingQuery { query: "violin concerto".into(), ..WorkingQuery::default() };
     let hits = next.query_working(&ana, asked).await.unwrap();
@@ -313,7 +314,7 @@ async fn working_memory_outlives_its_process_in_redis() {
 }
 
 #[tokio::test]
-async fn a_tier_that_is_away_costs_nobody_anything_and_is_told() {
+async fn a_tier_that_is_away_blocks_nobody_and_is_reported() {
     let tier = RedisTier::new("redis://127.0.0.1:1", TierOptions::default()).unwrap();
     let house = House::new().with_tier(Arc::new(tier));
     let (engine, ana) = (&house.engine, user("ana"));
@@ -388,8 +389,8 @@ async fn what_is_about_the_question_is_found() {
     engine.put_tool_result(&ana, result).await.unwrap();
     let ask = |limit| WorkingQuery { query: "violin strings".into(), limit, ..WorkingQuery::default() };
     let hits = engine.query_working(&ana, ask(None)).await.unwrap();
-    let told: Vec<(FoundBy, bool)> = hits.iter().map(|hit| (hit.found_by, hit.tool_result.is_some())).collect();
-    assert!(told.contains(&(FoundBy::Words, false)) && told.contains(&(FoundBy::Similarity, true)), "{told:?}");
+    let found: Vec<(FoundBy, bool)> = hits.iter().map(|hit| (hit.found_by, hit.tool_result.is_some())).collect();
+    assert!(found.contains(&(FoundBy::Words, false)) && found.contains(&(FoundBy::Similarity, true)), "{found:?}");
     assert!(hits.windows(2).all(|pair| pair[0].score >= pair[1].score));
     assert_eq!(engine.query_working(&ana, ask(Some(1))).await.unwrap().len(), 1);
     house.model(false);

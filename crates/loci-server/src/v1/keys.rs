@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use jiff::{SignedDuration, Timestamp};
-use loci_engine::{ApiKey, ApiKeyWithSecret, MadeKey, NewKey, optional_instant};
+use loci_engine::{ApiKey, ApiKeyWithSecret, IssuedKey, NewKey, optional_instant};
 use loci_types::{Bounds, ErrorKind, Grant, Outcome, Role, Tenant};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -115,7 +115,7 @@ async fn create(
 }
 
 /// The answer with a new key. It has its secret whatever the caller prefers: it would be lost otherwise.
-fn made(made: MadeKey) -> Response {
+fn made(made: IssuedKey) -> Response {
     let data = ApiKeyWithSecret::from(made);
     let id = data.key.id.clone();
     let place = format!("/v1/keys/{}", segment(&id));

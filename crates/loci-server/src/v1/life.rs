@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header::LINK;
 use axum::response::{IntoResponse, Response};
-use loci_engine::{Keep, NewMemory, Provenance, UndoOutcome, WeakMemory};
+use loci_engine::{Keep, NewMemory, ProvenanceReport, UndoOutcome, WeakMemory};
 use loci_types::{Durability, Edge, ErrorKind, LedgerEntry, Memory, MemoryRef, Relation, Space};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
@@ -60,7 +60,7 @@ async fn history(
 #[utoipa::path(
     get, path = "/v1/memories/{id}/provenance", operation_id = "getMemoryProvenance", tag = "life",
     params(("id" = inline(MemoryRef), Path, description = "The id of the memory"), IdentifierParams),
-    responses((status = 200, description = "The provenance of the memory", body = Provenance), Failures),
+    responses((status = 200, description = "The provenance of the memory", body = ProvenanceReport), Failures),
     security(("key" = ["reader"]))
 )]
 async fn provenance(
@@ -68,7 +68,7 @@ async fn provenance(
     principal: Principal,
     Id(id): Id,
     ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
-) -> Result<Json<Provenance>, Failure> {
+) -> Result<Json<ProvenanceReport>, Failure> {
     let caller = principal.caller(identifiers, "getMemoryProvenance")?;
     app.run_operation("getMemoryProvenance", app.engine.explain(&caller, id)).await.map(Json)
 }

@@ -8,7 +8,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use jiff::Timestamp;
-use loci_engine::{JobRun, LearningStats, MaintainReport, MaintainRequest, Stats, Step, optional_instant};
+use loci_engine::{JobRun, LearningStats, MaintainReport, MaintainRequest, MaintenanceStep, Stats, optional_instant};
 use loci_types::{Error, ErrorKind, Identifier, Identifiers, JobKind, JobRecord, Space, Tenant};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ struct Maintenance {
     #[schema(default = false)]
     dry_run: bool,
     /// Only these steps. Default: all.
-    only: Vec<Step>,
+    only: Vec<MaintenanceStep>,
     /// Run as if now were this time: an instant, or a day in `retrieval.time_zone`. Default: now.
     #[serde(deserialize_with = "optional_instant")]
     #[schema(value_type = Option<String>)]

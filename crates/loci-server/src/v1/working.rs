@@ -9,7 +9,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use loci_engine::{Message, NewMessage, NewToolResult, ToolResult, WorkingHit, WorkingQuery, WorkingView};
+use loci_engine::{NewMessage, NewToolResult, ToolResult, WorkingHit, WorkingMessage, WorkingQuery, WorkingView};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -43,8 +43,8 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 struct AppendedMessage {
     /// The message.
     #[serde(flatten)]
-    #[schema(value_type = Message)]
-    message: Arc<Message>,
+    #[schema(value_type = WorkingMessage)]
+    message: Arc<WorkingMessage>,
     /// Number of messages in working memory after the write.
     message_count: usize,
     /// Number of messages that this write flushed: they are kept as turns and left working memory.

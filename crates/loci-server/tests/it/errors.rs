@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use loci_engine::llm::Mind;
+use loci_engine::llm::LlmClient;
 use loci_engine::{Caller, Config, NewMemory};
 use loci_models::{Chat, ChatAnswer, ChatQuestion, Detail, Embedder, Embedding, Error, Model};
 use loci_server::{Options, ServerOptions};
@@ -136,7 +136,7 @@ async fn what_is_wrong_with_a_request_has_its_code() {
 #[tokio::test(flavor = "multi_thread")]
 async fn models_that_fail_have_their_codes() {
     let model = Model { name: "down".to_owned(), dimensions: 4, similarity_threshold: 0.3, max_tokens: 256 };
-    let mind = Mind::new(Arc::new(RefusedChat));
+    let mind = LlmClient::new(Arc::new(RefusedChat));
     let server = TestServer::with_models(
         Options::default(),
         Config::default(),

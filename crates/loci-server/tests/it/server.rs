@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use loci_engine::llm::Mind;
+use loci_engine::llm::LlmClient;
 use loci_engine::{Caller, Config, Engine, NewKey, System};
 use loci_models::Embedder;
 use loci_server::{Options, Server};
@@ -52,7 +52,7 @@ impl TestServer {
         options: Options,
         config: Config,
         embedder: Option<Arc<dyn Embedder>>,
-        mind: Option<Mind>,
+        mind: Option<LlmClient>,
     ) -> Self {
         let plain: fn(SqliteStore) -> SqliteStore = |store| store;
         Self::with_store(options, config, embedder, mind, plain).await
@@ -63,14 +63,14 @@ impl TestServer {
         options: Options,
         config: Config,
         embedder: Option<Arc<dyn Embedder>>,
-        mind: Option<Mind>,
+        mind: Option<LlmClient>,
         wrap: impl FnOnce(SqliteStore) -> SqliteStore,
     ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(folder.path(), SqliteOptions::default()).unwrap();
         let engine = Engine::new(Arc::new(wrap(store)), embedder, Arc::new(System), config).unwrap();
         let engine = match mind {
-            Some(mind) => engine.with_mind(mind),
+            Some(mind) => engine.with_llm(mind),
             None => engine,
         };
         Self::with_engine(engine, options, folder).await

@@ -123,7 +123,9 @@ fn operations_are_counted_under_the_ids_of_the_description() {
     let mut counted = 0;
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();
-        for name in literals(&text, "run_operation(").chain(literals(&text, "const OPERATION: &str = ")).chain(listed(&text)) {
+        for name in
+            literals(&text, "run_operation(").chain(literals(&text, "const OPERATION: &str = ")).chain(listed(&text))
+        {
             counted += 1;
             assert!(ids.contains(&name), "{}: `{name}` is not an operationId", file.display());
         }

@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use loci_engine::importers::{Format, Taken};
-use loci_engine::json_lines::Fate;
+use loci_engine::importers::{ImportedItem, SourceFormat};
+use loci_engine::json_lines::ImportOutcome;
 use serde_json::{Value, json};
 
 use crate::output;
@@ -22,7 +22,7 @@ const APART: usize = 100_000;
 /// What became of what was read.
 #[derive(Debug)]
 pub(super) struct Count {
-    pub(super) format: Format,
+    pub(super) format: SourceFormat,
     pub(super) dry_run: bool,
     pub(super) imported: u64,
     pub(super) replaced: u64,
@@ -37,7 +37,7 @@ pub(super) struct Count {
 }
 
 impl Count {
-    pub(super) fn new(format: Format, dry_run: bool) -> Self {
+    pub(super) fn new(format: SourceFormat, dry_run: bool) -> Self {
         Self {
             format,
             dry_run,
@@ -55,27 +55,27 @@ impl Count {
     }
 
     /// Counts what became of something, and what it is if it came in.
-    pub(super) fn add(&mut self, place: &str, kind: &str, fate: &Fate) {
-        match fate {
-            Fate::Imported => self.imported += 1,
-            Fate::Replaced => self.replaced += 1,
-            Fate::Skipped => self.skipped += 1,
-            Fate::Conflict(reason) => {
+    pub(super) fn add(&mut self, place: &str, kind: &str, outcome: &ImportOutcome) {
+        match outcome {
+            ImportOutcome::Imported => self.imported += 1,
+            ImportOutcome::Replaced => self.replaced += 1,
+            ImportOutcome::Skipped => self.skipped += 1,
+            ImportOutcome::Conflict(reason) => {
                 self.conflicts += 1;
                 self.tell(place, reason);
             }
-            Fate::Refused(error) => self.refuse(place, &error.to_string()),
+            ImportOutcome::Refused(error) => self.refuse(place, &error.to_string()),
         }
-        if matches!(fate, Fate::Imported | Fate::Replaced) {
+        if matches!(outcome, ImportOutcome::Imported | ImportOutcome::Replaced) {
             *self.kinds.entry(kind.to_owned()).or_default() += 1;
         }
     }
 
     /// Counts a memory that another system knew.
-    pub(super) fn add_taken(&mut self, taken: &Taken) {
+    pub(super) fn add_taken(&mut self, taken: &ImportedItem) {
         let place = if taken.text.is_empty() { String::new() } else { format!("\u{201c}{}\u{201d}", taken.text) };
-        self.add(&place, &taken.kind, &taken.fate);
-        if !matches!(taken.fate, Fate::Imported | Fate::Replaced) {
+        self.add(&place, &taken.kind, &taken.outcome);
+        if !matches!(taken.outcome, ImportOutcome::Imported | ImportOutcome::Replaced) {
             return;
         }
         *self.owners.entry(taken.whose.clone()).or_default() += 1;

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use jiff::Timestamp;
-use loci_engine::importers::{self, Brought, Format, Unreadable, markdown};
-use loci_engine::json_lines::Fate;
+use loci_engine::importers::{self, SourceFormat, SourceItem, UnreadableItem, markdown};
+use loci_engine::json_lines::ImportOutcome;
 use loci_types::Error;
 use tokio::sync::mpsc;
 
@@ -21,8 +21,8 @@ const WAITING: usize = 16;
 const LARGEST: u64 = 256 << 20;
 
 /// Reads a file of JSON entry by entry.
-pub(super) async fn entries(import: &mut Import<'_>, format: Format, mut input: Input) -> Result<()> {
-    let (sender, mut read) = mpsc::channel::<Result<Brought, Unreadable>>(WAITING);
+pub(super) async fn entries(import: &mut Import<'_>, format: SourceFormat, mut input: Input) -> Result<()> {
+    let (sender, mut read) = mpsc::channel::<Result<SourceItem, UnreadableItem>>(WAITING);
     let reader = std::thread::Builder::new()
         .name("loci-input".to_owned())
         .spawn(move || importers::read(format, &mut *input, &mut |one| sender.blocking_send(one).is_ok()))
@@ -55,22 +55,22 @@ pub(super) async fn entries(import: &mut Import<'_>, format: Format, mut input: 
 }
 
 /// How many memories something becomes, about.
-fn weight(one: &Brought) -> usize {
+fn weight(one: &SourceItem) -> usize {
     match one {
-        Brought::Memory(_) => 1,
-        Brought::Talk(talk) => talk.turns.len(),
+        SourceItem::Memory(_) => 1,
+        SourceItem::Conversation(talk) => talk.turns.len(),
     }
 }
 
-async fn keep(import: &mut Import<'_>, format: Format, batch: Vec<Brought>) -> Result<()> {
+async fn keep(import: &mut Import<'_>, format: SourceFormat, batch: Vec<SourceItem>) -> Result<()> {
     if batch.is_empty() {
         return Ok(());
     }
-    let taken = import.engine.bring_in(&import.whose, format, batch, &mut import.how).await?;
+    let taken = import.engine.import_items(&import.whose, format, batch, &mut import.how).await?;
     for one in taken {
         import.count.add_taken(&one);
         if import.strict
-            && let Fate::Refused(error) = one.fate
+            && let ImportOutcome::Refused(error) = one.outcome
         {
             return Err(error.into());
         }
@@ -87,7 +87,7 @@ pub(super) async fn graph(import: &mut Import<'_>, input: Input) -> Result<()> {
     if read as u64 == LARGEST {
         return Err(Error::invalid("file", "the file is too large for a graph").into());
     }
-    let sifted = import.engine.graph_sift(&text);
+    let sifted = import.engine.filter_graph_lines(&text);
     for odd in &sifted.refused {
         import.refuse(&odd.place, &Error::invalid("file", odd.reason.clone()))?;
     }
@@ -97,13 +97,13 @@ pub(super) async fn graph(import: &mut Import<'_>, input: Input) -> Result<()> {
     }
     if import.how.dry_run {
         for _ in 0..sifted.lines {
-            import.count.add("", "graph", &Fate::Imported);
+            import.count.add("", "graph", &ImportOutcome::Imported);
         }
         return Ok(());
     }
     let made = import.engine.graph_import(&import.whose, &sifted.jsonl).await?;
     for (count, kind) in [(made.entities, "entity"), (made.observations, "observation"), (made.relations, "relation")] {
-        (0..count).for_each(|_| import.count.add("", kind, &Fate::Imported));
+        (0..count).for_each(|_| import.count.add("", kind, &ImportOutcome::Imported));
     }
     import.count.skipped += made.skipped as u64;
     Ok(())
@@ -121,7 +121,7 @@ pub(super) async fn notes(import: &mut Import<'_>, path: &Path, input: Option<In
             return Err(Error::invalid("file", "the file is empty").hint("nothing was imported").into());
         }
         let name = path.file_name().map_or_else(|| "-".to_owned(), |name| name.to_string_lossy().into_owned());
-        return keep(import, Format::Markdown, markdown::notes(&name, &text, modified(path), most)).await;
+        return keep(import, SourceFormat::Markdown, markdown::notes(&name, &text, modified(path), most)).await;
     }
     let files = files(path)?;
     if files.is_empty() {
@@ -132,7 +132,9 @@ pub(super) async fn notes(import: &mut Import<'_>, path: &Path, input: Option<In
     for file in files {
         let name = file.strip_prefix(path).unwrap_or(&file).display().to_string();
         match std::fs::read_to_string(&file) {
-            Ok(text) => keep(import, Format::Markdown, markdown::notes(&name, &text, modified(&file), most)).await?,
+            Ok(text) => {
+                keep(import, SourceFormat::Markdown, markdown::notes(&name, &text, modified(&file), most)).await?
+            }
             Err(error) => import.refuse(&name, &Error::invalid("file", format!("it cannot be read: {error}")))?,
         }
     }

@@ -5,7 +5,7 @@
 
 use anyhow::Result;
 use loci_engine::Caller;
-use loci_engine::json_lines::{Fate, Line};
+use loci_engine::json_lines::{ExportLine, ImportOutcome};
 
 use super::{Import, Input};
 use crate::command::stream::next_line;
@@ -16,7 +16,7 @@ const LONGEST: usize = 16 << 20;
 
 pub(super) async fn read(import: &mut Import<'_>, mut input: Input) -> Result<()> {
     let most = import.at_once();
-    let mut batch: Vec<(u64, Line)> = Vec::with_capacity(most);
+    let mut batch: Vec<(u64, ExportLine)> = Vec::with_capacity(most);
     let mut number = 0;
     loop {
         number += 1;
@@ -47,14 +47,14 @@ pub(super) async fn read(import: &mut Import<'_>, mut input: Input) -> Result<()
     keep(import, &mut batch).await
 }
 
-async fn keep(import: &mut Import<'_>, batch: &mut Vec<(u64, Line)>) -> Result<()> {
-    let (numbers, lines): (Vec<u64>, Vec<Line>) = std::mem::take(batch).into_iter().unzip();
-    let names: Vec<&'static str> = lines.iter().map(Line::name).collect();
-    let fates = import.engine.carry_in(&Caller::operator(), lines, &mut import.how).await?;
-    for ((number, name), fate) in numbers.into_iter().zip(names).zip(fates) {
-        import.count.add(&format!("line {number}"), name, &fate);
+async fn keep(import: &mut Import<'_>, batch: &mut Vec<(u64, ExportLine)>) -> Result<()> {
+    let (numbers, lines): (Vec<u64>, Vec<ExportLine>) = std::mem::take(batch).into_iter().unzip();
+    let names: Vec<&'static str> = lines.iter().map(ExportLine::name).collect();
+    let outcomes = import.engine.import_lines(&Caller::operator(), lines, &mut import.how).await?;
+    for ((number, name), outcome) in numbers.into_iter().zip(names).zip(outcomes) {
+        import.count.add(&format!("line {number}"), name, &outcome);
         if import.strict
-            && let Fate::Refused(error) = fate
+            && let ImportOutcome::Refused(error) = outcome
         {
             return Err(anyhow::Error::from(error).context(fault::Line(number)));
         }

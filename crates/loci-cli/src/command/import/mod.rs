@@ -15,8 +15,8 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use indicatif::ProgressBar;
-use loci_engine::importers::{self, Format};
-use loci_engine::json_lines::Taking;
+use loci_engine::importers::{self, SourceFormat};
+use loci_engine::json_lines::ImportOptions;
 use loci_engine::{Caller, Engine};
 use loci_types::{Error, ErrorKind};
 
@@ -68,7 +68,7 @@ pub(crate) struct ImportArgs {
 struct Import<'a> {
     engine: &'a Engine,
     whose: Caller,
-    how: Taking,
+    how: ImportOptions,
     strict: bool,
     count: Count,
     progress: ProgressBar,
@@ -92,19 +92,19 @@ type Input = Box<dyn BufRead + Send>;
 
 /// Reads the file and keeps what it says.
 pub(crate) async fn run(context: &Context, args: &ImportArgs) -> Result<()> {
-    let given = args.from.as_deref().map(str::parse::<Format>).transpose()?;
+    let given = args.from.as_deref().map(str::parse::<SourceFormat>).transpose()?;
     let folder = args.file.is_dir();
     let progress = if folder { ProgressBar::hidden() } else { output::byte_progress(size(args)?, "read") };
     let mut input = if folder { None } else { Some(open(args, &progress)?) };
     let format = match (given, &mut input) {
         (Some(format), _) => format,
-        (None, None) => Format::Markdown,
+        (None, None) => SourceFormat::Markdown,
         (None, Some(input)) => recognise(args, input)?,
     };
-    if folder && format != Format::Markdown {
+    if folder && format != SourceFormat::Markdown {
         return Err(Error::invalid("file", "a folder can only be one of notes").hint("name a file").into());
     }
-    if given.is_none() && format != Format::Loci {
+    if given.is_none() && format != SourceFormat::Loci {
         output::note(&format!("read as {} (say --from if it is something else)", format.name()));
     }
     let whose = context.caller(&args.scope, false, Nobody::User);
@@ -113,15 +113,15 @@ pub(crate) async fn run(context: &Context, args: &ImportArgs) -> Result<()> {
     let mut import = Import {
         engine: &engine,
         whose,
-        how: Taking::new(args.replace, args.dry_run),
+        how: ImportOptions::new(args.replace, args.dry_run),
         strict: args.strict,
         count: Count::new(format, args.dry_run),
         progress,
     };
     let outcome = match (format, input) {
-        (Format::Loci, Some(input)) => lines::read(&mut import, input).await,
-        (Format::Markdown, input) => foreign::notes(&mut import, &args.file, input).await,
-        (Format::McpMemory, Some(input)) => foreign::graph(&mut import, input).await,
+        (SourceFormat::Loci, Some(input)) => lines::read(&mut import, input).await,
+        (SourceFormat::Markdown, input) => foreign::notes(&mut import, &args.file, input).await,
+        (SourceFormat::McpMemory, Some(input)) => foreign::graph(&mut import, input).await,
         (_, Some(input)) => foreign::entries(&mut import, format, input).await,
         (_, None) => Ok(()),
     };
@@ -159,9 +159,9 @@ fn open(args: &ImportArgs, progress: &ProgressBar) -> Result<Input> {
 }
 
 /// What the file is by its name and its beginning. What nothing fits is told line by line.
-fn recognise(args: &ImportArgs, input: &mut Input) -> Result<Format> {
+fn recognise(args: &ImportArgs, input: &mut Input) -> Result<SourceFormat> {
     let head = input.fill_buf().map_err(|error| unreadable(args, &error))?;
-    Ok(importers::guess(&args.file.display().to_string(), head).unwrap_or(Format::Loci))
+    Ok(importers::guess(&args.file.display().to_string(), head).unwrap_or(SourceFormat::Loci))
 }
 
 /// Tells what stopped the import and what was kept until then.
@@ -191,7 +191,7 @@ mod tests {
     fn a_stopped_import_says_what_was_kept() {
         let failed: Result<()> = Err(Error::invalid("line", "this is not a memory").into());
         let error = failed.context(fault::Line(3)).unwrap_err();
-        let mut count = Count::new(Format::Loci, false);
+        let mut count = Count::new(SourceFormat::Loci, false);
         count.imported = 2;
         let (problem, exit) = fault::read(&stopped(&error, &count), "import");
         assert_eq!(exit, 20);

@@ -1,9 +1,8 @@
-//! Which categories are there, who may see them, and how do they come into a context?
+//! Categories of memories: which exist, which agents may see them, and how they are added to a context.
 //!
-//! A category's context mode says whether all of it is told (`all`) or what matches the question
-//! (`rag`). An allowlist narrows what an agent sees and writes; an agent without one is not
-//! narrowed further. Written as in the categories file: `categories` with `system` and `custom`,
-//! and `allowlists` by agent.
+//! The context mode of a category says whether all its memories are added (`all`) or those that match the query
+//! (`rag`). An allowlist restricts what an agent sees and writes; an agent without one is not restricted further. The
+//! categories file has `categories` with `system` and `custom`, and `allowlists` by agent.
 
 mod modes;
 
@@ -43,7 +42,7 @@ pub struct Categories {
     pub system: Vec<CategorySpec>,
     /// Those of this one.
     pub custom: Vec<CategorySpec>,
-    /// What an agent may see, by its slug; none: not narrowed.
+    /// The categories that an agent may see, by its slug. An agent that is absent here may see all.
     pub allowlists: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -56,7 +55,7 @@ pub struct CategorySpec {
     /// How it comes into a context.
     #[serde(default)]
     pub context: ContextMode,
-    /// The most hits that it gives to a context; none: no bound.
+    /// Maximum number of results that the category contributes to a context. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rag_length: Option<usize>,
 }
@@ -129,7 +128,7 @@ impl Categories {
         Ok(())
     }
 
-    /// What of `set` this agent may see, as far as it has an allowlist; none: everything.
+    /// The categories of `set` that this agent may see. `None` if it may see all.
     pub(crate) fn narrow(&self, agent: &str, set: Option<BTreeSet<String>>) -> Option<BTreeSet<String>> {
         match (self.allowlists.get(agent), set) {
             (Some(allowed), Some(set)) => Some(set.intersection(allowed).cloned().collect()),
@@ -143,7 +142,8 @@ impl CategorySpec {
     fn validate(&self) -> Result<(), Error> {
         let name = &self.name;
         if name.trim().is_empty() || name.len() > IDENTIFIER_BYTES || name.chars().any(char::is_control) {
-            let message = format!("{name:?} is no name of a category: empty, too long, or with control characters");
+            let message =
+                format!("{name:?} is not a valid category name: it is empty, too long, or has control characters");
             return Err(wrong("categories.name", message));
         }
         match (self.context, self.rag_length) {
@@ -197,14 +197,14 @@ mod tests {
     #[test]
     fn wrong_files_are_refused_by_the_key() {
         let defined = |spec: serde_json::Value| json!({ "categories": { "custom": [spec] } });
-        for (file, told) in [
+        for (file, expected) in [
             (
                 json!({ "categories": { "system": [{ "name": "a" }], "custom": [{ "name": "a" }] } }),
                 "`a` is defined twice",
             ),
             (defined(json!({ "name": "a", "context": "all", "rag_length": 3 })), "rag_length, but its context is all"),
             (defined(json!({ "name": "a", "context": "rag", "rag_length": 0 })), "rag_length of the category `a` is 0"),
-            (defined(json!({ "name": " " })), "no name of a category"),
+            (defined(json!({ "name": " " })), "not a valid category name"),
             (defined(json!({ "name": "a", "contxt": "all" })), "contxt"),
             (defined(json!({ "name": "a", "context": "some" })), "some"),
             (defined(json!({ "context": "all" })), "name"),
@@ -218,7 +218,7 @@ mod tests {
         ] {
             let error = read(file.clone()).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Configuration, "{file}");
-            assert!(error.to_string().contains(told), "{file}: {error}");
+            assert!(error.to_string().contains(expected), "{file}: {error}");
         }
     }
 

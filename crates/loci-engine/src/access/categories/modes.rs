@@ -1,8 +1,8 @@
-//! What does a category's mode bring into a context, and what does it keep out?
+//! Applies the context modes of categories to the results of a recall.
 //!
-//! A category of mode `all` comes whole, newest first, behind what matched the question; one of
-//! mode `rag` gives at most its length. Choosing is pure; only the categories that come whole are
-//! read, one read each.
+//! A category of mode `all` is added whole, newest first, after the results; one of mode `rag` contributes at most
+//! its configured number. The choice is pure; only categories of mode `all` are read from the store, with one read
+//! each.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -12,11 +12,11 @@ use loci_types::{ContentHash, Filter, Memory, MemoryId, Visible};
 use super::{Categories, ContextMode};
 use crate::{Engine, RecallHit, Result};
 
-/// So many of a category come whole.
-const MOST: usize = 100;
+/// Maximum number of memories that a category of mode `all` adds.
+const MAX_WHOLE_CATEGORY: usize = 100;
 
 impl Categories {
-    /// So many hits are asked for, so that enough are left when some categories give only a few.
+    /// Returns the number of results to ask for, so that enough are left when some categories contribute only a few.
     pub(crate) fn limit(&self, limit: usize, most: usize) -> usize {
         let short = self.iter().any(|spec| spec.rag_length.is_some_and(|length| length < limit));
         if short { limit.saturating_mul(3).min(most) } else { limit }
@@ -37,7 +37,7 @@ impl Categories {
         hits.truncate(limit);
     }
 
-    /// Those that come whole, of the ones asked for (none: all) and visible.
+    /// The categories of mode `all`, of those that were asked for (by default all) and that are visible.
     fn whole<'a>(&'a self, asked: &'a [String], visible: &'a Visible) -> impl Iterator<Item = &'a str> {
         let wanted = |name: &str| asked.is_empty() || asked.iter().any(|asked| asked == name);
         let seen = |name: &str| visible.categories().is_none_or(|allowed| allowed.contains(name));
@@ -56,7 +56,7 @@ impl Engine {
     pub(crate) async fn add_whole(&self, visible: &Visible, filter: &Filter, hits: &mut Vec<RecallHit>) -> Result<()> {
         for name in self.config.categories.whole(&filter.categories, visible) {
             let filter = Filter { categories: vec![name.to_owned()], ..filter.clone() };
-            let page = Page { after: None, limit: MOST };
+            let page = Page { after: None, limit: MAX_WHOLE_CATEGORY };
             let memories = self.store.scan(visible, &filter, page).await?.memories;
             let more = unknown(hits, memories);
             hits.extend(more.into_iter().map(|memory| crate::recall::search::plain(0.0, memory)));

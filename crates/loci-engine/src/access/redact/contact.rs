@@ -1,7 +1,7 @@
-//! Is this an address or a number at which someone is reached?
+//! Finds email addresses and telephone numbers.
 //!
-//! Dates, versions, orders and plain numbers look much like the numbers of telephones; only forms
-//! that nothing else has are taken for one.
+//! Dates, versions, order numbers and plain numbers resemble telephone numbers, so only forms that nothing else has
+//! are matched.
 
 use std::ops::Range;
 use std::sync::LazyLock;

@@ -1,15 +1,14 @@
-//! Where is it looked for?
+//! Applies redaction to the fields of a record that callers can fill with text.
 //!
-//! In everything that someone from outside can fill with text: content, tags, category, metadata
-//! with its keys, and the reference of the source. Names of people, threads and runs are left
-//! alone, since they are what memories are found by.
+//! These are content, tags, category, metadata with its keys, and the reference of the source. Names of users,
+//! threads and runs are left alone, because memories are found by them.
 
 use std::collections::BTreeSet;
 
 use loci_types::{Error, Memory, Source};
 use serde_json::{Map, Value};
 
-use super::{Redactor, Which, mark, secret};
+use super::{DetectorFilter, Redactor, mark, secret};
 use crate::{NewFact, NewMemory, Turn, Update};
 
 /// One look through something that is to be written.
@@ -21,13 +20,13 @@ pub(crate) struct Pass<'a> {
 }
 
 impl<'a> Pass<'a> {
-    /// For what comes from outside.
+    /// A pass over text from outside, which refuses what must be refused.
     pub(crate) fn strict(redactor: &'a Redactor) -> Self {
         Self { redactor, refuses: true, found: BTreeSet::new() }
     }
 
-    /// For what the house writes itself: it may draw on something older than its rules, and nobody
-    /// is there to be refused.
+    /// A pass over text that the engine writes itself, which masks but never refuses: the text may be older than the
+    /// rules.
     pub(crate) fn quiet(redactor: &'a Redactor) -> Self {
         Self { refuses: false, ..Self::strict(redactor) }
     }
@@ -44,7 +43,7 @@ impl<'a> Pass<'a> {
         {
             return Err(refused(field, name));
         }
-        let which = if self.refuses { Which::Masked } else { Which::All };
+        let which = if self.refuses { DetectorFilter::Masked } else { DetectorFilter::All };
         if let Some((masked, names)) = self.redactor.masked(text, which) {
             *text = masked;
             self.found.extend(names);

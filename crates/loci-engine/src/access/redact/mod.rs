@@ -1,8 +1,8 @@
-//! What must not be kept as it was said?
+//! Redaction: masks or refuses secrets and personal numbers before a text is stored.
 //!
-//! Pure. Secrets, numbers of cards and accounts, addresses and whatever a configuration names are
-//! found in text that comes from outside, and masked or refused before anything else reads it. What
-//! is masked stays masked: a second pass changes nothing. No error repeats what was found.
+//! Pure. Secrets, card and account numbers, addresses and configured patterns are found in text from outside, and are
+//! masked or refused before anything else reads the text. **Invariant:** masking is idempotent; a second pass changes
+//! nothing. No error message repeats what was found.
 
 mod contact;
 mod fields;
@@ -80,11 +80,12 @@ impl RedactionPattern {
         let field = "redaction.patterns";
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
         if self.name.is_empty() || self.name.len() > 64 || !self.name.chars().all(plain) {
-            let message = format!("`{}` is no name of a pattern", self.name);
+            let message = format!("`{}` is not a valid pattern name", self.name);
             return Err(wrong(field, message).hint("use 1 to 64 small letters, digits, `-` or `_`"));
         }
-        let regex = Regex::new(&self.regex)
-            .map_err(|error| wrong(field, format!("the pattern `{}` is no regular expression: {error}", self.name)))?;
+        let regex = Regex::new(&self.regex).map_err(|error| {
+            wrong(field, format!("the pattern `{}` is not a valid regular expression: {error}", self.name))
+        })?;
         if regex.is_match("") {
             return Err(wrong(field, format!("the pattern `{}` matches nothing at all", self.name))
                 .hint("write it so that it needs at least one character"));
@@ -97,10 +98,10 @@ fn wrong(field: &'static str, message: String) -> Error {
     Error::new(ErrorKind::Configuration, message).at(field)
 }
 
-type Find = fn(&str) -> Vec<Range<usize>>;
+type FindFn = fn(&str) -> Vec<Range<usize>>;
 
 /// The sorts that are known without configuration. Where two overlap the earlier names them.
-const BUILT_IN: [(&str, Find); 5] = [
+const BUILT_IN: [(&str, FindFn); 5] = [
     ("secret", secret::find),
     ("card", number::cards),
     ("iban", number::ibans),
@@ -109,18 +110,18 @@ const BUILT_IN: [(&str, Find); 5] = [
 ];
 
 /// One sort of text that is not kept.
-struct Sort {
+struct Detector {
     name: String,
     finder: Finder,
     refused: bool,
 }
 
 enum Finder {
-    BuiltIn(Find),
+    BuiltIn(FindFn),
     Custom(Regex),
 }
 
-impl Sort {
+impl Detector {
     fn find(&self, text: &str) -> Vec<Range<usize>> {
         match &self.finder {
             Finder::BuiltIn(find) => find(text),
@@ -133,21 +134,21 @@ impl Sort {
 
 /// Finds and masks what must not be kept.
 pub(crate) struct Redactor {
-    sorts: Vec<Sort>,
+    sorts: Vec<Detector>,
     /// Finds what was masked before.
     marks: Regex,
 }
 
 /// Which sorts are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Which {
+enum DetectorFilter {
     Masked,
     Refused,
     All,
 }
 
 /// A place in a text, and the name of what stands there.
-struct Spot<'a> {
+struct Match<'a> {
     range: Range<usize>,
     name: &'a str,
 }
@@ -158,10 +159,10 @@ impl Redactor {
         rules.validate()?;
         let active = |name: &str| rules.mask.iter().chain(&rules.refuse).any(|named| named == name);
         let refused = |name: &str| rules.refuse.iter().any(|named| named == name);
-        let mut sorts: Vec<Sort> = BUILT_IN
+        let mut sorts: Vec<Detector> = BUILT_IN
             .iter()
             .filter(|(name, _)| active(name))
-            .map(|(name, find)| Sort {
+            .map(|(name, find)| Detector {
                 name: (*name).to_owned(),
                 finder: Finder::BuiltIn(*find),
                 refused: refused(name),
@@ -169,7 +170,7 @@ impl Redactor {
             .collect();
         for pattern in &rules.patterns {
             let finder = Finder::Custom(pattern.compile()?);
-            sorts.push(Sort { name: pattern.name.clone(), finder, refused: refused(&pattern.name) });
+            sorts.push(Detector { name: pattern.name.clone(), finder, refused: refused(&pattern.name) });
         }
         let names: Vec<&str> = rules.names().collect();
         let marks = Regex::new(&format!(r"\[(?:{})\]", names.join("|")))
@@ -179,14 +180,14 @@ impl Redactor {
 
     /// The name of the first sort in the text that makes a write fail.
     fn refused(&self, text: &str) -> Option<&str> {
-        self.spots(text, Which::Refused).first().map(|spot| spot.name)
+        self.spots(text, DetectorFilter::Refused).first().map(|spot| spot.name)
     }
 
-    /// The text with every match replaced by its name, and these names; none: there was no match.
+    /// The text with every match replaced by its name, and these names. `None` if there was no match.
     ///
-    /// What is masked may bring out another match beside it, so it is looked at until there is none.
-    /// Every round leaves less text that is no mask, so there is an end.
-    fn masked(&self, text: &str, which: Which) -> Option<(String, BTreeSet<String>)> {
+    /// Masking may reveal another match beside it, so the text is searched until there is none.
+    /// Terminates because every round leaves less text outside of masks.
+    fn masked(&self, text: &str, which: DetectorFilter) -> Option<(String, BTreeSet<String>)> {
         let mut now: Option<String> = None;
         let mut names = BTreeSet::new();
         loop {
@@ -209,11 +210,11 @@ impl Redactor {
     }
 
     /// Where something stands that is not to be kept, in order and apart from each other.
-    fn spots(&self, text: &str, which: Which) -> Vec<Spot<'_>> {
-        let wanted = |sort: &&Sort| match which {
-            Which::Masked => !sort.refused,
-            Which::Refused => sort.refused,
-            Which::All => true,
+    fn spots(&self, text: &str, which: DetectorFilter) -> Vec<Match<'_>> {
+        let wanted = |sort: &&Detector| match which {
+            DetectorFilter::Masked => !sort.refused,
+            DetectorFilter::Refused => sort.refused,
+            DetectorFilter::All => true,
         };
         let mut found: Vec<(Range<usize>, usize, &str)> = Vec::new();
         for (place, sort) in self.sorts.iter().enumerate().filter(|(_, sort)| wanted(sort)) {
@@ -226,17 +227,17 @@ impl Redactor {
         let mut spots: Vec<(Range<usize>, usize, &str)> =
             found.into_iter().filter_map(|(range, place, name)| Some((beyond(range, &marks)?, place, name))).collect();
         spots.sort_by_key(|(range, place, _)| (range.start, *place, std::cmp::Reverse(range.end)));
-        let mut apart: Vec<Spot<'_>> = Vec::new();
+        let mut apart: Vec<Match<'_>> = Vec::new();
         for (range, _, name) in spots {
             match apart.last_mut().filter(|last| range.start < last.range.end) {
                 Some(last) => last.range.end = last.range.end.max(range.end),
-                None => apart.push(Spot { range, name }),
+                None => apart.push(Match { range, name }),
             }
         }
         apart
     }
 
-    fn looks_for_secrets(&self) -> Option<&Sort> {
+    fn looks_for_secrets(&self) -> Option<&Detector> {
         self.sorts.iter().find(|sort| matches!(sort.finder, Finder::BuiltIn(_)) && sort.name == "secret")
     }
 }

@@ -1,6 +1,6 @@
-//! Is this the number of a card or an account?
+//! Finds card numbers (Luhn) and account numbers (IBAN).
 //!
-//! The form proposes, the checksum decides.
+//! The form selects candidates, the checksum decides.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -21,7 +21,7 @@ const LENGTHS: &str = "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BR29 BY28 CH
 /// Digits without a sign between them, as they stand in a longer run.
 struct Group {
     range: Range<usize>,
-    /// The sign before it; none: it is the first.
+    /// The separator before it. `None` for the first group.
     sign: Option<char>,
 }
 
@@ -110,7 +110,7 @@ fn luhn(digits: &[u8]) -> bool {
     !zeros && digits.iter().rev().enumerate().map(doubled).sum::<u32>() % 10 == 0
 }
 
-/// Whether nothing goes on before or behind: a piece of an identifier is no number.
+/// Whether the text does not continue before or after the digits: a part of an identifier is not a number.
 fn stands_alone(text: &str, range: &Range<usize>) -> bool {
     let joined = |c: char| c.is_ascii_alphanumeric() || c == '_';
     !text[..range.start].ends_with(joined) && !text[range.end..].starts_with(joined)

@@ -1,6 +1,6 @@
-//! Is this a key to something?
+//! Finds secrets: tokens, private keys and passwords.
 //!
-//! Three ways to tell: by the prefix that its maker gave it, by its form, or by the word before it.
+//! A secret is recognised by the prefix that its issuer gives it, by its form, or by the word before it.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -111,7 +111,7 @@ static EACH: LazyLock<Vec<(Regex, Judge)>> = LazyLock::new(|| {
 });
 static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(&format!("(?i)(?:{PASSWORDS}|{OTHERS})$")).ok());
 
-/// Which part of a match is secret; none: nothing is.
+/// The part of a match that is secret, if any.
 type Judge = fn(&Captures<'_>) -> Option<Range<usize>>;
 
 /// Where secrets stand.
@@ -148,14 +148,14 @@ fn assigned(found: &Captures<'_>) -> Option<Range<usize>> {
     let (word, sign) = (found.get(1)?.as_str().to_lowercase(), found.get(2)?.as_str());
     let password = ["pass", "pwd", "пароль"].iter().any(|start| word.starts_with(start));
     // "The secret: patience" is a sentence; "the secret: x7Kq" is not.
-    let told = password || sign != ":";
+    let explicit = password || sign != ":";
     let range = value(found, |value| !harmless(value))?;
     let text = found.get(0)?;
     let value = &text.as_str()[range.start - text.start()..range.end - text.start()];
-    (told || looks_random(value)).then_some(range)
+    (explicit || looks_random(value)).then_some(range)
 }
 
-/// Whether this stands for a value instead of being one: a variable, a type, a call, an empty form.
+/// Whether this is a placeholder instead of a value: a variable, a type, a call, an empty form.
 fn harmless(value: &str) -> bool {
     let called = value.find(['(', '[']).is_some_and(|at| at > 0 && value[..at].chars().all(identifier));
     let filled = value.chars().all(|c| matches!(c, '*' | 'x' | 'X' | '.' | '•' | '_' | '-'));

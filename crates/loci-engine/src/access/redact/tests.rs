@@ -1,4 +1,4 @@
-//! What fires, what must not, and what holds for any text.
+//! Tests of redaction: texts that match, texts that must not match, and properties that hold for all texts.
 
 use proptest::prelude::*;
 
@@ -19,7 +19,7 @@ fn everything() -> Redactor {
 }
 
 fn masked(redactor: &Redactor, text: &str) -> String {
-    redactor.masked(text, Which::Masked).map_or_else(|| text.to_owned(), |(masked, _)| masked)
+    redactor.masked(text, DetectorFilter::Masked).map_or_else(|| text.to_owned(), |(masked, _)| masked)
 }
 
 /// Each text with what becomes of it. Keys are put together here so that no scanner of sources takes
@@ -227,7 +227,7 @@ fn addresses_and_numbers_of_people() {
 
 #[test]
 fn several_sorts_in_one_text() {
-    let found = everything().masked("ana@example.org paid 4111111111111111, password=hunter2", Which::Masked);
+    let found = everything().masked("ana@example.org paid 4111111111111111, password=hunter2", DetectorFilter::Masked);
     let (text, names) = found.unwrap();
     assert_eq!(text, "[email] paid [card], password=[secret]");
     assert_eq!(names.into_iter().collect::<Vec<_>>(), ["card", "email", "secret"]);
@@ -240,7 +240,7 @@ fn several_sorts_in_one_text() {
 fn own_patterns_have_their_names_and_wrong_ones_are_refused() {
     let own = redactor(&["badge"], &[], &[("badge", "B-[0-9]{4}")]);
     assert_eq!(masked(&own, "badge B-1234 of 4111111111111111"), "badge [badge] of 4111111111111111");
-    for (rules, field, told) in [
+    for (rules, field, expected) in [
         (rules(&["bagde"], &[], &[]), "redaction.mask", "bagde"),
         (rules(&[], &["x"], &[]), "redaction.refuse", "`x`"),
         (rules(&["a"], &[], &[("a", "(")]), "redaction.patterns", "`a`"),
@@ -250,7 +250,7 @@ fn own_patterns_have_their_names_and_wrong_ones_are_refused() {
     ] {
         let error = rules.validate().unwrap_err();
         assert_eq!((error.kind(), error.field()), (ErrorKind::Configuration, Some(field)));
-        assert!(error.to_string().contains(told), "{error}");
+        assert!(error.to_string().contains(expected), "{error}");
     }
     assert_eq!(Redaction::default().validate(), Ok(()));
 }

@@ -1,11 +1,11 @@
-//! What does a sentence state, where that is sure?
+//! Extracts claims from sentences, where they are certain.
 //!
-//! A [`Claim`] is a statement taken apart: whose and what, which attribute, which value. It is made only from a few typed
-//! templates: a fixed phrase ("lives in", "works at", "is"), a subject with its owner and all its qualifiers, and a value of
-//! the right type (a name, a number, a date). A sentence that is conditional, unreal or a question states nothing, and so
-//! does one whose subject is a pronoun.
+//! A [`Claim`] has a subject with its owner, an attribute and a value. It is made only from a few typed templates: a
+//! fixed phrase ("lives in", "works at", "is"), a subject with its owner and all its qualifiers, and a value of the
+//! right type (a name, a number, a date). A sentence that is conditional, hypothetical or a question gives no claim,
+//! and neither does one whose subject is a pronoun.
 
-use super::Voice;
+use super::SpeakerIdentity;
 use crate::learn::language::word::{Shape, Word};
 use crate::learn::language::{Attribute, Language, form};
 
@@ -33,12 +33,12 @@ pub struct Claim {
     /// It holds only for a while, or only then.
     pub bounded: bool,
     /// The type of its value.
-    pub(crate) sort: Type,
+    pub(crate) sort: ValueType,
 }
 
 /// What sort of value a claim has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Type {
+pub(crate) enum ValueType {
     Number,
     Day,
     Name,
@@ -47,12 +47,12 @@ pub(crate) enum Type {
 
 /// A word of a subject or a value, as it is compared and as it was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Term {
+struct ClaimTerm {
     key: String,
     said: String,
 }
 
-impl Term {
+impl ClaimTerm {
     fn of(word: &Word, language: &Language) -> Self {
         Self { key: language.folded(word.bare()), said: word.bare().to_owned() }
     }
@@ -66,7 +66,7 @@ impl Term {
 type Clause<'a> = &'a [Word];
 
 /// The claims of a sentence.
-pub(crate) fn claims(words: &[Word], language: Option<&Language>, voice: &Voice) -> Vec<Claim> {
+pub(crate) fn claims(words: &[Word], language: Option<&Language>, voice: &SpeakerIdentity) -> Vec<Claim> {
     let Some(language) = language else { return Vec::new() };
     let unreal =
         words.iter().any(|word| word.is(form::UNREAL | form::CONDITION)) || words.iter().any(|word| word.mark("?"));
@@ -74,7 +74,7 @@ pub(crate) fn claims(words: &[Word], language: Option<&Language>, voice: &Voice)
         return Vec::new();
     }
     let mut found: Vec<Claim> = Vec::new();
-    let mut before: Option<Vec<Term>> = None;
+    let mut before: Option<Vec<ClaimTerm>> = None;
     for clause in clauses(words) {
         let claim = from_clause(clause, language, voice, before.as_ref());
         if let Some((claim, subject)) = claim {
@@ -94,8 +94,8 @@ fn clauses(words: &[Word]) -> Vec<Clause<'_>> {
     let ends = |place: usize| {
         let word = &words[place];
         // A colon behind a short noun phrase is a copula ("Budget: 72k") unless what follows has one of its own.
-        let told = || words[place..].iter().any(|word| word.is(form::COPULA));
-        word.mark(",;()") || word.mark(":") && (place > 7 || told()) || word.is(form::AND)
+        let has_copula = || words[place..].iter().any(|word| word.is(form::COPULA));
+        word.mark(",;()") || word.mark(":") && (place > 7 || has_copula()) || word.is(form::AND)
     };
     let mut found = Vec::new();
     let mut start = 0;
@@ -114,9 +114,9 @@ fn clauses(words: &[Word]) -> Vec<Clause<'_>> {
 fn from_clause(
     clause: Clause<'_>,
     language: &Language,
-    voice: &Voice,
-    before: Option<&Vec<Term>>,
-) -> Option<(Claim, Vec<Term>)> {
+    voice: &SpeakerIdentity,
+    before: Option<&Vec<ClaimTerm>>,
+) -> Option<(Claim, Vec<ClaimTerm>)> {
     changed(clause, language, voice).or_else(|| stated(clause, language, voice, before))
 }
 
@@ -124,9 +124,9 @@ fn from_clause(
 fn stated(
     clause: Clause<'_>,
     language: &Language,
-    voice: &Voice,
-    before: Option<&Vec<Term>>,
-) -> Option<(Claim, Vec<Term>)> {
+    voice: &SpeakerIdentity,
+    before: Option<&Vec<ClaimTerm>>,
+) -> Option<(Claim, Vec<ClaimTerm>)> {
     let texts: Vec<&str> = clause.iter().map(|word| if word.mark(":") { "=" } else { word.text.as_str() }).collect();
     // Adverbs of now and how long it has been so stand between the words of a phrase: "is now", "wohne seit drei Jahren in".
     let between = between(clause);
@@ -150,7 +150,7 @@ fn stated(
     let mut subject = match subject(subject_words, language, voice) {
         Some(subject) => subject,
         None if subject_words.iter().all(|word| (!word.tells() || word.is(form::NOW)) && !word.is(form::PRONOUN)) => {
-            before.cloned().or_else(|| clause[at].is(form::FIRST).then(|| vec![Term::named(&voice.key)]))?
+            before.cloned().or_else(|| clause[at].is(form::FIRST).then(|| vec![ClaimTerm::named(&voice.key)]))?
         }
         None => return None,
     };
@@ -159,24 +159,24 @@ fn stated(
     let attribute = renamed(attribute, &mut subject, subject_words, language);
     let (value, sort, rest) = value(value_words, attribute, language)?;
     let single = single(attribute, sort, subject_words, clause, past);
-    if attribute == Attribute::Is && sort == Type::Text && !single {
+    if attribute == Attribute::Is && sort == ValueType::Text && !single {
         return None;
     }
-    // What is said of a person stands for itself; of a thing everything else narrows which one is meant.
+    // A statement about a person is complete by itself; for a thing, everything else narrows down which one it is.
     if attribute.is_of_things() {
         subject.extend(rest);
     }
     // When a shop opens is not when it closes.
     if attribute == Attribute::Hours {
-        subject.push(Term::of(&clause[at], language));
+        subject.push(ClaimTerm::of(&clause[at], language));
     }
     let limits = |words: &[Word]| words.iter().any(|word| word.is(form::LIMIT) && !word.is(form::COPULA));
     let changes = clause.iter().any(|word| word.is(form::CHANGE | form::NOW));
     // "In summer", "on Mondays": elsewhere at other times. "Main for the docs repository": something else for others.
     let since = clause[end..].iter().position(|word| word.is(form::SINCE)).map_or(clause.len(), |since| end + since);
     let timed = clause[end..since].iter().any(|word| word.is(form::TIME | form::LASTING) || is_day(word, language));
-    let sometimes = timed && !changes && !attribute.is_of_things() && sort == Type::Name;
-    let qualified = sort == Type::Text && value_words.iter().any(|word| word.is(form::ROLE));
+    let sometimes = timed && !changes && !attribute.is_of_things() && sort == ValueType::Name;
+    let qualified = sort == ValueType::Text && value_words.iter().any(|word| word.is(form::ROLE));
     let bounded = past || sometimes || qualified || limits(&clause[..at]) || limits(&clause[end..]);
     let claim = Claim {
         about: said(&subject),
@@ -210,11 +210,11 @@ fn between(clause: Clause<'_>) -> Vec<bool> {
 }
 
 /// "⟨subject⟩ was moved to ⟨value⟩", "we raised ⟨subject⟩ to ⟨value⟩".
-fn changed(clause: Clause<'_>, language: &Language, voice: &Voice) -> Option<(Claim, Vec<Term>)> {
+fn changed(clause: Clause<'_>, language: &Language, voice: &SpeakerIdentity) -> Option<(Claim, Vec<ClaimTerm>)> {
     let verb = clause.iter().position(|word| word.is(form::SETS))?;
     let to = verb + 1 + clause[verb + 1..].iter().position(|word| word.is(form::TO))?;
     let (value, sort, rest) = value(&clause[to + 1..], Attribute::Is, language)?;
-    if !matches!(sort, Type::Number | Type::Day) {
+    if !matches!(sort, ValueType::Number | ValueType::Day) {
         return None;
     }
     let silent = |word: &Word| {
@@ -222,7 +222,7 @@ fn changed(clause: Clause<'_>, language: &Language, voice: &Voice) -> Option<(Cl
     };
     let passive = clause[..verb].iter().any(|word| !silent(word));
     let between = &clause[verb + 1..to];
-    // "from 5 to 7" names the old value, which is no part of the subject.
+    // "from 5 to 7" names the old value, which does not belong to the subject.
     let from = between.iter().position(|word| matches!(word.text.as_str(), "from" | "von" | "de" | "с"));
     let between = &between[..from.unwrap_or(between.len())];
     let words: Vec<Word> = if passive {
@@ -253,14 +253,15 @@ fn changed(clause: Clause<'_>, language: &Language, voice: &Voice) -> Option<(Cl
     (!claim.subject.is_empty()).then_some((claim, owner))
 }
 
-/// The noun phrase before a phrase as folded words, the speaker by their key; none: it is unknown who or what is meant.
-fn subject(words: &[Word], language: &Language, voice: &Voice) -> Option<Vec<Term>> {
+/// The noun phrase before a phrase as folded words, with the speaker replaced by their key. `None` if it is unclear
+/// who or what it refers to.
+fn subject(words: &[Word], language: &Language, voice: &SpeakerIdentity) -> Option<Vec<ClaimTerm>> {
     let mut found = Vec::new();
     for word in words {
         if word.is(form::FIRST) || word.is(form::MINE) {
-            found.push(Term::named(&voice.key));
+            found.push(ClaimTerm::named(&voice.key));
         } else if voice.is_owner(word.bare()) {
-            found.push(Term::named("user"));
+            found.push(ClaimTerm::named("user"));
         } else if word.is(form::PRONOUN) && !word.is(form::EMPTY) || word.is(form::ASKS | form::SECOND | form::SAYS) {
             return None;
         } else if word.shape != Shape::Mark
@@ -268,7 +269,7 @@ fn subject(words: &[Word], language: &Language, voice: &Voice) -> Option<Vec<Ter
             && !word.is(form::ROLE)
             && (word.tells() || word.is(form::LIMIT))
         {
-            found.push(Term::of(word, language));
+            found.push(ClaimTerm::of(word, language));
         }
     }
     found.dedup();
@@ -276,18 +277,18 @@ fn subject(words: &[Word], language: &Language, voice: &Voice) -> Option<Vec<Ter
 }
 
 /// The subject that a clause without a claim leaves to the next: its first person or its first name.
-fn leading(clause: Clause<'_>, language: &Language, voice: &Voice) -> Option<Vec<Term>> {
+fn leading(clause: Clause<'_>, language: &Language, voice: &SpeakerIdentity) -> Option<Vec<ClaimTerm>> {
     let first = clause.iter().find(|word| word.shape != Shape::Mark && !word.is(form::OPENER | form::NOW))?;
     match () {
-        () if first.is(form::FIRST) => Some(vec![Term::named(&voice.key)]),
-        () if voice.is_owner(first.bare()) => Some(vec![Term::named("user")]),
-        () if first.capital && first.tells() && first.form == 0 => Some(vec![Term::of(first, language)]),
+        () if first.is(form::FIRST) => Some(vec![ClaimTerm::named(&voice.key)]),
+        () if voice.is_owner(first.bare()) => Some(vec![ClaimTerm::named("user")]),
+        () if first.capital && first.tells() && first.form == 0 => Some(vec![ClaimTerm::of(first, language)]),
         () => None,
     }
 }
 
 /// "My address is …" says where I live: the noun names the attribute, and the rest is its owner.
-fn renamed(attribute: Attribute, subject: &mut Vec<Term>, words: &[Word], language: &Language) -> Attribute {
+fn renamed(attribute: Attribute, subject: &mut Vec<ClaimTerm>, words: &[Word], language: &Language) -> Attribute {
     let noun = words.iter().rev().find(|word| word.tells());
     match noun.and_then(|noun| language.noun(noun.bare()).map(|attribute| (attribute, noun))) {
         Some((named, noun)) if attribute == Attribute::Is && subject.len() > 1 => {
@@ -300,7 +301,11 @@ fn renamed(attribute: Attribute, subject: &mut Vec<Term>, words: &[Word], langua
 }
 
 /// The value at the start of these words, its type, and the qualifiers behind it.
-fn value(words: &[Word], attribute: Attribute, language: &Language) -> Option<(Vec<Term>, Type, Vec<Term>)> {
+fn value(
+    words: &[Word],
+    attribute: Attribute,
+    language: &Language,
+) -> Option<(Vec<ClaimTerm>, ValueType, Vec<ClaimTerm>)> {
     let skipped = |word: &Word| word.is(form::NOW | form::TITLE) || word.is(form::EMPTY) && !word.capital;
     let start = words.iter().position(|word| word.shape != Shape::Mark && !skipped(word) || word.mark("«\"“»"))?;
     let words = &words[start..];
@@ -317,37 +322,37 @@ fn value(words: &[Word], attribute: Attribute, language: &Language) -> Option<(V
     );
     let day = |word: &Word| is_day(word, language);
     let sort = match first.shape {
-        Shape::Number if words.iter().take(3).any(day) => Type::Day,
-        Shape::Number => Type::Number,
-        Shape::Code => Type::Number,
-        _ if day(first) => Type::Day,
-        _ if language.folded(&first.text).bytes().all(|byte| byte.is_ascii_digit()) => Type::Number,
-        _ if first.capital && !first.is(form::FIRST) => Type::Name,
-        _ => Type::Text,
+        Shape::Number if words.iter().take(3).any(day) => ValueType::Day,
+        Shape::Number => ValueType::Number,
+        Shape::Code => ValueType::Number,
+        _ if day(first) => ValueType::Day,
+        _ if language.folded(&first.text).bytes().all(|byte| byte.is_ascii_digit()) => ValueType::Number,
+        _ if first.capital && !first.is(form::FIRST) => ValueType::Name,
+        _ => ValueType::Text,
     };
     let wants_name = matches!(attribute, Attribute::Home | Attribute::Employer | Attribute::Name);
-    if wants_name && sort != Type::Name && !(words[0].mark("«\"“"))
-        || typed && attribute != Attribute::Is && sort == Type::Text
+    if wants_name && sort != ValueType::Name && !(words[0].mark("«\"“"))
+        || typed && attribute != Attribute::Is && sort == ValueType::Text
     {
         return None;
     }
-    let fold = |word: &Word| Term::of(word, language);
+    let fold = |word: &Word| ClaimTerm::of(word, language);
     if attribute == Attribute::Count {
         // What is counted is part of what it is about: "5 nodes" of a cluster are not its 3 disks.
         let counted = words[1..].iter().filter(|word| word.tells() || word.is(form::LIMIT)).map(fold).collect();
-        return (sort == Type::Number && words.len() > 1).then(|| (vec![fold(first)], sort, counted));
+        return (sort == ValueType::Number && words.len() > 1).then(|| (vec![fold(first)], sort, counted));
     }
     let end = match sort {
-        Type::Name => words
+        ValueType::Name => words
             .iter()
             .position(|word| !(word.capital || word.mark("«\"“-&.") || word.shape == Shape::Number))
             .unwrap_or(words.len()),
         // A number has its unit: words up to a preposition, but "100 requests per minute" is one value.
-        Type::Number | Type::Day => {
+        ValueType::Number | ValueType::Day => {
             let per = |word: &Word| matches!(word.text.as_str(), "per" | "pro" | "por" | "par");
             // A day has its time: "Thursday at 12", "jueves a las 12".
             let timed = |place: usize| {
-                sort == Type::Day && words[place + 1..].iter().take(2).any(|next| next.shape == Shape::Number)
+                sort == ValueType::Day && words[place + 1..].iter().take(2).any(|next| next.shape == Shape::Number)
             };
             let ends = |place: usize| {
                 let word = &words[place];
@@ -360,10 +365,10 @@ fn value(words: &[Word], attribute: Attribute, language: &Language) -> Option<(V
             };
             (0..words.len()).find(|place| ends(*place)).unwrap_or(words.len())
         }
-        Type::Text => words.iter().position(|word| word.is(form::BECAUSE | form::SINCE)).unwrap_or(words.len()),
+        ValueType::Text => words.iter().position(|word| word.is(form::BECAUSE | form::SINCE)).unwrap_or(words.len()),
     };
     let end = end.max(1);
-    let said: Vec<Term> = words[..end]
+    let said: Vec<ClaimTerm> = words[..end]
         .iter()
         .filter(|word| {
             word.shape != Shape::Mark && (word.capital || !word.is(form::EMPTY | form::NOW | form::TITLE | form::ROLE))
@@ -386,7 +391,7 @@ fn is_day(word: &Word, language: &Language) -> bool {
 }
 
 /// Whether there can be only one such value at a time.
-fn single(attribute: Attribute, sort: Type, subject: &[Word], clause: Clause<'_>, past: bool) -> bool {
+fn single(attribute: Attribute, sort: ValueType, subject: &[Word], clause: Clause<'_>, past: bool) -> bool {
     let has = |form: u64| subject.iter().any(|word| word.is(form));
     match attribute {
         Attribute::Allergy | Attribute::Language => false,
@@ -402,24 +407,24 @@ fn single(attribute: Attribute, sort: Type, subject: &[Word], clause: Clause<'_>
             let now = clause.iter().any(|word| word.is(form::NOW));
             match sort {
                 _ if past || has(form::MANY) => false,
-                Type::Number => !has(form::EVENT),
-                Type::Day => has(form::SINGLE) || now,
-                Type::Name | Type::Text => has(form::SINGLE) || now && sort == Type::Name,
+                ValueType::Number => !has(form::EVENT),
+                ValueType::Day => has(form::SINGLE) || now,
+                ValueType::Name | ValueType::Text => has(form::SINGLE) || now && sort == ValueType::Name,
             }
         }
     }
 }
 
 /// Whether there are many such values beside each other.
-fn many(attribute: Attribute, sort: Type, subject: &[Word], past: bool) -> bool {
+fn many(attribute: Attribute, sort: ValueType, subject: &[Word], past: bool) -> bool {
     let has = |form: u64| subject.iter().any(|word| word.is(form));
     past || has(form::MANY)
         || matches!(attribute, Attribute::Allergy | Attribute::Language)
-        || sort == Type::Number && has(form::EVENT)
+        || sort == ValueType::Number && has(form::EVENT)
 }
 
 /// The words of a subject in one order, each once.
-fn key(words: Vec<Term>) -> String {
+fn key(words: Vec<ClaimTerm>) -> String {
     let mut keys: Vec<String> = words.into_iter().map(|word| word.key).collect();
     keys.sort();
     keys.dedup();
@@ -427,11 +432,11 @@ fn key(words: Vec<Term>) -> String {
 }
 
 /// Words as they are compared.
-fn joined(words: &[Term]) -> String {
+fn joined(words: &[ClaimTerm]) -> String {
     words.iter().map(|word| word.key.as_str()).collect::<Vec<_>>().join(" ")
 }
 
 /// Words as they were said.
-fn said(words: &[Term]) -> String {
+fn said(words: &[ClaimTerm]) -> String {
     words.iter().map(|word| word.said.as_str()).collect::<Vec<_>>().join(" ")
 }

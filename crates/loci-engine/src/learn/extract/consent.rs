@@ -1,7 +1,7 @@
-//! Which side of its speaker does a sentence tell?
+//! Determines which sensitive field of the speaker a sentence reveals.
 //!
-//! Name, pronouns, city and language are sensitive by default: what a session teaches about them waits for consent. Only
-//! what the speaker says of themselves counts; where someone else lives is no secret of theirs.
+//! Name, pronouns, city and language are sensitive by default: what is learned about them waits for consent. Only
+//! statements of speakers about themselves count.
 
 use super::claim::Claim;
 use super::select::has_name;

@@ -1,8 +1,8 @@
-//! Which days does a sentence name, seen from the day it was said?
+//! Resolves the dates that a sentence names, relative to the day on which it was said.
 //!
-//! Relative dates are resolved, the words are left as they are. With a past tense a day without a year is the latest one
-//! before the turn, with a plan the next one after it; where neither shows, and for vague times ("a few years ago"), there
-//! is no date: a missing date is better than a wrong one.
+//! The words are left as they are. With a past tense, a day without a year is the latest one before the turn; with a
+//! plan, the next one after it. Where neither is visible, and for vague times ("a few years ago"), no date is given:
+//! a missing date is better than a wrong one.
 
 use jiff::{Span, Timestamp, Zoned};
 use loci_types::{Grain, TimeSpan};
@@ -38,9 +38,9 @@ const UNTIL: &str = "until till before bis hasta jusque до";
 const VAGUE: &str = "few several couple some recently lately recent многие несколько пару недавно";
 /// Verbs by which someone was at an event.
 const WENT: &str = "had was were went attended missed ran played hatte hatten war waren tuve fue fui fuimos eu avait был была было были ходил ходила";
-/// Words by which any such day is meant.
+/// Words that refer to any such day.
 const ANY: &str = "a an some any each ein eine einem einer un una une";
-/// Words by which a day lies ahead: what is arranged is told in the present.
+/// Words that refer to a future day: plans are often in the present tense.
 const AHEAD: &str = "will by starts starting start begins beginning opens opening closes expires ends renews launches arrives leaves come comes getting \
     wird werden beginnt startet endet öffnet empieza comienza termina abre será commence finit ouvre sera будет начинается откроется";
 /// Words that say which way to count.
@@ -56,7 +56,7 @@ pub(crate) fn dates(text: &str, words: &[Word], said: &Zoned) -> Dates {
             continue;
         }
         let before: Vec<&Word> = words.iter().filter(|word| word.at.end <= phrase.at.start).collect();
-        // "Moved from 5 May to 12 May" is no stretch of a week.
+        // "Moved from 5 May to 12 May" does not mean the week between them.
         if among("from von de с", &first) && before.iter().rev().take(4).any(|word| word.is(form::SETS)) {
             continue;
         }
@@ -124,7 +124,7 @@ fn verb(word: &Word) -> Option<Tense> {
     }
 }
 
-/// The stretch that is meant; none: it cannot be told which.
+/// The span that a phrase refers to. `None` if it is ambiguous.
 fn settled(phrase: &TimePhrase, named: &str, tense: Tense, said: &Zoned) -> Option<TimeSpan> {
     let words = || named.split(|c: char| !c.is_alphanumeric());
     let turned =
@@ -135,9 +135,9 @@ fn settled(phrase: &TimePhrase, named: &str, tense: Tense, said: &Zoned) -> Opti
     }
     let yearly = words().any(|word| month(word).is_some() || season(word).is_some());
     let weekly = words().any(|word| weekday(word).is_some());
-    // Which Wednesday is meant on a Wednesday, or by words that only some languages have, cannot be told.
+    // A Wednesday named on a Wednesday is ambiguous, and so are words that only some languages have.
     let today = phrase.span.from <= said.timestamp() && said.timestamp() < phrase.span.until;
-    if weekly && !turned && !yearly && (today || !words().filter(|word| !word.is_empty()).all(is_told)) {
+    if weekly && !turned && !yearly && (today || !words().filter(|word| !word.is_empty()).all(is_known_word)) {
         return None;
     }
     if has_year(named) || turned || phrase.span.until > said.timestamp() {
@@ -155,7 +155,7 @@ fn settled(phrase: &TimePhrase, named: &str, tense: Tense, said: &Zoned) -> Opti
 }
 
 /// Whether the words around a weekday are known in this language: only those of English and Russian are.
-fn is_told(word: &str) -> bool {
+fn is_known_word(word: &str) -> bool {
     const OTHERS: &str = "montag dienstag mittwoch donnerstag freitag samstag sonntag lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes \
         miércoles jueves viernes sábado domingo";
     !among(OTHERS, word)

@@ -1,6 +1,4 @@
-//! What kind of memory is a quotation, and how much does it matter?
-//!
-//! By the forms of its words: how someone wants to be spoken to, what they think, what they like, whom they speak of.
+//! Determines the kind and the importance of a quotation by the forms of its words.
 
 use super::claim::Claim;
 use super::select::body;

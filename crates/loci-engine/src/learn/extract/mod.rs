@@ -1,8 +1,8 @@
-//! What can be learned from what was said?
+//! Extraction: selects sentences of a conversation that are worth remembering.
 //!
-//! Pure. Turns go in, [`Candidate`]s come out: sentences that a person said, in their own words, with who said them, when,
-//! and which days they name. Rules select and quote; they never retell. Only people teach: what tools, systems and
-//! assistants say is never learned. What becomes of a candidate is decided by `reconcile`.
+//! Pure. Turns go in, [`LearningCandidate`]s come out: sentences of persons in their own words, with speaker, time
+//! and the days they name. Rules select and quote; they never rephrase. Only persons are learned from, never tools,
+//! systems or assistants. `reconcile` decides what becomes of a candidate.
 
 pub mod claim;
 pub(crate) mod consent;
@@ -24,10 +24,10 @@ use loci_types::{EntityType, MemoryId};
 pub use claim::Claim;
 pub(crate) use kind::kind_by_form;
 pub(crate) use quote::mentioned;
-pub use quote::{Extracted, Missed, extract};
+pub use quote::{Extraction, UnresolvedRequest, extract};
 
 /// The most that is learned from one turn.
-pub const MOST: usize = 3;
+pub const MAX_CANDIDATES: usize = 3;
 
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,13 +60,13 @@ impl<'a> Speaker<'a> {
 
 /// Who "I" is, where texts are compared: the owner of the memories is always `user`, by whatever name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Voice {
-    /// The word that stands for the speaker.
+pub struct SpeakerIdentity {
+    /// The word that represents the speaker.
     pub key: String,
     owner: Option<String>,
 }
 
-impl Voice {
+impl SpeakerIdentity {
     /// The voice of a speaker among the memories of an owner.
     pub fn of(speaker: Option<&str>, owner: Option<&str>) -> Self {
         let owner = owner.map(str::to_lowercase);
@@ -97,7 +97,7 @@ pub struct Utterance<'a> {
 
 /// What the extractor knows beside the turns.
 #[derive(Debug, Clone)]
-pub struct Surroundings {
+pub struct ExtractionContext {
     /// The time zone in which days are counted.
     pub time_zone: TimeZone,
     /// Names that are known already, in lower case.
@@ -107,7 +107,7 @@ pub struct Surroundings {
 }
 
 /// What a text states, where that is sure.
-pub fn claims_of(text: &str, voice: &Voice) -> Vec<Claim> {
+pub fn claims_of(text: &str, voice: &SpeakerIdentity) -> Vec<Claim> {
     let language = crate::learn::language::language_of(text);
     let sentences = crate::learn::language::sentence::sentences(text);
     sentences
@@ -131,7 +131,7 @@ pub struct Mention {
 
 /// Something that may be worth remembering.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Candidate {
+pub struct LearningCandidate {
     /// The person's own words.
     pub content: String,
     /// The question or sentence before it, where the words lean on that.

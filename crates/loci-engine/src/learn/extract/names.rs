@@ -1,8 +1,8 @@
-//! Who and what is spoken of by name?
+//! Finds names of persons and things in sentences.
 //!
-//! A name is written with a capital inside a sentence and is no word of the language's table. The first word of a
-//! sentence or heading is never taken for a name by its capital alone. In German, where every noun has a capital, only
-//! what a title, a relation or a template marks is a name. What sort of thing it is is said only where that is sure.
+//! A name is written with a capital inside a sentence and is not in the word table of the language. The first word of
+//! a sentence or heading is never a name by its capital alone. In German, where every noun has a capital, only a
+//! title, a relation or a template marks a name. The type of an entity is given only where it is certain.
 
 use loci_types::EntityType;
 
@@ -14,9 +14,9 @@ use crate::learn::language::{Language, form};
 
 /// Who is there, by the words of their names in lower case.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Present(pub(crate) Vec<String>);
+pub(crate) struct PresentNames(pub(crate) Vec<String>);
 
-impl Present {
+impl PresentNames {
     /// Whether a word in lower case is a name of someone who is there, or short for it.
     pub(crate) fn contains(&self, word: &str) -> bool {
         word.chars().count() > 2 && self.0.iter().any(|name| name.starts_with(word))
@@ -33,7 +33,7 @@ pub(crate) fn names(
     words: &[Word],
     language: Option<&Language>,
     claims: &[Claim],
-    present: &Present,
+    present: &PresentNames,
 ) -> Vec<Mention> {
     let mut found: Vec<Mention> = Vec::new();
     let german = language.is_some_and(|language| language.code == "de");
@@ -184,7 +184,7 @@ mod tests {
     fn found(text: &str) -> Vec<String> {
         let sentence = sentences(text)[0];
         let language = language_of(text);
-        let told = |one: &Mention| {
+        let describe = |one: &Mention| {
             format!(
                 "{}:{}{}",
                 one.name,
@@ -192,7 +192,10 @@ mod tests {
                 one.aliases.iter().map(|alias| format!("={alias}")).collect::<String>()
             )
         };
-        names(&sentence, &words(sentence.text, language), language, &[], &Present::default()).iter().map(told).collect()
+        names(&sentence, &words(sentence.text, language), language, &[], &PresentNames::default())
+            .iter()
+            .map(describe)
+            .collect()
     }
 
     #[test]

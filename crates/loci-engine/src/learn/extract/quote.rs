@@ -1,7 +1,7 @@
-//! How do sentences become quotations that can be understood alone?
+//! Turns selected sentences into quotations that can be understood alone.
 //!
-//! A quotation is one sentence, or a few that lean on each other, in the words in which they were said. Where the first one
-//! leans on what someone else said before ("it", "no, Tuesday"), that sentence goes with it as context. A quotation with its
+//! A quotation is one sentence, or a few that depend on each other, in the original words. If the first one depends
+//! on what someone else said before ("it", "no, Tuesday"), that sentence is added as context. A quotation with its
 //! speaker, date and context has at most 280 characters; what someone asks to be remembered may have 2,000.
 
 use std::collections::{HashMap, HashSet};
@@ -13,17 +13,19 @@ use super::claim::{Claim, claims};
 use super::consent::{field, is_private};
 use super::dates::dates;
 use super::kind::{importance, kind};
-use super::names::{Present, names};
+use super::names::{PresentNames, names};
 use super::request::{Request, declines, request};
 use super::select::{body, enough, leans, refers_back, worth};
-use super::{Candidate, MOST, Mention, Speaker, Surroundings, Utterance, Voice, claims_of};
+use super::{
+    ExtractionContext, LearningCandidate, MAX_CANDIDATES, Mention, Speaker, SpeakerIdentity, Utterance, claims_of,
+};
 use crate::learn::language::sentence::{Sentence, sentences};
 use crate::learn::language::word::{Shape, Word, words};
 use crate::learn::language::{Language, form, language_of};
 use crate::text::normalise;
 
 /// Characters of a quotation with everything around it.
-const LONGEST: usize = 280;
+const MAX_QUOTATION_CHARACTERS: usize = 280;
 /// Characters of what stands around the words: a name, a date, quotation marks.
 const AROUND: usize = 40;
 /// Characters of the context.
@@ -43,18 +45,18 @@ const BESIDE: f64 = 0.25;
 
 /// What was found in turns.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Extracted {
+pub struct Extraction {
     /// What may be worth remembering, in the order in which it was said.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<LearningCandidate>,
     /// What people asked to be remembered and nothing was found for.
-    pub missed: Vec<Missed>,
+    pub missed: Vec<UnresolvedRequest>,
     /// The things that people's turns name.
     pub mentions: Vec<(MemoryId, Vec<Mention>)>,
 }
 
 /// A request to remember something that says not what.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Missed {
+pub struct UnresolvedRequest {
     /// The turn.
     pub turn: MemoryId,
     /// The sentence that asks.
@@ -62,7 +64,7 @@ pub struct Missed {
 }
 
 /// A sentence with what was read from it.
-struct Read<'a> {
+struct AnalysedSentence<'a> {
     sentence: Sentence<'a>,
     words: Vec<Word>,
     request: Option<Request>,
@@ -85,10 +87,10 @@ struct Passage {
 }
 
 /// What can be learned from turns, in their order.
-pub fn extract(turns: &[Utterance<'_>], surroundings: &Surroundings) -> Extracted {
-    let mut found = Extracted::default();
+pub fn extract(turns: &[Utterance<'_>], surroundings: &ExtractionContext) -> Extraction {
+    let mut found = Extraction::default();
     let people: HashSet<&str> = turns.iter().filter_map(|turn| turn.speaker.name()).collect();
-    let present = Present(people.iter().flat_map(|name| name.split(' ').map(str::to_lowercase)).collect());
+    let present = PresentNames(people.iter().flat_map(|name| name.split(' ').map(str::to_lowercase)).collect());
     // Among people alone "remember to …" is said to each other, and nobody is asked to keep it.
     let listens = people.len() < 2 || turns.iter().any(|turn| turn.speaker == Speaker::Assistant);
     let enough = enough(!listens);
@@ -97,7 +99,7 @@ pub fn extract(turns: &[Utterance<'_>], surroundings: &Surroundings) -> Extracte
         if !turn.speaker.teaches() {
             continue;
         }
-        let voice = Voice::of(turn.speaker.name(), surroundings.owner.as_deref());
+        let voice = SpeakerIdentity::of(turn.speaker.name(), surroundings.owner.as_deref());
         let language = language_of(turn.text);
         let language = if is_short(turn.text) {
             spoken.get(&voice.key).copied().filter(|_| language.is_some()).or(language)
@@ -112,7 +114,7 @@ pub fn extract(turns: &[Utterance<'_>], surroundings: &Surroundings) -> Extracte
             turn,
             language,
             &voice,
-            &Hearing { asked: context.is_some_and(|context| context.asks), listens, present: &present },
+            &Audience { asked: context.is_some_and(|context| context.asks), listens, present: &present },
         );
         let said = turn.at.to_zoned(surroundings.time_zone.clone());
         let (mut passages, missed) = passages(&reads, enough, context.is_some());
@@ -128,7 +130,7 @@ pub fn extract(turns: &[Utterance<'_>], surroundings: &Surroundings) -> Extracte
             });
         }
         for sentence in missed {
-            found.missed.push(Missed { turn: turn.id, request: reads[sentence].sentence.text.to_owned() });
+            found.missed.push(UnresolvedRequest { turn: turn.id, request: reads[sentence].sentence.text.to_owned() });
         }
         for passage in passages {
             let needed = |context: &Sentence<'_>| {
@@ -166,7 +168,7 @@ fn context<'a>(turns: &[Utterance<'a>], place: usize) -> Option<Sentence<'a>> {
 
 /// Whether a turn only says yes to something that is stated about its speaker: "So your blood type is A+, right?". What needs
 /// consent is left to be said by themselves.
-fn confirms(reads: &[Read<'_>], context: &Sentence<'_>, language: Option<&Language>) -> bool {
+fn confirms(reads: &[AnalysedSentence<'_>], context: &Sentence<'_>, language: Option<&Language>) -> bool {
     const YES: u64 = form::CONFIRMS | form::OPENER | form::REACTION | form::EMPTY | form::COPULA;
     let Some(language) = language else { return false };
     let spoken: Vec<&Word> =
@@ -196,16 +198,21 @@ fn is_short(text: &str) -> bool {
 }
 
 /// What matters of those who hear a turn.
-pub(crate) struct Hearing<'a> {
+pub(crate) struct Audience<'a> {
     /// The one before asked something.
     asked: bool,
     /// Someone is there who can be asked to remember.
     pub(crate) listens: bool,
     /// Who is there, by the words of their names.
-    pub(crate) present: &'a Present,
+    pub(crate) present: &'a PresentNames,
 }
 
-fn read<'a>(turn: &Utterance<'a>, language: Option<&Language>, voice: &Voice, hearing: &Hearing<'_>) -> Vec<Read<'a>> {
+fn read<'a>(
+    turn: &Utterance<'a>,
+    language: Option<&Language>,
+    voice: &SpeakerIdentity,
+    hearing: &Audience<'_>,
+) -> Vec<AnalysedSentence<'a>> {
     let one = |(place, sentence): (usize, Sentence<'a>)| {
         let words = words(sentence.text, language);
         let declined = declines(&words);
@@ -217,13 +224,13 @@ fn read<'a>(turn: &Utterance<'a>, language: Option<&Language>, voice: &Voice, he
         let worth = language
             .filter(|_| !declined)
             .and_then(|_| worth(&sentence, &words, &claims, (hearing.asked || denies) && place == 0, hearing));
-        Read { claims, sentence, words, request, worth, declines: declined }
+        AnalysedSentence { claims, sentence, words, request, worth, declines: declined }
     };
     sentences(turn.text).into_iter().enumerate().map(one).collect()
 }
 
 /// The passages of a turn that are kept, and the sentences that ask for something that is not there.
-fn passages(reads: &[Read<'_>], enough: f64, answers: bool) -> (Vec<Passage>, Vec<usize>) {
+fn passages(reads: &[AnalysedSentence<'_>], enough: f64, answers: bool) -> (Vec<Passage>, Vec<usize>) {
     let mut used = vec![false; reads.len()];
     let mut found = Vec::new();
     let mut missed = Vec::new();
@@ -259,8 +266,8 @@ fn passages(reads: &[Read<'_>], enough: f64, answers: bool) -> (Vec<Passage>, Ve
             continue;
         }
         found.extend(open.take());
-        let text =
-            joined(reads, place, place).unwrap_or_else(|| shortened(reads[place].sentence.text, LONGEST - AROUND));
+        let text = joined(reads, place, place)
+            .unwrap_or_else(|| shortened(reads[place].sentence.text, MAX_QUOTATION_CHARACTERS - AROUND));
         open =
             Some(Passage { first: place, last: place, text, worth, requested: false, reminder: false, leans: false });
     }
@@ -271,7 +278,7 @@ fn passages(reads: &[Read<'_>], enough: f64, answers: bool) -> (Vec<Passage>, Ve
         place <= asked || passage.worth >= enough
     });
     // The best of what was not asked for, in the order in which it was said.
-    let room = MOST.saturating_sub(asked);
+    let room = MAX_CANDIDATES.saturating_sub(asked);
     let mut best: Vec<usize> = (asked..found.len()).collect();
     best.sort_by(|a, b| found[*b].worth.total_cmp(&found[*a].worth));
     best.truncate(room);
@@ -288,7 +295,7 @@ fn passages(reads: &[Read<'_>], enough: f64, answers: bool) -> (Vec<Passage>, Ve
 }
 
 /// Quotes the few words right before and behind a passage with it: "Done. 30 crates."
-fn widen(found: &mut [Passage], place: usize, reads: &[Read<'_>]) {
+fn widen(found: &mut [Passage], place: usize, reads: &[AnalysedSentence<'_>]) {
     let taken = |sentence: usize| found.iter().any(|other| (other.first..=other.last).contains(&sentence));
     let free = |sentence: &usize| reads.get(*sentence).is_some_and(adds) && !taken(*sentence);
     let passage = &found[place];
@@ -303,7 +310,7 @@ fn widen(found: &mut [Passage], place: usize, reads: &[Read<'_>]) {
 }
 
 /// Whether a sentence of a few words states something, though not enough to be kept alone.
-fn adds(read: &Read<'_>) -> bool {
+fn adds(read: &AnalysedSentence<'_>) -> bool {
     const TALK: u64 = form::GREETING
         | form::REACTION
         | form::SECOND
@@ -326,7 +333,7 @@ fn adds(read: &Read<'_>) -> bool {
 }
 
 /// Whether the next sentence says that this one was a joke, or is not to be kept.
-fn is_taken_back(reads: &[Read<'_>], place: usize) -> bool {
+fn is_taken_back(reads: &[AnalysedSentence<'_>], place: usize) -> bool {
     let next = reads.get(place + 1);
     next.is_some_and(|next| {
         let takes_back = next.declines || next.words.iter().any(|word| word.is(form::JOKE));
@@ -335,14 +342,15 @@ fn is_taken_back(reads: &[Read<'_>], place: usize) -> bool {
 }
 
 /// Whether a sentence belongs to the one before it.
-fn joins(before: &Read<'_>, one: &Read<'_>) -> bool {
+fn joins(before: &AnalysedSentence<'_>, one: &AnalysedSentence<'_>) -> bool {
     let list = one.sentence.list.is_some() && one.sentence.list == before.sentence.list;
-    let short = |read: &Read<'_>| read.words.iter().filter(|word| word.shape != Shape::Mark).count() <= SHORT;
+    let short =
+        |read: &AnalysedSentence<'_>| read.words.iter().filter(|word| word.shape != Shape::Mark).count() <= SHORT;
     list || one.sentence.list.is_none() && (leans(&one.words) || short(one) || short(before))
 }
 
 /// Sentences in one text, if that is short enough.
-fn joined(reads: &[Read<'_>], first: usize, last: usize) -> Option<String> {
+fn joined(reads: &[AnalysedSentence<'_>], first: usize, last: usize) -> Option<String> {
     let mut text = String::new();
     for (place, read) in reads[first..=last].iter().enumerate() {
         let sentence = &read.sentence;
@@ -355,7 +363,7 @@ fn joined(reads: &[Read<'_>], first: usize, last: usize) -> Option<String> {
         }
         text.push_str(part);
     }
-    (text.chars().count() <= LONGEST - AROUND).then_some(text)
+    (text.chars().count() <= MAX_QUOTATION_CHARACTERS - AROUND).then_some(text)
 }
 
 /// A sentence without the openers before it.
@@ -366,7 +374,7 @@ fn trimmed<'a>(text: &'a str, words: &[Word]) -> &'a str {
         let word = &words[place];
         let marked = words.get(place + 1).is_some_and(|next| next.shape == Shape::Mark && !next.mark("'\"“«("));
         let filler = word.is(form::OPENER | form::GREETING) && !word.is(form::NEGATION | form::CORRECTION);
-        // "Sure, and I'll take up fencing" is not meant so; "so much has happened" begins with what it says.
+        // "Sure, and I'll take up fencing" is ironic; "so much has happened" begins with its content.
         let ironic = word.is(form::CONFIRMS) && words.get(place + 2).is_some_and(|next| next.is(form::AND));
         let clause = word.text != "so"
             || words
@@ -389,14 +397,20 @@ fn trimmed<'a>(text: &'a str, words: &[Word]) -> &'a str {
 }
 
 /// What a request asks for: its own words, the list behind it, or the sentence beside it.
-fn requested(reads: &[Read<'_>], place: usize, request: &Request, used: &[bool], answers: bool) -> Option<Passage> {
+fn requested(
+    reads: &[AnalysedSentence<'_>],
+    place: usize,
+    request: &Request,
+    used: &[bool],
+    answers: bool,
+) -> Option<Passage> {
     let passage = |first: usize, last: usize, text: String| {
         let text = if text.chars().count() > REQUESTED { shortened(&text, REQUESTED) } else { text };
         Passage { first, last, text, worth: 9.0, requested: true, reminder: request.reminder, leans: false }
     };
     let listed = (place + 1..reads.len()).take_while(|next| reads[*next].sentence.list.is_some()).last();
     let texts = |first: usize, last: usize| -> Vec<String> {
-        let one = |read: &Read<'_>| match read.sentence.step {
+        let one = |read: &AnalysedSentence<'_>| match read.sentence.step {
             Some(step) => format!("{step}. {}", read.sentence.text),
             None => read.sentence.text.to_owned(),
         };
@@ -408,15 +422,15 @@ fn requested(reads: &[Read<'_>], place: usize, request: &Request, used: &[bool],
         (Some(own), None) => Some(passage(place, place, own)),
         (None, Some(last)) => Some(passage(place, last, texts(place + 1, last).join(" "))),
         (None, None) => {
-            let told = |other: &usize| reads[*other].words.iter().filter(|word| word.tells()).count();
+            let content_words = |other: &usize| reads[*other].words.iter().filter(|word| word.tells()).count();
             let free = |other: &usize| !used[*other] && reads[*other].request.is_none();
-            let states = |other: &usize| free(other) && !reads[*other].sentence.asks && told(other) > 0;
+            let states = |other: &usize| free(other) && !reads[*other].sentence.asks && content_words(other) > 0;
             // "Remember this: …" points ahead, "…. Remember that." back.
             let ahead = reads[place].sentence.text.ends_with([':', '：']);
             let (after, before) = (Some(place + 1).filter(|next| *next < reads.len()), place.checked_sub(1));
             let order = if ahead { [after, before] } else { [before, after] };
             let other = order.into_iter().flatten().find(states);
-            let other = other.or_else(|| before.filter(|before| free(before) && told(before) > 1));
+            let other = other.or_else(|| before.filter(|before| free(before) && content_words(before) > 1));
             let strong = |other: &usize| reads[*other].worth.is_some_and(|worth| worth >= SOME) || !answers;
             match other {
                 Some(other) if other > place || strong(&other) => {
@@ -437,16 +451,16 @@ fn requested(reads: &[Read<'_>], place: usize, request: &Request, used: &[bool],
 
 /// Whether a turn cannot be understood without what was said to its speaker before: a question, or a statement that it
 /// takes up.
-fn needs_context(read: &Read<'_>, context: &Sentence<'_>, language: Option<&Language>) -> bool {
-    let told = words(context.text, language).iter().filter(|word| word.tells()).count();
+fn needs_context(read: &AnalysedSentence<'_>, context: &Sentence<'_>, language: Option<&Language>) -> bool {
+    let content_words = words(context.text, language).iter().filter(|word| word.tells()).count();
     let weak = leans(&read.words) || read.worth.is_none_or(|worth| worth < WEAK);
     let first = read.words.iter().find(|word| word.shape != Shape::Mark);
     let takes_up = first.is_some_and(|word| word.is(form::CONFIRMS | form::NEGATION | form::PRONOUN));
-    weak && (context.asks || told >= 3 && (takes_up || read.words.len() <= SHORT || refers_back(&read.words)))
+    weak && (context.asks || content_words >= 3 && (takes_up || read.words.len() <= SHORT || refers_back(&read.words)))
 }
 
 /// The speaker's own sentence before a passage that begins with a pronoun.
-fn own_context<'a>(reads: &[Read<'a>], passage: &Passage) -> Option<Sentence<'a>> {
+fn own_context<'a>(reads: &[AnalysedSentence<'a>], passage: &Passage) -> Option<Sentence<'a>> {
     let before = &reads[passage.first.checked_sub(1)?];
     let refers = refers_back(&reads[passage.first].words) && !passage.requested;
     let tells = before.words.iter().filter(|word| word.tells()).count() > 1;
@@ -455,13 +469,13 @@ fn own_context<'a>(reads: &[Read<'a>], passage: &Passage) -> Option<Sentence<'a>
 
 fn candidate(
     turn: &Utterance<'_>,
-    reads: &[Read<'_>],
+    reads: &[AnalysedSentence<'_>],
     passage: &Passage,
     context: Option<String>,
     said: &Zoned,
     language: Option<&Language>,
-    voice: &Voice,
-) -> Candidate {
+    voice: &SpeakerIdentity,
+) -> LearningCandidate {
     let used = &reads[passage.first..=passage.last];
     let words: Vec<&Word> = used.iter().flat_map(|read| &read.words).collect();
     let mut when = super::dates::Dates::default();
@@ -479,7 +493,7 @@ fn candidate(
         used.iter().flat_map(|read| read.claims.clone()).collect()
     };
     let steps = used.iter().filter(|read| read.sentence.step.is_some()).count();
-    Candidate {
+    LearningCandidate {
         content: passage.text.trim().to_owned(),
         context,
         speaker: turn.speaker.name().map(str::to_owned),
@@ -513,9 +527,10 @@ fn candidate(
 }
 
 /// Adds what was not said before in the same words; else its turn is one more source.
-fn keep(candidates: &mut Vec<Candidate>, candidate: Candidate) {
+fn keep(candidates: &mut Vec<LearningCandidate>, candidate: LearningCandidate) {
     let words = normalise(&candidate.content);
-    let same = |known: &&mut Candidate| known.speaker == candidate.speaker && normalise(&known.content) == words;
+    let same =
+        |known: &&mut LearningCandidate| known.speaker == candidate.speaker && normalise(&known.content) == words;
     match candidates.iter_mut().find(same) {
         Some(known) => known.from.extend(candidate.from),
         None => candidates.push(candidate),
@@ -523,9 +538,9 @@ fn keep(candidates: &mut Vec<Candidate>, candidate: Candidate) {
 }
 
 /// The things that a text names which someone wrote down on purpose.
-pub(crate) fn mentioned(text: &str, voice: &Voice) -> Vec<Mention> {
+pub(crate) fn mentioned(text: &str, voice: &SpeakerIdentity) -> Vec<Mention> {
     let language = language_of(text);
-    let nobody = Present::default();
+    let nobody = PresentNames::default();
     let named = sentences(text).into_iter().flat_map(|sentence| {
         let words = words(sentence.text, language);
         names(&sentence, &words, language, &claims(&words, language, voice), &nobody)
@@ -533,7 +548,7 @@ pub(crate) fn mentioned(text: &str, voice: &Voice) -> Vec<Mention> {
     once_each(named)
 }
 
-fn mentions(reads: &[Read<'_>], language: Option<&Language>, present: &Present) -> Vec<Mention> {
+fn mentions(reads: &[AnalysedSentence<'_>], language: Option<&Language>, present: &PresentNames) -> Vec<Mention> {
     once_each(reads.iter().flat_map(|read| names(&read.sentence, &read.words, language, &read.claims, present)))
 }
 

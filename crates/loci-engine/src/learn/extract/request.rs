@@ -1,8 +1,8 @@
-//! What does someone ask outright to be remembered?
+//! Finds explicit requests to remember something.
 //!
-//! A request is a phrase of the language's table in the imperative ("remember that …", "schreib dir … auf") or behind words
-//! that ask ("could you …", "would you mind …"). What it asks for follows it, stands in its middle or before it in the same
-//! sentence, or else in a neighbour of the sentence. Recollections ("I remember that …") are no requests.
+//! A request is a phrase of the language table in the imperative ("remember that …", "schreib dir … auf") or after
+//! words that ask ("could you …", "would you mind …"). Its content follows it, is in its middle or before it in the
+//! same sentence, or is in a neighbouring sentence. Recollections ("I remember that …") are not requests.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::recall::plan::time::words::among;
 /// A request to remember something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Request {
-    /// The bytes of the sentence that hold what is asked for; none: it stands in another sentence.
+    /// The bytes of the sentence with the content of the request. `None` if it is in another sentence.
     pub(crate) what: Option<Range<usize>>,
     /// Someone wants to be reminded of it: it is something to do.
     pub(crate) reminder: bool,
@@ -55,9 +55,9 @@ pub(crate) fn request(text: &str, asks: bool, words: &[Word], language: Option<&
         let fits = |phrase: &&Phrase| if phrase.infinitive { invited } else { begins || invited };
         let reminder = language.reminders.iter().find(|phrase| fits(phrase) && phrase.ends(&texts[start..]).is_some());
         // "Remind me what the difference is" asks for an answer.
-        let told =
+        let asks_back =
             spoken[start..].iter().take(4).any(|word| word.is(form::ASKS) && !word.is(form::CONDITION | form::LIMIT));
-        if reminder.is_some() && !told && !recollects(&spoken, start) {
+        if reminder.is_some() && !asks_back && !recollects(&spoken, start) {
             return Some(Request { what: trimmed(text, spoken[start].at.start..text.len()), reminder: true });
         }
         let found = language.requests.iter().filter(fits).find_map(|phrase| phrase.ends(&texts[start..]));
@@ -75,7 +75,7 @@ fn is_mark(word: &Word) -> bool {
     word.mark(",;:.!?—–-(")
 }
 
-/// What stands behind a request, in its middle, or before it; none: it refers to something outside the sentence.
+/// The content after a request, in its middle, or before it. `None` if it refers to something outside the sentence.
 fn asked_for(text: &str, spoken: &[&Word], start: usize, gap: Range<usize>, end: usize) -> Option<Range<usize>> {
     let tells = |words: &[&Word]| words.iter().filter(|word| word.tells()).count();
     let refers = |word: &Word| word.is(form::PRONOUN) && !word.is(form::FIRST | form::MINE);
@@ -211,9 +211,9 @@ fn unlisted(text: &str, words: &[Word]) -> Option<Request> {
         None => OTHER_UNSPACED.split_whitespace().find_map(|phrase| text.find(phrase).map(|at| at + phrase.len()))?,
     };
     let after = trimmed(text, end..text.len());
-    let told = |at: &Range<usize>| text[at.clone()].chars().filter(|c| c.is_alphanumeric()).count() > 2;
+    let has_text = |at: &Range<usize>| text[at.clone()].chars().filter(|c| c.is_alphanumeric()).count() > 2;
     // Where the verb comes last, what is asked for stands before it.
-    let what = after.filter(told).or_else(|| trimmed(text, 0..text.len()));
+    let what = after.filter(has_text).or_else(|| trimmed(text, 0..text.len()));
     Some(Request { what, reminder: false })
 }
 

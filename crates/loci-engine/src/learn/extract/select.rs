@@ -1,29 +1,29 @@
-//! Which sentences are worth keeping?
+//! Scores how much a sentence is worth keeping.
 //!
-//! By form alone: a statement of a person about themselves or what is theirs, or one with a name, a number, a date or a
-//! change. Questions, orders, reactions, greetings, jokes and what is only imagined are left alone. What is worth more
-//! has more of these signs; none of them is a word about a topic.
+//! By form alone: a statement of persons about themselves or what is theirs, or one with a name, a number, a date or
+//! a change. Questions, orders, reactions, greetings, jokes and hypotheses are not kept. The score grows with the
+//! number of signs; none of them is a word about a topic.
 
 use super::claim::Claim;
-use super::quote::Hearing;
+use super::quote::Audience;
 use crate::learn::language::form;
 use crate::learn::language::sentence::Sentence;
 use crate::learn::language::word::{Shape, Word};
 
-/// What a sentence must be worth to be kept. What is said among people is mostly talk; what someone tells an assistant is
-/// mostly meant to be known.
+/// Minimum score of a sentence that is kept. Conversations between people are mostly small talk; what someone says to
+/// an assistant is mostly relevant.
 pub(crate) fn enough(among_people: bool) -> f64 {
     if among_people { 1.3 } else { 0.9 }
 }
 
-/// What a sentence is worth; none: its form says that it states nothing. The names of those who are present only address
-/// them, and what people tell each other to do is no instruction for whoever listens.
+/// The score of a sentence. `None` if its form states nothing. Names of participants only address them, and
+/// instructions of people to each other are not instructions to the assistant.
 pub(crate) fn worth(
     sentence: &Sentence<'_>,
     words: &[Word],
     claims: &[Claim],
     answers: bool,
-    hearing: &Hearing<'_>,
+    hearing: &Audience<'_>,
 ) -> Option<f64> {
     let present = hearing.present;
     let has = |form: u64| words.iter().any(|word| word.is(form));
@@ -60,9 +60,9 @@ pub(crate) fn worth(
         .iter()
         .take(5)
         .any(|word| matches!(word.text.as_str(), "a" | "an" | "ein" | "eine" | "einen" | "un" | "una" | "une"));
-    let standing =
+    let general =
         has(form::STYLE) && !once || has(form::LASTING) || body.iter().take(2).any(|word| word.is(form::NEGATION));
-    if orders(body) && !(standing && hearing.listens) {
+    if orders(body) && !(general && hearing.listens) {
         return None;
     }
     let unreal = body.iter().any(|word| word.is(form::UNREAL) && !word.is(form::PLANS));
@@ -75,7 +75,7 @@ pub(crate) fn worth(
         return None;
     }
     let second = has(form::SECOND);
-    if second && !own && !mine && !standing {
+    if second && !own && !mine && !general {
         return None;
     }
     let sign = |present: bool, worth: f64| if present { worth } else { 0.0 };
@@ -94,7 +94,7 @@ pub(crate) fn worth(
         + sign(has(form::LASTING), 0.2)
         + sign(has(form::PLANS) && own, 0.3)
         + sign(has(form::CHANGE), 0.3)
-        + sign(standing && orders(body), 1.0)
+        + sign(general && orders(body), 1.0)
         + sign(typed, 0.4)
         + sign(!claims.is_empty(), 0.4)
         + sign(answers, 0.7);

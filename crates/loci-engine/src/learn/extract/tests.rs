@@ -1,4 +1,4 @@
-//! What is learned from what people say?
+//! Tests of extraction on sentences that people say.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::*;
 
 /// Turns of Ana, one after the other; `>` begins one of the assistant, `#` one of a tool.
-fn learn(turns: &[&str]) -> Extracted {
+fn learn(turns: &[&str]) -> Extraction {
     let turn = |(place, text): (usize, &&'static str)| {
         let (speaker, text) = match (text.strip_prefix('>'), text.strip_prefix('#')) {
             (Some(text), _) => (Speaker::Assistant, text),
@@ -25,7 +25,7 @@ fn learn(turns: &[&str]) -> Extracted {
     let turns: Vec<&'static str> = turns.iter().map(|turn| &*Box::leak(turn.to_string().into_boxed_str())).collect();
     let turns: Vec<Utterance<'_>> = turns.iter().enumerate().map(turn).collect();
     let known = HashSet::new();
-    extract(&turns, &Surroundings { time_zone: TimeZone::UTC, known, owner: Some("ana".to_owned()) })
+    extract(&turns, &ExtractionContext { time_zone: TimeZone::UTC, known, owner: Some("ana".to_owned()) })
 }
 
 fn texts(turns: &[&str]) -> Vec<String> {
@@ -160,7 +160,7 @@ fn what_is_asked_for_is_always_kept() {
 }
 
 #[test]
-fn kinds_and_importance_are_told_by_form() {
+fn kinds_and_importance_follow_from_form() {
     for (turn, kind, importance) in [
         ("I love hiking in the Alps", "preference", 0.6),
         ("My sister Marta has two dogs", "person", 0.6),
@@ -204,7 +204,7 @@ fn a_turn_teaches_at_most_three_things_and_a_quotation_is_short() {
     let long = "I live in Porto with my sister Marta since 2019. I work at Acme as a nurse in the children's ward. I have two kids, \
         Tom and Mia. I bought a house in 2020 near the river Douro. My dog Rex is six years old and sleeps all day long.";
     let found = learn(&[long]);
-    assert_eq!(found.candidates.len(), MOST);
+    assert_eq!(found.candidates.len(), MAX_CANDIDATES);
     assert!(found.candidates.iter().all(|one| one.content.chars().count() <= 240));
 }
 
@@ -225,7 +225,7 @@ proptest! {
     ) {
         let text = parts.join(if spaced { " " } else { "" });
         let found = learn(&[">What now?", &format!(" {text}")]);
-        prop_assert!(found.candidates.len() <= MOST);
+        prop_assert!(found.candidates.len() <= MAX_CANDIDATES);
         for one in &found.candidates {
             // Every word that is kept was said.
             for word in one.content.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {

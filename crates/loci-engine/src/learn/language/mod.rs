@@ -1,8 +1,8 @@
-//! Which words of a language show the form of a sentence?
+//! Tables of function words for each supported language.
 //!
-//! Nothing here knows what a sentence is about. A file names the closed-class words of one language (pronouns,
-//! negations, conditions, openers …) and a few fixed phrases; the rules that use them are the same for all languages.
-//! A language without a table has no forms: its sentences are kept only where someone asks for it outright.
+//! A file lists the closed-class words of one language (pronouns, negations, conditions, openers …) and a few fixed
+//! phrases; none of them is about a topic. The rules that use them are the same for all languages. A language without
+//! a table has no forms: its sentences are kept only on explicit request.
 
 pub(crate) mod sentence;
 pub(crate) mod word;
@@ -19,8 +19,8 @@ macro_rules! forms {
         pub(crate) mod form {
             #[expect(clippy::upper_case_acronyms, reason = "only counts the forms")]
             #[repr(u64)]
-            enum Place { $($name),+ }
-            $($(#[$doc])* pub(crate) const $name: u64 = 1 << Place::$name as u64;)+
+            enum FormIndex { $($name),+ }
+            $($(#[$doc])* pub(crate) const $name: u64 = 1 << FormIndex::$name as u64;)+
 
             /// The form with this name, in lower case.
             pub(super) fn named(name: &str) -> Option<u64> {
@@ -125,7 +125,7 @@ forms! {
     STYLE,
     /// A feeling or a value, of which nothing follows: joy, support, journey.
     FEELING,
-    /// Something that is shown and not told: a photo, here is.
+    /// Something that is shown instead of stated: a photo, here is.
     SHOWS,
     /// Asks the listener for something: can, could, please, mind.
     INVITES,
@@ -381,7 +381,8 @@ impl Language {
     }
 }
 
-/// The language of a text, by its script and by how many of its words a table knows; none: no table fits.
+/// Detects the language of a text by its script and by the share of its words that a table contains. `None` if no
+/// table fits.
 pub(crate) fn language_of(text: &str) -> Option<&'static Language> {
     let languages = &*LANGUAGES;
     let letters = text.chars().filter(|c| c.is_alphabetic());
@@ -403,12 +404,12 @@ pub(crate) fn language_of(text: &str) -> Option<&'static Language> {
     for weights in words.filter_map(|word| WEIGHTS.get(word)) {
         known.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += usize::from(*weight));
     }
-    // English comes first: where nothing can be told, text in Latin script is read as English.
+    // English comes first: if nothing distinguishes the languages, text in Latin script is read as English.
     let best = (0..LATIN).rev().max_by_key(|place| known[*place])?;
     Some(&languages[best])
 }
 
-/// So many languages, the first ones, are written in Latin script.
+/// Number of languages in Latin script; they come first.
 const LATIN: usize = 4;
 
 /// What a word says for each language in Latin script: a closed-class word most, any other that its table knows something.
@@ -435,7 +436,7 @@ pub(crate) fn name_key(name: &str) -> String {
     lower.split(' ').map(|word| russian.stemmer.stem(word).into_owned()).collect::<Vec<_>>().join(" ")
 }
 
-/// The forms by which a language is told: words that every text of it has.
+/// The forms that identify a language: words that every text of it has.
 const COMMON: u64 = form::EMPTY | form::COPULA | form::ROLE | form::NEGATION | form::FIRST | form::MINE | form::PRONOUN;
 
 #[cfg(test)]
@@ -443,7 +444,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_language_is_told_by_its_small_words() {
+    fn a_language_is_recognised_by_its_function_words() {
         for (text, expect) in [
             ("I live in Porto with my sister", Some("en")),
             ("v 12. no proxy.", Some("en")),

@@ -1,7 +1,7 @@
-//! Which sentences of a turn were said, and not pasted?
+//! Splits a turn into sentences.
 //!
-//! Fenced code, quoted lines, logs and lines of a program are left out. A line ends a sentence; so does a full stop,
-//! even before a small letter, because people type in a hurry. Items of a list know the heading above them.
+//! Fenced code, quoted lines, logs and lines of a program are left out. A line break ends a sentence; so does a full
+//! stop, even before a small letter. Items of a list refer to the heading above them.
 
 /// A sentence that was said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
-//! Which words does a sentence have, and which forms do they have in its language?
+//! Splits a sentence into words with their grammatical forms.
 //!
-//! Words ascend and do not overlap. Contractions are taken apart ("I'm" is "i am"), numbers stand apart from their
+//! Words ascend and do not overlap. Contractions are expanded ("I'm" is "i am"), numbers are separated from their
 //! units, and a character of a script without spaces is a word. A phrase gives its form to each of its words.
 
 use std::ops::Range;

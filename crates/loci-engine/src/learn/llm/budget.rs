@@ -1,8 +1,8 @@
-//! How much may the language model cost?
+//! The daily token budget of language model calls.
 //!
-//! A [`Budget`] is a pure rule: tokens of a tenant and day. An [`Allowance`] is what is left of one
-//! while work is going on. A question is asked only if all that it may cost is there, so a budget is
-//! never overrun; what it did not cost is given back.
+//! A [`TokenBudget`] is a pure rule: tokens per tenant and day. An [`Allowance`] is what is left of one during a
+//! piece of work. **Invariant:** a call is made only if its maximum cost is left, so a budget is never exceeded;
+//! unused tokens are returned.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// How much may be learned, and what the language model may cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Learning {
+pub struct LearningLimits {
     /// Tokens read and written for a tenant on one day.
     pub tokens_per_day: u64,
     /// Memories that are learned for a user on one day.
@@ -29,11 +29,11 @@ pub struct Learning {
     pub insight_hours: u32,
     /// Mentions of an entity before it is worth a portrait.
     pub mentions_for_summary: u32,
-    /// The category of what is learned, by its kind. Whoever sees only some categories sees what is learned in those.
+    /// The category of learned memories, by their kind. Callers with categories see what is learned in those.
     pub categories: BTreeMap<String, String>,
 }
 
-impl Default for Learning {
+impl Default for LearningLimits {
     fn default() -> Self {
         Self {
             tokens_per_day: 200_000,
@@ -63,7 +63,7 @@ fn categories() -> BTreeMap<String, String> {
     pairs.into_iter().map(|(kind, category)| (kind.to_owned(), category.to_owned())).collect()
 }
 
-impl Learning {
+impl LearningLimits {
     /// Refuses what cannot work, by its name.
     pub fn validate(&self) -> Result<(), Error> {
         if self.categories.values().any(|name| name.trim().is_empty()) {
@@ -74,19 +74,19 @@ impl Learning {
     }
 
     /// The tokens of a tenant and day.
-    pub fn budget(&self) -> Budget {
-        Budget { tokens_per_day: self.tokens_per_day }
+    pub fn budget(&self) -> TokenBudget {
+        TokenBudget { tokens_per_day: self.tokens_per_day }
     }
 }
 
 /// Tokens of a tenant and day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Budget {
+pub struct TokenBudget {
     /// Tokens read and written.
     pub tokens_per_day: u64,
 }
 
-impl Budget {
+impl TokenBudget {
     /// What is left of the day.
     pub fn left(&self, spent_today: u64) -> u64 {
         self.tokens_per_day.saturating_sub(spent_today)
@@ -112,7 +112,7 @@ impl Allowance {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Sets tokens aside, if there are so many.
+    /// Reserves tokens, if enough are left.
     pub(super) fn reserve(&self, tokens: u64) -> bool {
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(tokens)).is_ok()
     }
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_budget_admits_what_surely_fits() {
-        let budget = Learning::default().budget();
+        let budget = LearningLimits::default().budget();
         for (spent, estimate, expect) in [
             (0, 200_000, true),
             (0, 200_001, false),
@@ -142,7 +142,7 @@ mod tests {
         ] {
             assert_eq!(budget.admits(spent, estimate), expect, "{spent} {estimate}");
         }
-        assert!(!Budget { tokens_per_day: 0 }.admits(0, 1));
+        assert!(!TokenBudget { tokens_per_day: 0 }.admits(0, 1));
     }
 
     #[test]
@@ -160,11 +160,12 @@ mod tests {
 
     #[test]
     fn limits_have_defaults_and_wrong_ones_are_named() {
-        let limits: Learning = serde_json::from_str(r#"{"tokens_per_day": 5}"#).unwrap();
-        assert_eq!(limits, Learning { tokens_per_day: 5, ..Learning::default() });
+        let limits: LearningLimits = serde_json::from_str(r#"{"tokens_per_day": 5}"#).unwrap();
+        assert_eq!(limits, LearningLimits { tokens_per_day: 5, ..LearningLimits::default() });
         assert_eq!(limits.validate(), Ok(()));
-        assert!(serde_json::from_str::<Learning>(r#"{"tokens": 5}"#).is_err());
-        let none = Learning { categories: [("fact".to_owned(), " ".to_owned())].into(), ..Learning::default() };
+        assert!(serde_json::from_str::<LearningLimits>(r#"{"tokens": 5}"#).is_err());
+        let none =
+            LearningLimits { categories: [("fact".to_owned(), " ".to_owned())].into(), ..LearningLimits::default() };
         assert_eq!(none.validate().unwrap_err().field(), Some("learning.categories"));
     }
 }

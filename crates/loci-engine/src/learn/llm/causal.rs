@@ -1,11 +1,11 @@
-//! Did one thing bring about the other?
+//! Asks a language model which of two turns caused the other.
 
 use loci_models::ChatQuestion;
 use serde_json::Value;
 
 use super::fence::{fence, numbered_pairs, place};
 use super::prompt::Purpose;
-use super::{Mind, PAIRS, Spent, items, list, object, one_of, plain, question};
+use super::{LlmClient, PAIRS, TokenUsage, items, list, object, one_of, plain, question};
 use crate::Result;
 
 /// Which of two episodes is the cause.
@@ -17,10 +17,10 @@ pub enum Direction {
     Backward,
 }
 
-impl Mind {
+impl LlmClient {
     /// Looks for causes in pairs of consecutive episodes; as many answers as pairs, in their order.
-    pub async fn causes(&self, pairs: &[(String, String)]) -> Result<(Vec<Option<Direction>>, Spent)> {
-        let mut spent = Spent::default();
+    pub async fn causes(&self, pairs: &[(String, String)]) -> Result<(Vec<Option<Direction>>, TokenUsage)> {
+        let mut spent = TokenUsage::default();
         let mut causes = Vec::with_capacity(pairs.len());
         for chunk in pairs.chunks(PAIRS) {
             let answer = self.ask(&asked(chunk), &mut spent).await?;

@@ -1,34 +1,34 @@
-//! What is known of a thing, in a few sentences?
+//! Asks a language model to describe an entity in a few sentences.
 
 use super::fence::{fence, numbered, quote};
 use super::prompt::Purpose;
-use super::{Mind, Spent, object, plain, question};
+use super::{LlmClient, TokenUsage, object, plain, question};
 use crate::Result;
 use crate::prompt::pack::shorten::shorten;
 use crate::prompt::pack::tokens::count_tokens;
 
-/// Tokens of a portrait: what 500 characters have, and some room.
-const TOKENS: usize = 160;
+/// Maximum number of tokens of a summary: about 500 characters, with some room.
+const MAX_SUMMARY_TOKENS: usize = 160;
 /// Tokens of the notes that are read; the newest are.
 const READ_TOKENS: usize = 3_000;
 
-impl Mind {
+impl LlmClient {
     /// A portrait of what goes by `name`, from what is known of it, oldest first.
-    pub async fn entity_summary(&self, name: &str, facts: &[String]) -> Result<(String, Spent)> {
-        let mut spent = Spent::default();
+    pub async fn entity_summary(&self, name: &str, facts: &[String]) -> Result<(String, TokenUsage)> {
+        let mut spent = TokenUsage::default();
         let mut lines = vec![format!("[name] {}", quote(name))];
         lines.extend(numbered(newest(facts, READ_TOKENS)));
         let schema = object([("summary", plain("string"))]);
         let question = question(Purpose::EntitySummary, fence(&lines), schema, 400);
         let answer = self.ask(&question, &mut spent).await?;
-        match shorten(answer["summary"].as_str().unwrap_or_default().trim(), TOKENS) {
+        match shorten(answer["summary"].as_str().unwrap_or_default().trim(), MAX_SUMMARY_TOKENS) {
             Some(summary) => Ok((summary, spent)),
             None => Err(self.nothing("`summary` says nothing", spent)),
         }
     }
 }
 
-/// As many of the last texts as have so many tokens together, and one in any case.
+/// As many of the last texts as fit into this number of tokens, and at least one.
 fn newest(texts: &[String], tokens: usize) -> &[String] {
     let mut total = 0;
     let fitting = texts.iter().rev().take_while(|text| {

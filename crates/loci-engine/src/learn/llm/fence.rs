@@ -1,8 +1,7 @@
-//! How is what people wrote kept apart from what the model is told?
+//! Separates text of users from instructions in a prompt.
 //!
-//! Pure. Every text goes in as a JSON string on a line of its own, so that no text can begin a line,
-//! and all lines between two marks with a code made from the lines themselves, so that no text can
-//! know the mark that would end it.
+//! Pure. Every text is a JSON string on its own line, so no text can begin a line. All lines are between two marks
+//! with a code derived from the lines, so no text can contain the mark that would end it.
 
 use serde_json::Value;
 
@@ -32,7 +31,7 @@ pub(super) fn numbered_pairs(pairs: &[(String, String)], names: [&str; 2]) -> Ve
     pairs.iter().zip(1..).map(|(pair, number)| line(pair, number)).collect()
 }
 
-/// The place that a number from an answer stands for, among `count` things numbered from 1.
+/// The index that a number of an answer refers to, among `count` items numbered from 1.
 pub(super) fn place(number: &Value, count: usize) -> Option<usize> {
     let number = number.as_f64().filter(|number| number.fract() == 0.0)?;
     (1..=count).contains(&(number as usize)).then(|| number as usize - 1)

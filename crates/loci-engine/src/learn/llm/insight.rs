@@ -1,4 +1,4 @@
-//! What shows of a person that nobody said?
+//! Asks a language model for insights about a user that were not stated.
 
 use loci_models::ChatQuestion;
 use loci_types::Class;
@@ -6,17 +6,17 @@ use serde_json::Value;
 
 use super::fence::{fence, quote};
 use super::prompt::Purpose;
-use super::{Mind, Spent, importance, items, list, object, plain, question};
+use super::{LlmClient, TokenUsage, importance, items, list, object, plain, question};
 use crate::Result;
 use crate::learn::writing_rules::validate;
 
-/// The most that is looked at and written.
+/// Limits of the input and the output.
 const ACTIVITY: usize = 5;
 const FACTS: usize = 3;
 const SNIPPET_CHARACTERS: usize = 1_000;
 const INSIGHTS: usize = 3;
 const TAGS: usize = 3;
-const TOKENS: u32 = 220;
+const MAX_ANSWER_TOKENS: u32 = 220;
 
 /// Something that shows of a person.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,7 +29,7 @@ pub struct InsightDraft {
     pub importance: f64,
 }
 
-impl Mind {
+impl LlmClient {
     /// Insights into a person, from the latest activity, the latest facts and the end of the
     /// conversation; each of them with the newest last.
     pub async fn insights(
@@ -37,8 +37,8 @@ impl Mind {
         activity: &[String],
         facts: &[String],
         snippet: &str,
-    ) -> Result<(Vec<InsightDraft>, Spent)> {
-        let mut spent = Spent::default();
+    ) -> Result<(Vec<InsightDraft>, TokenUsage)> {
+        let mut spent = TokenUsage::default();
         let lines = lines(activity, facts, snippet);
         if lines.is_empty() {
             return Ok((Vec::new(), spent));
@@ -48,14 +48,14 @@ impl Mind {
     }
 }
 
-/// What is looked at, a line each; no more than the newest of everything.
+/// The input, one line each: the newest of each kind.
 fn lines(activity: &[String], facts: &[String], snippet: &str) -> Vec<String> {
     let last = |texts: &[String], most: usize| texts[texts.len().saturating_sub(most)..].to_vec();
     let skipped = snippet.chars().count().saturating_sub(SNIPPET_CHARACTERS);
     let snippet: String = snippet.chars().skip(skipped).collect();
     let marked = |mark: &'static str, texts: Vec<String>| {
-        let told = texts.into_iter().filter(|text| !text.trim().is_empty());
-        told.map(move |text| format!("[{mark}] {}", quote(&text)))
+        let texts = texts.into_iter().filter(|text| !text.trim().is_empty());
+        texts.map(move |text| format!("[{mark}] {}", quote(&text)))
     };
     marked("activity", last(activity, ACTIVITY))
         .chain(marked("fact", last(facts, FACTS)))
@@ -66,7 +66,7 @@ fn lines(activity: &[String], facts: &[String], snippet: &str) -> Vec<String> {
 fn asked(lines: &[String]) -> ChatQuestion {
     let insight =
         object([("summary", plain("string")), ("tags", list(plain("string"))), ("importance", plain("integer"))]);
-    question(Purpose::Insight, fence(lines), object([("insights", list(insight))]), TOKENS)
+    question(Purpose::Insight, fence(lines), object([("insights", list(insight))]), MAX_ANSWER_TOKENS)
 }
 
 /// One that breaks the writing rules is left out: an insight is a luxury.

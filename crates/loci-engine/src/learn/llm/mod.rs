@@ -1,10 +1,9 @@
-//! What does a language model make of it?
+//! Calls of a language model.
 //!
-//! A [`Mind`] asks a [`Chat`] about plain values and gives plain values back; what becomes of them is
-//! decided elsewhere, by the same rules that hold without it. It is optional, it is never asked on the
-//! way of a write or a question, and it is not believed: what it names must have been given to it by
-//! number, what it writes must keep the writing rules, and what people wrote reaches it fenced, as
-//! material and never as instructions.
+//! An [`LlmClient`] sends plain values to a [`Chat`] and returns plain values; the callers decide what becomes of
+//! them, by the same rules as without a model. The model is optional, is never called while a write or a query waits,
+//! and is not trusted: it can only refer to what it was given by number, its texts must keep the writing rules, and
+//! texts of users are fenced, as data and never as instructions.
 
 mod budget;
 mod causal;
@@ -28,51 +27,51 @@ use crate::{Error, Result};
 use budget::Allowance;
 use prompt::Purpose;
 
-pub use budget::{Budget, Learning};
+pub use budget::{LearningLimits, TokenBudget};
 pub use causal::Direction;
 pub use insight::InsightDraft;
 pub use prompt::{Prompt, prompts};
-pub use rewrite::Rewritten;
-pub use same_fact::{Side, Verdict};
+pub use rewrite::RewriteResult;
+pub use same_fact::{PairSide, Verdict};
 
-/// Pairs that are judged in one question.
+/// Number of pairs in one call.
 const PAIRS: usize = 10;
 
-/// What a language model was asked for has cost.
+/// The cost of calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Spent {
-    /// Tokens read and written.
+pub struct TokenUsage {
+    /// Number of tokens, of input and output.
     pub tokens: u64,
 }
 
-/// A language model that works for the engine.
+/// A client of a language model.
 #[derive(Clone)]
-pub struct Mind {
+pub struct LlmClient {
     chat: Arc<dyn Chat>,
-    limits: Learning,
+    limits: LearningLimits,
     allowance: Option<Allowance>,
 }
 
-impl Mind {
-    /// A mind with the usual limits, which does not count tokens.
+impl LlmClient {
+    /// A client with the default limits, which does not count tokens.
     pub fn new(chat: Arc<dyn Chat>) -> Self {
-        Self { chat, limits: Learning::default(), allowance: None }
+        Self { chat, limits: LearningLimits::default(), allowance: None }
     }
 
-    /// The same mind with these limits.
+    /// The same client with these limits.
     #[must_use]
-    pub fn with_limits(self, limits: Learning) -> Self {
+    pub fn with_limits(self, limits: LearningLimits) -> Self {
         Self { limits, ..self }
     }
 
-    /// The same mind, which may spend so many tokens and then refuses with [`ErrorKind::RateLimited`].
-    /// Clones of what is returned share them.
+    /// The same client with a token limit, after which it refuses with [`ErrorKind::RateLimited`].
+    /// Its clones share the limit.
     #[must_use]
     pub fn within(&self, tokens: u64) -> Self {
         Self { allowance: Some(Allowance::new(tokens)), ..self.clone() }
     }
 
-    /// What is left of the tokens it may spend. Failed questions have cost, too.
+    /// The number of tokens that are left. Failed calls cost tokens, too.
     pub fn left(&self) -> Option<u64> {
         self.allowance.as_ref().map(Allowance::left)
     }
@@ -82,13 +81,13 @@ impl Mind {
         self.chat.model()
     }
 
-    /// What it may do.
-    pub fn limits(&self) -> &Learning {
+    /// Its limits.
+    pub fn limits(&self) -> &LearningLimits {
         &self.limits
     }
 
-    /// One answer, put on the bill. A failure carries what the whole bill was by then.
-    async fn ask(&self, question: &ChatQuestion, spent: &mut Spent) -> Result<Value> {
+    /// Calls the model and adds the cost. A failure carries the cost until then.
+    async fn ask(&self, question: &ChatQuestion, spent: &mut TokenUsage) -> Result<Value> {
         let reserved = self.reserve(question)?;
         let outcome = self.chat.ask(question).await;
         let cost = match &outcome {
@@ -102,7 +101,7 @@ impl Mind {
         outcome.map(|answer| answer.value).map_err(|error| billed(error, *spent))
     }
 
-    /// Sets aside what a question may cost.
+    /// Reserves the maximum cost of a call.
     fn reserve(&self, question: &ChatQuestion) -> Result<u64> {
         let Some(allowance) = &self.allowance else { return Ok(0) };
         let estimate = self.chat.estimate(question);
@@ -115,8 +114,8 @@ impl Mind {
         Err(loci_types::Error::new(ErrorKind::RateLimited, message).hint(hint).into())
     }
 
-    /// An answer that has the shape and still says nothing.
-    fn nothing(&self, problem: &str, spent: Spent) -> Error {
+    /// The error for an answer with the right schema and no content.
+    fn nothing(&self, problem: &str, spent: TokenUsage) -> Error {
         billed(
             loci_models::Error::BadAnswer { model: self.chat.model().to_owned(), problem: problem.to_owned() },
             spent,
@@ -124,8 +123,8 @@ impl Mind {
     }
 }
 
-/// A failure with all that was spent until it happened.
-fn billed(error: loci_models::Error, spent: Spent) -> Error {
+/// An error with the tokens that were spent until it occurred.
+fn billed(error: loci_models::Error, spent: TokenUsage) -> Error {
     let cause = match error {
         loci_models::Error::Chat { cause, .. } => cause,
         other => Box::new(other),
@@ -133,14 +132,14 @@ fn billed(error: loci_models::Error, spent: Spent) -> Error {
     loci_models::Error::Chat { cause, spent: spent.tokens }.into()
 }
 
-/// What is asked for a purpose.
+/// The request for a purpose.
 fn question(purpose: Purpose, input: String, schema: Value, max_tokens: u32) -> ChatQuestion {
     let prompt = purpose.prompt();
     let (purpose, prompt_version) = (prompt.name, prompt.version);
     ChatQuestion { purpose, prompt_version, system: prompt.text.to_owned(), input, schema, max_tokens }
 }
 
-/// The schema of an object that has exactly these fields, as strict decoding wants it.
+/// The schema of an object with exactly these fields, as strict decoding requires.
 fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
     let required: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
     let properties: Map<String, Value> =
@@ -168,7 +167,7 @@ fn items<'a>(answer: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
     answer[name].as_array().into_iter().flatten()
 }
 
-/// A model's 1..5 as the 0..1 that memories have.
+/// Converts a rating of 1 to 5 to the range 0 to 1.
 fn importance(value: &Value) -> Option<f64> {
     value.as_f64().and_then(|level| loci_types::from_step("importance", level.clamp(1.0, 5.0)).ok())
 }

@@ -1,11 +1,10 @@
-//! Which words are sent?
+//! The prompts, one file each, with a version in the first line.
 //!
-//! Every prompt is a file of its own whose first line is its version. A test pins the words to the
-//! version, so that a log line that names one tells exactly what was sent.
+//! A test ties the text to the version, so a log line that names a version identifies what was sent.
 
 use std::sync::LazyLock;
 
-/// What a language model is told to do.
+/// The instructions of a language model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
     /// What it is for; the purpose of the questions that are asked with it.
@@ -31,7 +30,7 @@ pub fn prompts() -> &'static [Prompt] {
     &ALL
 }
 
-/// What each purpose is told.
+/// The instructions for each purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     Causal,

@@ -1,8 +1,9 @@
-//! How does a language model put what someone said into statements?
+//! Asks a language model to rewrite a turn as statements.
 //!
-//! Rules choose the turns. The model gets one turn, with the one before it, and writes at most three statements. Code adds
-//! kind, dates, names and sources. A statement is refused if it breaks the writing rules or has a content word that
-//! neither turn has; what is refused goes back once with the reasons. Where nothing is left, the quotation stays.
+//! Rules choose the turns. The model receives one turn with the one before it, and writes at most three statements;
+//! kind, dates, names and sources are added by code. A statement is refused if it breaks the writing rules or has a
+//! content word that neither turn has; refused statements are sent back once with the reasons. If none is left, the
+//! quotation is kept.
 
 use std::collections::HashSet;
 
@@ -12,42 +13,42 @@ use serde_json::{Value, json};
 
 use super::fence::{fence, quote};
 use super::prompt::Purpose;
-use super::{Mind, Spent, items, object, question};
+use super::{LlmClient, TokenUsage, items, object, question};
 use crate::learn::extract::consent::claimed;
-use crate::learn::extract::{Candidate, Speaker, Surroundings, Utterance, Voice, claims_of};
+use crate::learn::extract::{ExtractionContext, LearningCandidate, Speaker, SpeakerIdentity, Utterance, claims_of};
 use crate::learn::language::word::{Shape, Word, words};
 use crate::learn::language::{form, language_of};
 use crate::learn::writing_rules;
 use crate::{Result, normalise};
 
-/// Statements of a turn.
-const MOST: usize = 3;
-/// Tokens that may be written.
-const TOKENS: u32 = 400;
+/// Maximum number of statements of a turn.
+const MAX_STATEMENTS: usize = 3;
+/// Maximum number of tokens of an answer.
+const MAX_ANSWER_TOKENS: u32 = 400;
 
 /// What became of turns.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Rewritten {
+pub struct RewriteResult {
     /// Statements in place of the quotations that were given.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<LearningCandidate>,
     /// Why statements were refused in the end.
     pub refused: Vec<&'static str>,
     /// How many of the turns were read: all, unless the tokens ran out.
     pub read: usize,
 }
 
-impl Mind {
+impl LlmClient {
     /// Puts quotations into statements, turn by turn. What someone asked to be remembered stays as they said it.
     pub async fn rewrite_all(
         &self,
         turns: &[Utterance<'_>],
-        quotations: Vec<Candidate>,
-        surroundings: &Surroundings,
-    ) -> Result<(Rewritten, Spent)> {
-        let mut done = Rewritten { read: turns.len(), ..Rewritten::default() };
-        let mut spent = Spent::default();
+        quotations: Vec<LearningCandidate>,
+        surroundings: &ExtractionContext,
+    ) -> Result<(RewriteResult, TokenUsage)> {
+        let mut done = RewriteResult { read: turns.len(), ..RewriteResult::default() };
+        let mut spent = TokenUsage::default();
         for (place, turn) in turns.iter().enumerate() {
-            let (requested, stated): (Vec<Candidate>, Vec<Candidate>) = quotations
+            let (requested, stated): (Vec<LearningCandidate>, Vec<LearningCandidate>) = quotations
                 .iter()
                 .filter(|one| one.from.first() == Some(&turn.id))
                 .cloned()
@@ -61,7 +62,7 @@ impl Mind {
                 done.read = place;
                 return Ok((done, spent));
             }
-            let voice = Voice::of(turn.speaker.name(), surroundings.owner.as_deref());
+            let voice = SpeakerIdentity::of(turn.speaker.name(), surroundings.owner.as_deref());
             let (facts, refused) = self.rewrite(turn, before, &asked, &mut spent).await?;
             done.refused.extend(refused);
             if facts.is_empty() {
@@ -74,7 +75,15 @@ impl Mind {
                 // Kind, dates and consent are those of the sentence that it tells.
                 let source = stated.iter().max_by_key(|one| shared(&one.content, &fact)).unwrap_or(first).clone();
                 let field = source.field.or_else(|| claimed(&claims, &voice.key));
-                done.candidates.push(Candidate { content: fact, claims, pattern, quoted, context, field, ..source });
+                done.candidates.push(LearningCandidate {
+                    content: fact,
+                    claims,
+                    pattern,
+                    quoted,
+                    context,
+                    field,
+                    ..source
+                });
             }
         }
         Ok((done, spent))
@@ -86,7 +95,7 @@ impl Mind {
         turn: &Utterance<'_>,
         before: Option<&Utterance<'_>>,
         asked_first: &ChatQuestion,
-        spent: &mut Spent,
+        spent: &mut TokenUsage,
     ) -> Result<(Vec<String>, Vec<&'static str>)> {
         let (known, denial) = (said(turn, before), denies(turn, before));
         let (mut facts, mut refused) = sorted(&self.ask(asked_first, spent).await?, &known, denial);
@@ -98,7 +107,7 @@ impl Mind {
             facts.extend(more);
             refused = still;
         }
-        facts.truncate(MOST);
+        facts.truncate(MAX_STATEMENTS);
         Ok((facts, refused.into_iter().map(|(_, reason)| reason).collect()))
     }
 
@@ -118,8 +127,8 @@ fn asked(turn: &Utterance<'_>, before: Option<&Utterance<'_>>, refused: &[(Strin
     let mut lines: Vec<String> = before.into_iter().map(|before| line("before", before)).collect();
     lines.push(line("turn", turn));
     lines.extend(refused.iter().map(|(fact, reason)| format!("[refused] {}: {reason}", quote(fact))));
-    let facts = json!({ "type": "array", "maxItems": MOST, "items": { "type": "string" } });
-    question(Purpose::Rewrite, fence(&lines), object([("facts", facts)]), TOKENS)
+    let facts = json!({ "type": "array", "maxItems": MAX_STATEMENTS, "items": { "type": "string" } });
+    question(Purpose::Rewrite, fence(&lines), object([("facts", facts)]), MAX_ANSWER_TOKENS)
 }
 
 /// The words that were said, folded, with the names of who said them.
@@ -172,7 +181,7 @@ fn sorted(answer: &Value, known: &HashSet<String>, denial: bool) -> (Vec<String>
             .or_else(|| (!denial && said.iter().any(denies)).then_some("it denies what was not denied"))
         {
             Some(reason) => refused.push((fact.to_owned(), reason)),
-            None if believed.len() < MOST => believed.push(fact.to_owned()),
+            None if believed.len() < MAX_STATEMENTS => believed.push(fact.to_owned()),
             None => {}
         }
     }

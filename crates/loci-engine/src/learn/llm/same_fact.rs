@@ -1,16 +1,16 @@
-//! Do two memories say the same?
+//! Asks a language model whether two memories state the same fact.
 
 use loci_models::ChatQuestion;
 use serde_json::Value;
 
 use super::fence::{fence, numbered_pairs, place};
 use super::prompt::Purpose;
-use super::{Mind, PAIRS, Spent, items, list, object, one_of, plain, question};
+use super::{LlmClient, PAIRS, TokenUsage, items, list, object, one_of, plain, question};
 use crate::Result;
 
 /// One of the two memories of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum PairSide {
     /// The first.
     First,
     /// The second.
@@ -23,12 +23,12 @@ pub enum Verdict {
     /// Both say the same of the same thing.
     Same {
         /// The one that tells the later state of the world, where the words show it.
-        newer: Option<Side>,
+        newer: Option<PairSide>,
     },
     /// Both cannot hold at the same time.
     Contradicts {
         /// The one that tells the later state of the world, where the words show it.
-        newer: Option<Side>,
+        newer: Option<PairSide>,
     },
     /// Both are needed.
     Different,
@@ -38,13 +38,14 @@ pub enum Verdict {
     Void,
 }
 
-impl Mind {
+impl LlmClient {
     /// Judges pairs of memories; as many verdicts as pairs, in their order.
-    pub async fn same_fact(&self, pairs: &[(String, String)]) -> Result<(Vec<Verdict>, Spent)> {
-        let mut spent = Spent::default();
+    pub async fn same_fact(&self, pairs: &[(String, String)]) -> Result<(Vec<Verdict>, TokenUsage)> {
+        let mut spent = TokenUsage::default();
         let mut verdicts = Vec::with_capacity(pairs.len());
         for chunk in pairs.chunks(PAIRS - CANARIES.len()) {
-            // Two pairs whose verdict is beyond doubt stand among the others. Whoever fails them is not believed at all.
+            // Two control pairs with known verdicts are among the others. If the model fails them, all its verdicts
+            // are discarded.
             let canary = |(a, b): (&str, &str)| (a.to_owned(), b.to_owned());
             let mut shown: Vec<(String, String)> = chunk.to_vec();
             let middle = chunk.len().div_ceil(2);
@@ -91,8 +92,8 @@ fn read(answer: &Value, count: usize) -> Vec<Verdict> {
 
 fn verdict(item: &Value) -> Verdict {
     let newer = match item["newer"].as_str() {
-        Some("a") => Some(Side::First),
-        Some("b") => Some(Side::Second),
+        Some("a") => Some(PairSide::First),
+        Some("b") => Some(PairSide::Second),
         _ => None,
     };
     match item["verdict"].as_str() {
@@ -119,8 +120,11 @@ mod tests {
             item(0, "same", "a"),
             item(1, "different", "a"),
         ] });
-        let expect =
-            [Verdict::Same { newer: None }, Verdict::Unanswered, Verdict::Contradicts { newer: Some(Side::Second) }];
+        let expect = [
+            Verdict::Same { newer: None },
+            Verdict::Unanswered,
+            Verdict::Contradicts { newer: Some(PairSide::Second) },
+        ];
         assert_eq!(read(&answer, 3), expect);
         assert_eq!(read(&json!({}), 1), [Verdict::Unanswered]);
     }

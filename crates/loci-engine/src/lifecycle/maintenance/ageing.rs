@@ -1,18 +1,18 @@
-//! What has time done to all of them?
+//! Maintenance step: applies ageing to all memories.
 
 use loci_store::AgeingRow;
 use loci_types::{Action, AgedScore, Kind, MemoryId, Space, State};
 
-use super::{Run, Step, StepReport};
+use super::{MaintenanceRun, MaintenanceStep, StepReport};
 use crate::access::policy;
-use crate::lifecycle::rules::fate::{Cause, Fate, days_after, fate};
+use crate::lifecycle::rules::ageing::{AgeingOutcome, Cause, ageing_outcome, days_after};
 use crate::{Engine, Result};
 
-/// So many are read and written at once: a page is a transaction, and others write between two.
-const PAGE: usize = 500;
+/// Number of memories that are read and written at once. A page is one transaction; others may write between two pages.
+const MEMORIES_PER_PAGE: usize = 500;
 
 impl Engine {
-    pub(super) async fn ageing_step(&self, run: &Run<'_>, step: Step) -> Result<StepReport> {
+    pub(super) async fn ageing_step(&self, run: &MaintenanceRun<'_>, step: MaintenanceStep) -> Result<StepReport> {
         let mut report = StepReport::new(step);
         for space in self.all_spaces(&run.caller.tenant).await? {
             self.age_space(run, step, &space, &mut report).await?;
@@ -20,66 +20,76 @@ impl Engine {
         Ok(report)
     }
 
-    async fn age_space(&self, run: &Run<'_>, step: Step, space: &Space, report: &mut StepReport) -> Result<()> {
-        let whole = policy::whole(&run.caller.tenant);
+    async fn age_space(
+        &self,
+        run: &MaintenanceRun<'_>,
+        step: MaintenanceStep,
+        space: &Space,
+        report: &mut StepReport,
+    ) -> Result<()> {
+        let whole = policy::visible_tenant(&run.caller.tenant);
         let mut after = 0;
         loop {
-            let page = self.store.list_for_ageing(&whole, space, after, PAGE).await?;
+            let page = self.store.list_for_ageing(&whole, space, after, MEMORIES_PER_PAGE).await?;
             let Some(last) = page.last() else { return Ok(()) };
             after = last.place;
-            let fates: Vec<(&AgeingRow, Fate)> = page.iter().map(|memory| (memory, self.fate(memory, run))).collect();
-            let mine: Vec<(MemoryId, Fate, Cause)> = fates
+            let outcomes: Vec<(&AgeingRow, AgeingOutcome)> =
+                page.iter().map(|memory| (memory, self.ageing_outcome(memory, run))).collect();
+            let mine: Vec<(MemoryId, AgeingOutcome, Cause)> = outcomes
                 .iter()
-                .filter_map(|(memory, fate)| fate.step.map(|(_, cause)| (memory.id, *fate, cause)))
+                .filter_map(|(memory, outcome)| outcome.step.map(|(_, cause)| (memory.id, *outcome, cause)))
                 .filter(|(_, _, cause)| belongs(*cause, step))
                 .collect();
             let moved = |id: MemoryId| mine.iter().any(|(moved, ..)| *moved == id);
-            let aged: Vec<AgedScore> = fates
+            let aged: Vec<AgedScore> = outcomes
                 .iter()
-                .filter(|(memory, fate)| step == Step::Decay && fate.aged && !moved(memory.id))
-                .map(|(memory, fate)| AgedScore {
+                .filter(|(memory, outcome)| step == MaintenanceStep::Decay && outcome.aged && !moved(memory.id))
+                .map(|(memory, outcome)| AgedScore {
                     id: memory.id,
-                    confidence: fate.confidence,
-                    relevance: fate.relevance,
+                    confidence: outcome.confidence,
+                    relevance: outcome.relevance,
                 })
                 .collect();
-            self.tell_moves(run, report, &mine).await?;
+            self.plan_moves(run, report, &mine).await?;
             report.aged += aged.len() as u64;
             if !run.dry {
                 self.apply_moves(run, space, &mine, aged).await?;
             }
-            if page.len() < PAGE {
+            if page.len() < MEMORIES_PER_PAGE {
                 return Ok(());
             }
         }
     }
 
-    fn fate(&self, memory: &AgeingRow, run: &Run<'_>) -> Fate {
-        fate(memory, self.kinds.spec(&Kind::stored(memory.kind.clone())), &self.config.lifecycle, run.at)
+    fn ageing_outcome(&self, memory: &AgeingRow, run: &MaintenanceRun<'_>) -> AgeingOutcome {
+        ageing_outcome(memory, self.kinds.spec(&Kind::stored(memory.kind.clone())), &self.config.lifecycle, run.at)
     }
 
-    async fn tell_moves(
+    async fn plan_moves(
         &self,
-        run: &Run<'_>,
+        run: &MaintenanceRun<'_>,
         report: &mut StepReport,
-        moves: &[(MemoryId, Fate, Cause)],
+        moves: &[(MemoryId, AgeingOutcome, Cause)],
     ) -> Result<()> {
-        // Only what is told is read.
-        let told: Vec<MemoryId> =
-            moves.iter().take(super::TOLD.saturating_sub(report.planned.len())).map(|(id, ..)| *id).collect();
-        let texts = self.beginnings(&run.caller.tenant, &told).await?;
-        for (id, fate, cause) in moves {
-            let about = texts.iter().find(|(told, _)| told == id).map(|(_, text)| text.clone()).unwrap_or_default();
-            report.tell(Some(*id), action(fate), about, &cause.to_string());
+        // Only the texts that the report lists are read.
+        let listed: Vec<MemoryId> = moves
+            .iter()
+            .take(super::MAX_PLANNED_ACTIONS.saturating_sub(report.planned.len()))
+            .map(|(id, ..)| *id)
+            .collect();
+        let texts = self.previews(&run.caller.tenant, &listed).await?;
+        for (id, outcome, cause) in moves {
+            let about = texts.iter().find(|(listed, _)| listed == id).map(|(_, text)| text.clone()).unwrap_or_default();
+            report.add_planned(Some(*id), action(outcome), about, &cause.to_string());
         }
         Ok(())
     }
 
     async fn apply_moves(
         &self,
-        run: &Run<'_>,
+        run: &MaintenanceRun<'_>,
         space: &Space,
-        moves: &[(MemoryId, Fate, Cause)],
+        moves: &[(MemoryId, AgeingOutcome, Cause)],
         aged: Vec<AgedScore>,
     ) -> Result<()> {
         let purge_at = days_after(run.at, i64::from(self.config.lifecycle.purge_days));
@@ -87,20 +97,20 @@ impl Engine {
         if !aged.is_empty() {
             actions.push((Action::Age { aged }, "time passes".to_owned()));
         }
-        for (id, fate, cause) in moves {
-            let action = match (fate.step, cause) {
+        for (id, outcome, cause) in moves {
+            let action = match (outcome.step, cause) {
                 (Some((None, _)), _) => Action::Purge { id: *id },
                 (_, Cause::Lapsed) => Action::Decide { id: *id, accept: false, over: None, purge_at },
                 (Some((Some(state), _)), _) => Action::Fade {
                     id: *id,
                     state,
-                    confidence: Some(fate.confidence),
-                    relevance: Some(fate.relevance),
+                    confidence: Some(outcome.confidence),
+                    relevance: Some(outcome.relevance),
                     purge_at: (state == State::SoftDeleted).then_some(purge_at),
                 },
                 (None, _) => continue,
             };
-            self.shelf.forget(*id);
+            self.feature_cache.forget(*id);
             actions.push((action, cause.to_string()));
         }
         self.apply_run(run, space, actions).await.map(drop)
@@ -108,19 +118,19 @@ impl Engine {
 }
 
 /// Whether a step looks after a cause.
-fn belongs(cause: Cause, step: Step) -> bool {
+fn belongs(cause: Cause, step: MaintenanceStep) -> bool {
     let of = match cause {
-        Cause::Confidence | Cause::Pruned | Cause::Relevance | Cause::Faded => Step::Decay,
-        Cause::Expired => Step::Expire,
-        Cause::Unused => Step::Ttl,
-        Cause::Purged => Step::Purge,
-        Cause::Lapsed => Step::Consent,
+        Cause::Confidence | Cause::Pruned | Cause::Relevance | Cause::Faded => MaintenanceStep::Decay,
+        Cause::Expired => MaintenanceStep::Expire,
+        Cause::Unused => MaintenanceStep::Ttl,
+        Cause::Purged => MaintenanceStep::Purge,
+        Cause::Lapsed => MaintenanceStep::Consent,
     };
     of == step
 }
 
-fn action(fate: &Fate) -> &'static str {
-    match fate.step {
+fn action(outcome: &AgeingOutcome) -> &'static str {
+    match outcome.step {
         Some((Some(State::Active), _)) => "make active again",
         Some((Some(State::Decayed), _)) => "mark as decayed",
         Some((Some(State::Archived), _)) => "archive",

@@ -1,9 +1,9 @@
-//! What says the same twice, or no longer holds?
+//! Maintenance step: finds duplicates and replaced statements among stored memories.
 //!
-//! The table of `reconcile` is applied once more in the night, to pairs that were not neighbours when they came in: memories
-//! of the last days and those that are like them. Nothing more is decided here than at once. A language model may settle
-//! what rules left open, but the table has the veto. A pair that was looked at has a fingerprint and is not looked at again
-//! for a while; the number of pairs for each user and night is bounded.
+//! The table of `reconcile` is applied again to pairs that were not compared when they were written: recent memories
+//! and those similar to them. The decisions are the same as at write time. A language model may settle pairs that the
+//! rules left open, but the table has the veto. A compared pair has a fingerprint and is not compared again for a
+//! while; the number of pairs per user and run is bounded.
 
 use std::collections::BTreeMap;
 
@@ -14,20 +14,20 @@ use loci_types::{
 };
 use serde_json::json;
 
-use super::{Run, Step, StepReport};
+use super::{MaintenanceRun, MaintenanceStep, StepReport};
 use crate::access::policy;
 use crate::learn::llm::Verdict;
-use crate::lifecycle::rules::fate::{days_after, days_before};
+use crate::lifecycle::rules::ageing::{days_after, days_before};
 use crate::write::contradict::settled_key;
-use crate::write::reconcile::place::{neighbour, statement};
+use crate::write::reconcile::write::{neighbour, statement};
 use crate::write::reconcile::{Decision, may_replace, reconcile};
 use crate::{Engine, Result};
 
-/// Memories that are read at once.
-const PAGE: usize = 1_000;
+/// Number of memories that are read at once.
+const MEMORIES_PER_READ: usize = 1_000;
 /// What came within these days is compared.
 const NEW_DAYS: u32 = 3;
-/// With what is no older than this.
+/// Maximum age of the memories they are compared with.
 const OLD_DAYS: u32 = 90;
 
 /// Two memories that may say the same, the one said earlier first.
@@ -39,8 +39,8 @@ struct Pair {
 }
 
 impl Engine {
-    pub(super) async fn dedup_step(&self, run: &Run<'_>) -> Result<StepReport> {
-        let mut report = StepReport::new(Step::Dedup);
+    pub(super) async fn dedup_step(&self, run: &MaintenanceRun<'_>) -> Result<StepReport> {
+        let mut report = StepReport::new(MaintenanceStep::Dedup);
         if !self.config.bands.reconcile {
             return Ok(report);
         }
@@ -63,7 +63,7 @@ impl Engine {
                     Decision::Supersede { .. } => ("replace", &pair.older, merged(&pair.newer, &pair.older)),
                     Decision::Add { contradicts, .. } if !contradicts.is_empty() => {
                         let edge = self.edge(pair.newer.id, pair.older.id, Relation::MayContradict, 1.0, run.at);
-                        report.tell(
+                        report.add_planned(
                             Some(pair.newer.id),
                             "link",
                             pair.newer.content.chars().take(80).collect(),
@@ -75,9 +75,9 @@ impl Engine {
                     Decision::Add { .. } | Decision::AddAsHistory { .. } => continue,
                 };
                 gone.push(goes.id);
-                self.shelf.forget(pair.older.id);
-                self.shelf.forget(pair.newer.id);
-                report.tell(Some(goes.id), what, goes.content.chars().take(80).collect(), &reason);
+                self.feature_cache.forget(pair.older.id);
+                self.feature_cache.forget(pair.newer.id);
+                report.add_planned(Some(goes.id), what, goes.content.chars().take(80).collect(), &reason);
                 actions.push((action, reason));
             }
             if !run.dry {
@@ -88,19 +88,20 @@ impl Engine {
     }
 
     /// The pairs of a space that are worth a look, a bounded number for each user.
-    async fn pairs(&self, run: &Run<'_>, space: &Space) -> Result<Vec<Pair>> {
+    async fn pairs(&self, run: &MaintenanceRun<'_>, space: &Space) -> Result<Vec<Pair>> {
         let (tenant, most) = (&run.caller.tenant, self.config.learning.pairs_per_user_per_day as usize);
         let (mut pairs, mut after): (Vec<Pair>, i64) = (Vec::new(), 0);
         let mut by_scope: BTreeMap<String, usize> = BTreeMap::new();
         let new = days_before(run.at, NEW_DAYS);
         loop {
-            let page = self.store.list_for_ageing(&policy::whole(tenant), space, after, PAGE).await?;
+            let page =
+                self.store.list_for_ageing(&policy::visible_tenant(tenant), space, after, MEMORIES_PER_READ).await?;
             let lately = |memory: &&AgeingRow| {
                 let lasting = self.kinds.spec(&Kind::stored(memory.kind.clone())).class != Class::Episodic;
                 lasting && memory.state.is_live() && !memory.superseded && memory.created_at >= new
             };
             let ids: Vec<MemoryId> = page.iter().filter(lately).map(|memory| memory.id).collect();
-            let mut new = self.store.fetch(&policy::whole(tenant), &ids).await?;
+            let mut new = self.store.fetch(&policy::visible_tenant(tenant), &ids).await?;
             new.retain(|memory| !memory.access_policy.writer_only() && !crate::graph::is_part(memory));
             for memory in new {
                 let scope = memory.scope()?;
@@ -114,14 +115,14 @@ impl Engine {
                 }
             }
             match page.last() {
-                Some(last) if page.len() == PAGE => after = last.place,
+                Some(last) if page.len() == MEMORIES_PER_READ => after = last.place,
                 _ => return Ok(pairs),
             }
         }
     }
 
-    async fn pairs_of(&self, run: &Run<'_>, scope: &Scope, memory: Memory) -> Result<Vec<Pair>> {
-        let seen = policy::upkeep(&run.caller.tenant, scope);
+    async fn pairs_of(&self, run: &MaintenanceRun<'_>, scope: &Scope, memory: Memory) -> Result<Vec<Pair>> {
+        let seen = policy::visible_for_maintenance(&run.caller.tenant, scope);
         let model = self.model().map_or("", |model| &model.name);
         let vector: Option<Vector> =
             self.store.vectors(&seen, model, &[memory.id]).await?.pop().map(|(_, vector)| vector);
@@ -148,13 +149,13 @@ impl Engine {
         Ok(pairs)
     }
 
-    async fn is_unseen(&self, run: &Run<'_>, pair: &Pair) -> Result<bool> {
-        let seen = policy::upkeep(&run.caller.tenant, &pair.scope);
+    async fn is_unseen(&self, run: &MaintenanceRun<'_>, pair: &Pair) -> Result<bool> {
+        let seen = policy::visible_for_maintenance(&run.caller.tenant, &pair.scope);
         let keys = [key(pair), settled_key(pair.older.id, pair.newer.id)];
         Ok(self.store.notes(&seen, &pair.scope.space(), &keys, run.at).await?.is_empty())
     }
 
-    fn fingerprint(&self, run: &Run<'_>, pair: &Pair) -> Action {
+    fn fingerprint(&self, run: &MaintenanceRun<'_>, pair: &Pair) -> Action {
         let until = Some(days_after(run.at, i64::from(self.config.bands.fingerprint_days)));
         Action::Bookkeeping(Bookkeeping::Note {
             scope: Some(pair.scope.clone()),
@@ -165,9 +166,9 @@ impl Engine {
     }
 
     /// What becomes of each pair. A language model is asked only what rules left open.
-    async fn judge(&self, run: &Run<'_>, pairs: &[Pair], report: &mut StepReport) -> Result<Vec<Decision>> {
+    async fn judge(&self, run: &MaintenanceRun<'_>, pairs: &[Pair], report: &mut StepReport) -> Result<Vec<Decision>> {
         let mut decisions: Vec<Decision> = pairs.iter().map(|pair| self.by_rules(pair)).collect();
-        let Some(mind) = self.mind_for(&run.caller.tenant).await?.filter(|_| !run.dry) else { return Ok(decisions) };
+        let Some(llm) = self.llm_for(&run.caller.tenant).await?.filter(|_| !run.dry) else { return Ok(decisions) };
         let open = |place: &usize| matches!(decisions[*place], Decision::Add { .. });
         let open: Vec<usize> = (0..pairs.len()).filter(open).collect();
         let asked: Vec<(String, String)> = open
@@ -176,9 +177,9 @@ impl Engine {
                 (crate::reported(&pairs[*place].older).into_owned(), crate::reported(&pairs[*place].newer).into_owned())
             })
             .collect();
-        let before = mind.left().unwrap_or(0);
-        let verdicts = mind.same_fact(&asked).await;
-        self.record_spending(&run.caller.tenant, &mind, before).await?;
+        let before = llm.left().unwrap_or(0);
+        let verdicts = llm.same_fact(&asked).await;
+        self.record_spending(&run.caller.tenant, &llm, before).await?;
         let (mut vetoed, mut void) = (0, 0);
         for (place, verdict) in open.into_iter().zip(verdicts?.0) {
             let pair = &pairs[place];

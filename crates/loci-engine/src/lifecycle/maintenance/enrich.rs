@@ -1,26 +1,26 @@
-//! What is there to tell of those who are spoken of?
+//! Maintenance step: writes the descriptions of entities.
 
 use loci_store::{EntityFilter, EntityQuery};
 use loci_types::{Action, Entity, Filter, Memory, MemoryId};
 
-use super::{Run, Step, StepReport};
+use super::{MaintenanceRun, MaintenanceStep, StepReport};
 use crate::access::policy;
 use crate::lifecycle::curve::{Curve, age_days};
-use crate::lifecycle::rules::profile::{Fact, profile};
+use crate::lifecycle::rules::profile::{ProfileFact, profile};
 use crate::{Engine, Result};
 
-/// So many entities are described in one run.
-const DESCRIBED: usize = 200;
-/// From so many memories each.
-const READ: usize = 20;
+/// Maximum number of entities that one run describes.
+const MAX_ENTITIES: usize = 200;
+/// Maximum number of memories from which an entity is described.
+const MAX_MEMORIES: usize = 20;
 
 impl Engine {
-    pub(super) async fn enrich_step(&self, run: &Run<'_>) -> Result<StepReport> {
-        let mut report = StepReport::new(Step::Enrich);
-        let whole = policy::whole(&run.caller.tenant);
+    pub(super) async fn enrich_step(&self, run: &MaintenanceRun<'_>) -> Result<StepReport> {
+        let mut report = StepReport::new(MaintenanceStep::Enrich);
+        let whole = policy::visible_tenant(&run.caller.tenant);
         let mentions_min = u64::from(self.config.learning.mentions_for_summary);
         let filter = EntityFilter { mentions_min, without_summary: true };
-        for entity in self.store.entities(&whole, &EntityQuery::Known(filter.clone()), DESCRIBED).await? {
+        for entity in self.store.entities(&whole, &EntityQuery::Known(filter.clone()), MAX_ENTITIES).await? {
             let why = format!("spoken of {} times", entity.mention_count);
             // One that cannot be described does not keep the others from it.
             let summary = match self.portrait(run, &entity).await {
@@ -31,7 +31,7 @@ impl Engine {
                     continue;
                 }
             };
-            report.tell(None, "describe", entity.canonical_name.clone(), &why);
+            report.add_planned(None, "describe", entity.canonical_name.clone(), &why);
             if run.dry {
                 continue;
             }
@@ -42,15 +42,15 @@ impl Engine {
         Ok(report)
     }
 
-    /// What the facts say of an entity. What only its writer may see is not told to others.
-    async fn portrait(&self, run: &Run<'_>, entity: &Entity) -> Result<Option<String>> {
-        let whole = policy::whole(&run.caller.tenant);
-        let filter = Filter { kinds: self.told_kinds(), ..Filter::at(run.at) };
-        let hits = self.store.memories_mentioning(&whole, &filter, &[entity.id], READ).await?;
+    /// Describes an entity by its facts. Private memories are not used, because others see the description.
+    async fn portrait(&self, run: &MaintenanceRun<'_>, entity: &Entity) -> Result<Option<String>> {
+        let whole = policy::visible_tenant(&run.caller.tenant);
+        let filter = Filter { kinds: self.non_episodic_kinds(), ..Filter::at(run.at) };
+        let hits = self.store.memories_mentioning(&whole, &filter, &[entity.id], MAX_MEMORIES).await?;
         let ids: Vec<MemoryId> = hits.iter().map(|hit| hit.id).collect();
         let mut memories = self.store.fetch(&whole, &ids).await?;
         memories.retain(|memory| !memory.access_policy.writer_only());
-        if let Some(mind) = self.mind_for(&run.caller.tenant).await?.filter(|_| !run.dry && !memories.is_empty()) {
+        if let Some(llm) = self.llm_for(&run.caller.tenant).await?.filter(|_| !run.dry && !memories.is_empty()) {
             // Oldest first, with the day on which each was said: where notes disagree the later one counts.
             memories.sort_by_key(Memory::when_said);
             let dated = |memory: &Memory| match crate::is_quotation(memory) {
@@ -58,20 +58,24 @@ impl Engine {
                 false => format!("{}: {}", &memory.when_said().to_string()[..10], memory.content),
             };
             let facts: Vec<String> = memories.iter().map(dated).collect();
-            let before = mind.left().unwrap_or(0);
-            let told = mind.entity_summary(&entity.canonical_name, &facts).await;
-            self.record_spending(&run.caller.tenant, &mind, before).await?;
-            return Ok(Some(told?.0).filter(|text| !text.trim().is_empty()));
+            let before = llm.left().unwrap_or(0);
+            let summary = llm.entity_summary(&entity.canonical_name, &facts).await;
+            self.record_spending(&run.caller.tenant, &llm, before).await?;
+            return Ok(Some(summary?.0).filter(|text| !text.trim().is_empty()));
         }
         let recency = |memory: &Memory| {
             let days = self.kinds.spec(&memory.kind).half_life_days;
             Curve::HalfLife { days }.left(age_days(memory.created_at, run.at))
         };
         let texts: Vec<_> = memories.iter().map(crate::reported).collect();
-        let facts: Vec<Fact<'_>> = memories
+        let facts: Vec<ProfileFact<'_>> = memories
             .iter()
             .zip(&texts)
-            .map(|(memory, text)| Fact { content: text, importance: memory.importance, recency: recency(memory) })
+            .map(|(memory, text)| ProfileFact {
+                content: text,
+                importance: memory.importance,
+                recency: recency(memory),
+            })
             .collect();
         Ok(profile(&entity.canonical_name, &facts))
     }

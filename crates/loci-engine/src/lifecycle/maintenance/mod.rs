@@ -1,8 +1,8 @@
-//! What is done in the night?
+//! Maintenance: the steps that run at night.
 //!
-//! A run is a row of steps. Each reads pages, makes a plan with pure rules and applies it; a dry run
-//! makes the same plan and prints it instead. One process at a time holds the lease. A run that was
-//! cut short is simply run again: every page is a transaction, and what is done is not done twice.
+//! Each step reads pages, makes a plan with pure rules and applies it; a dry run returns the plan instead. One
+//! process at a time holds the lease. **Invariant:** every page is a transaction, and finished work is not repeated,
+//! so an interrupted run can be run again.
 
 mod ageing;
 mod duplicates;
@@ -20,100 +20,100 @@ use serde::{Deserialize, Serialize};
 use crate::access::policy::{self, Caller};
 use crate::{Engine, Result};
 
-/// So many lines of a plan are told; all are counted.
-const TOLD: usize = 1_000;
-/// For so long a run that is cut short keeps others away.
-const LEASE: Duration = Duration::from_secs(300);
+/// Maximum number of planned actions that a report lists; all of them are counted.
+const MAX_PLANNED_ACTIONS: usize = 1_000;
+/// Duration of the lease of a run: after a crash, other processes wait at most this long.
+const RUN_LEASE: Duration = Duration::from_secs(300);
 /// The name of the lease.
 const NAME: &str = "maintenance";
 
 /// One step of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Step))]
 #[serde(rename_all = "snake_case")]
-pub enum Step {
-    /// Ends sessions that are quiet, and learns from those that are over.
+pub enum MaintenanceStep {
+    /// Ends idle sessions, and learns from ended ones.
     Consolidate,
-    /// Lets confidence and relevance fade, and prunes what is used up.
+    /// Applies decay to confidence and relevance, and prunes memories without confidence.
     Decay,
-    /// Soft-deletes what has expired.
+    /// Soft-deletes expired memories.
     Expire,
-    /// Soft-deletes what was not used for long and matters little.
+    /// Soft-deletes memories that were unused for long and are unimportant.
     Ttl,
-    /// Lets proposals lapse that nobody decided on.
+    /// Expires proposals without a decision.
     Consent,
-    /// Soft-deletes what belonged to sessions that are long over.
+    /// Soft-deletes memories of sessions that ended long ago.
     Sessions,
-    /// Archives the weakest of those who have too many.
+    /// Archives the weakest memories of users above the cap.
     Caps,
-    /// Removes for good what was deleted long enough ago.
+    /// Removes memories for good that were soft-deleted long enough ago.
     Purge,
-    /// Makes one of what says the same.
+    /// Merges duplicates.
     Dedup,
-    /// Describes the things that are spoken of.
+    /// Describes entities.
     Enrich,
-    /// Finds what brought what about.
+    /// Finds causal links.
     Causal,
-    /// Finds what lies behind.
+    /// Finds insights.
     Insight,
-    /// Makes long conversations shorter.
+    /// Summarizes long conversations.
     #[serde(alias = "summarise")]
     Summarize,
-    /// Shortens long chains.
+    /// Collapses long chains.
     Collapse,
-    /// Sweeps up.
+    /// Compacts the store.
     Compact,
 }
 
-impl Step {
-    /// All of them, in their order.
-    pub const ALL: [Step; 15] = [
-        Step::Consolidate,
-        Step::Decay,
-        Step::Expire,
-        Step::Ttl,
-        Step::Consent,
-        Step::Sessions,
-        Step::Caps,
-        Step::Purge,
-        Step::Dedup,
-        Step::Enrich,
-        Step::Causal,
-        Step::Insight,
-        Step::Summarize,
-        Step::Collapse,
-        Step::Compact,
+impl MaintenanceStep {
+    /// All steps, in their order.
+    pub const ALL: [MaintenanceStep; 15] = [
+        MaintenanceStep::Consolidate,
+        MaintenanceStep::Decay,
+        MaintenanceStep::Expire,
+        MaintenanceStep::Ttl,
+        MaintenanceStep::Consent,
+        MaintenanceStep::Sessions,
+        MaintenanceStep::Caps,
+        MaintenanceStep::Purge,
+        MaintenanceStep::Dedup,
+        MaintenanceStep::Enrich,
+        MaintenanceStep::Causal,
+        MaintenanceStep::Insight,
+        MaintenanceStep::Summarize,
+        MaintenanceStep::Collapse,
+        MaintenanceStep::Compact,
     ];
 
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
-            Step::Consolidate => "consolidate",
-            Step::Decay => "decay",
-            Step::Expire => "expire",
-            Step::Ttl => "ttl",
-            Step::Consent => "consent",
-            Step::Sessions => "sessions",
-            Step::Caps => "caps",
-            Step::Purge => "purge",
-            Step::Dedup => "dedup",
-            Step::Enrich => "enrich",
-            Step::Causal => "causal",
-            Step::Insight => "insight",
-            Step::Summarize => "summarize",
-            Step::Collapse => "collapse",
-            Step::Compact => "compact",
+            MaintenanceStep::Consolidate => "consolidate",
+            MaintenanceStep::Decay => "decay",
+            MaintenanceStep::Expire => "expire",
+            MaintenanceStep::Ttl => "ttl",
+            MaintenanceStep::Consent => "consent",
+            MaintenanceStep::Sessions => "sessions",
+            MaintenanceStep::Caps => "caps",
+            MaintenanceStep::Purge => "purge",
+            MaintenanceStep::Dedup => "dedup",
+            MaintenanceStep::Enrich => "enrich",
+            MaintenanceStep::Causal => "causal",
+            MaintenanceStep::Insight => "insight",
+            MaintenanceStep::Summarize => "summarize",
+            MaintenanceStep::Collapse => "collapse",
+            MaintenanceStep::Compact => "compact",
         }
     }
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for MaintenanceStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl FromStr for Step {
+impl FromStr for MaintenanceStep {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
@@ -127,23 +127,23 @@ impl FromStr for Step {
     }
 }
 
-/// What is to be done.
+/// A maintenance request.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MaintainRequest {
-    /// Only plan, and change nothing.
+    /// Whether only the plan is returned and nothing is changed.
     pub dry_run: bool,
-    /// Only these steps; none: all.
-    pub only: Vec<Step>,
-    /// As if it were then.
+    /// The steps to run. Default: all.
+    pub only: Vec<MaintenanceStep>,
+    /// The instant that counts as now. Default: now.
     pub at: Option<Timestamp>,
 }
 
-/// What was done, or would be.
+/// What a run did, or would do.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MaintainReport {
-    /// The time that counted as now.
+    /// The instant that counted as now.
     #[serde(rename = "now")]
     pub at: Timestamp,
     /// Whether nothing was changed.
@@ -158,36 +158,36 @@ pub struct MaintainReport {
 #[serde(rename_all = "camelCase")]
 pub struct StepReport {
     /// The step.
-    pub step: Step,
-    /// How many changes.
+    pub step: MaintenanceStep,
+    /// Number of changes.
     pub changes: u64,
-    /// How many memories only have new scores.
+    /// Number of memories of which only the scores changed.
     pub aged: u64,
-    /// The first of the changes.
+    /// The first changes.
     pub planned: Vec<PlannedAction>,
-    /// What could not be done.
+    /// Errors of the step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
-/// One change of a plan.
+/// One planned change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PlannedAction {
-    /// The memory, if it is about one.
+    /// The memory, if the change concerns one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<MemoryId>,
-    /// What is done.
+    /// The action.
     pub action: String,
-    /// To what.
+    /// The object of the action.
     pub about: String,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
-/// A run that is under way.
-pub(crate) struct Run<'a> {
+/// The current run.
+pub(crate) struct MaintenanceRun<'a> {
     pub(crate) caller: &'a Caller,
     pub(crate) at: Timestamp,
     pub(crate) dry: bool,
@@ -195,37 +195,37 @@ pub(crate) struct Run<'a> {
 }
 
 impl StepReport {
-    fn new(step: Step) -> Self {
+    fn new(step: MaintenanceStep) -> Self {
         Self { step, changes: 0, aged: 0, planned: Vec::new(), problem: None }
     }
 
-    fn tell(&mut self, id: Option<MemoryId>, action: &str, about: String, why: &str) {
+    fn add_planned(&mut self, id: Option<MemoryId>, action: &str, about: String, why: &str) {
         self.changes += 1;
-        if self.planned.len() < TOLD {
+        if self.planned.len() < MAX_PLANNED_ACTIONS {
             self.planned.push(PlannedAction { id, action: action.to_owned(), about, why: why.to_owned() });
         }
     }
 }
 
 impl Engine {
-    /// Does what is done in the night, or tells what would be. `progress` hears each step as it begins.
+    /// Runs maintenance, or returns its plan. `progress` receives each step as it begins.
     pub async fn maintain(
         &self,
         caller: &Caller,
         request: MaintainRequest,
-        mut progress: impl FnMut(Step) + Send,
+        mut progress: impl FnMut(MaintenanceStep) + Send,
     ) -> Result<MaintainReport> {
-        policy::operator(caller, "maintains it")?;
+        policy::require_operator(caller, "maintains it")?;
         let at = request.at.unwrap_or_else(|| self.now());
         let holder = self.new_id(self.now()).to_string();
-        let run = Run { caller, at, dry: request.dry_run, holder };
+        let run = MaintenanceRun { caller, at, dry: request.dry_run, holder };
         if !run.dry {
             self.take_turn(&run).await?;
         }
         let mut report = MaintainReport { at, dry_run: run.dry, steps: Vec::new() };
-        let wanted = |step: &Step| request.only.is_empty() || request.only.contains(step);
+        let wanted = |step: &MaintenanceStep| request.only.is_empty() || request.only.contains(step);
         let mut failure = None;
-        for step in Step::ALL.into_iter().filter(wanted) {
+        for step in MaintenanceStep::ALL.into_iter().filter(wanted) {
             progress(step);
             match self.step(&run, step).await {
                 Ok(done) => report.steps.push(done),
@@ -245,28 +245,32 @@ impl Engine {
         failure.map_or(Ok(report), Err)
     }
 
-    async fn step(&self, run: &Run<'_>, step: Step) -> Result<StepReport> {
+    async fn step(&self, run: &MaintenanceRun<'_>, step: MaintenanceStep) -> Result<StepReport> {
         if !run.dry {
             self.take_turn(run).await?;
         }
         match step {
-            Step::Consolidate => self.consolidate_step(run).await,
-            Step::Decay | Step::Expire | Step::Ttl | Step::Consent | Step::Purge => self.ageing_step(run, step).await,
-            Step::Sessions => self.sessions_step(run).await,
-            Step::Caps => self.caps_step(run).await,
-            Step::Dedup => self.dedup_step(run).await,
-            Step::Enrich => self.enrich_step(run).await,
-            Step::Causal => self.jobs_step(run, step, JobKind::Causal).await,
-            Step::Insight => self.jobs_step(run, step, JobKind::Insight).await,
-            Step::Summarize => self.summarize_step(run).await,
-            Step::Collapse => self.collapse_step(run).await,
-            Step::Compact => self.compact_step(run).await,
+            MaintenanceStep::Consolidate => self.consolidate_step(run).await,
+            MaintenanceStep::Decay
+            | MaintenanceStep::Expire
+            | MaintenanceStep::Ttl
+            | MaintenanceStep::Consent
+            | MaintenanceStep::Purge => self.ageing_step(run, step).await,
+            MaintenanceStep::Sessions => self.sessions_step(run).await,
+            MaintenanceStep::Caps => self.caps_step(run).await,
+            MaintenanceStep::Dedup => self.dedup_step(run).await,
+            MaintenanceStep::Enrich => self.enrich_step(run).await,
+            MaintenanceStep::Causal => self.jobs_step(run, step, JobKind::Causal).await,
+            MaintenanceStep::Insight => self.jobs_step(run, step, JobKind::Insight).await,
+            MaintenanceStep::Summarize => self.summarize_step(run).await,
+            MaintenanceStep::Collapse => self.collapse_step(run).await,
+            MaintenanceStep::Compact => self.compact_step(run).await,
         }
     }
 
     /// Takes the lease, or renews it.
-    pub(crate) async fn take_turn(&self, run: &Run<'_>) -> Result<()> {
-        if self.store.lease(&run.caller.tenant, NAME, &run.holder, self.now(), LEASE).await? {
+    pub(crate) async fn take_turn(&self, run: &MaintenanceRun<'_>) -> Result<()> {
+        if self.store.lease(&run.caller.tenant, NAME, &run.holder, self.now(), RUN_LEASE).await? {
             return Ok(());
         }
         Err(Error::new(ErrorKind::Conflict, "maintenance is running elsewhere")
@@ -278,7 +282,7 @@ impl Engine {
     /// Applies changes of a run to one space.
     pub(crate) async fn apply_run(
         &self,
-        run: &Run<'_>,
+        run: &MaintenanceRun<'_>,
         space: &Space,
         actions: Vec<(Action, String)>,
     ) -> Result<Vec<loci_store::Applied>> {
@@ -310,13 +314,13 @@ impl Engine {
         }
     }
 
-    /// Does the waiting jobs of a kind, or tells which they are.
-    async fn jobs_step(&self, run: &Run<'_>, step: Step, kind: JobKind) -> Result<StepReport> {
+    /// Runs the waiting jobs of a kind, or lists them.
+    async fn jobs_step(&self, run: &MaintenanceRun<'_>, step: MaintenanceStep, kind: JobKind) -> Result<StepReport> {
         let mut report = StepReport::new(step);
         for job in self.store.jobs(&run.caller.tenant, &["waiting"], usize::MAX).await? {
             if job.kind == kind && job.run_after <= run.at {
                 let session = job.payload["session"].as_str().unwrap_or_default();
-                report.tell(None, "look at", format!("session {session}"), "it is over");
+                report.add_planned(None, "look at", format!("session {session}"), "it is over");
             }
         }
         if !run.dry {
@@ -328,9 +332,9 @@ impl Engine {
         Ok(report)
     }
 
-    /// The beginnings of these memories, for a plan that people read.
-    pub(crate) async fn beginnings(&self, tenant: &Tenant, ids: &[MemoryId]) -> Result<Vec<(MemoryId, String)>> {
-        let memories = self.store.fetch(&policy::whole(tenant), ids).await?;
+    /// The beginnings of the texts of these memories, for the report.
+    pub(crate) async fn previews(&self, tenant: &Tenant, ids: &[MemoryId]) -> Result<Vec<(MemoryId, String)>> {
+        let memories = self.store.fetch(&policy::visible_tenant(tenant), ids).await?;
         let brief = |text: &str| {
             let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
             match line.char_indices().nth(80) {
@@ -342,7 +346,7 @@ impl Engine {
     }
 }
 
-/// Whether someone else has changed what a plan was about.
+/// Whether another writer has changed what the plan relied on.
 fn crossed(error: &crate::Error) -> bool {
     matches!(
         error.kind(),

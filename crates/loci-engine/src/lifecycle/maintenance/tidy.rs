@@ -1,4 +1,4 @@
-//! What is to be put in order?
+//! Maintenance steps: consolidation of sessions, caps, summaries, long chains and compaction.
 
 use std::collections::BTreeMap;
 
@@ -6,28 +6,28 @@ use jiff::{SignedDuration, Timestamp};
 use loci_store::Page;
 use loci_types::{Action, Bookkeeping, Filter, Kind, Layer, MemoryId, Session, SessionFilter, Space, State, Tenant};
 
-use super::{Run, Step, StepReport};
+use super::{MaintenanceRun, MaintenanceStep, StepReport};
 use crate::access::policy;
 use crate::lifecycle::curve::{Curve, age_days};
+use crate::lifecycle::rules::ageing::{days_after, days_before};
 use crate::lifecycle::rules::chain::superfluous;
-use crate::lifecycle::rules::fate::{days_after, days_before};
 use crate::recall::score::utility;
 use crate::{Engine, Result};
 
-/// So many are looked at in one run, or in one page.
-const MANY: usize = 1_000;
+/// Maximum number of items that one run, or one page, handles.
+const MAX_PER_RUN: usize = 1_000;
 
 impl Engine {
     /// Ends sessions that are quiet, and learns from those that are over.
-    pub(super) async fn consolidate_step(&self, run: &Run<'_>) -> Result<StepReport> {
-        let mut report = StepReport::new(Step::Consolidate);
-        let whole = policy::whole(&run.caller.tenant);
+    pub(super) async fn consolidate_step(&self, run: &MaintenanceRun<'_>) -> Result<StepReport> {
+        let mut report = StepReport::new(MaintenanceStep::Consolidate);
+        let whole = policy::visible_tenant(&run.caller.tenant);
         let idle = SignedDuration::from_hours(i64::from(self.config.sessions.idle_hours));
         let quiet = run.at.saturating_sub(idle).unwrap_or(Timestamp::MIN);
         let open = SessionFilter { ended: Some(false), quiet_since: Some(quiet), ..SessionFilter::default() };
         let over = SessionFilter { ended: Some(true), pending: true, ..SessionFilter::default() };
         for session in self.store.sessions(&whole, &open, usize::MAX).await? {
-            report.tell(
+            report.add_planned(
                 None,
                 "end and learn from",
                 format!("session {} of {}", session.session_id, session.scope),
@@ -45,7 +45,7 @@ impl Engine {
             }
         }
         for session in self.store.sessions(&whole, &over, usize::MAX).await? {
-            report.tell(
+            report.add_planned(
                 None,
                 "learn from",
                 format!("session {} of {}", session.session_id, session.scope),
@@ -60,7 +60,12 @@ impl Engine {
     }
 
     /// Learns from a session; one that fails does not keep the others from being learned from.
-    async fn learn_in_the_night(&self, run: &Run<'_>, session: &Session, report: &mut StepReport) -> Result<()> {
+    async fn learn_in_the_night(
+        &self,
+        run: &MaintenanceRun<'_>,
+        session: &Session,
+        report: &mut StepReport,
+    ) -> Result<()> {
         match self.consolidate(run.caller, &session.scope, &session.session_id).await {
             Err(error @ crate::Error::Store(_)) => Err(error),
             Err(error) => {
@@ -72,8 +77,8 @@ impl Engine {
     }
 
     /// Soft-deletes what belonged to sessions that are long over.
-    pub(super) async fn sessions_step(&self, run: &Run<'_>) -> Result<StepReport> {
-        let mut report = StepReport::new(Step::Sessions);
+    pub(super) async fn sessions_step(&self, run: &MaintenanceRun<'_>) -> Result<StepReport> {
+        let mut report = StepReport::new(MaintenanceStep::Sessions);
         let rules = &self.config.sessions;
         if !rules.auto_delete {
             return Ok(report);
@@ -81,21 +86,21 @@ impl Engine {
         let kept_until = days_before(run.at, rules.retention_days);
         let purge_at = days_after(run.at, i64::from(self.config.lifecycle.purge_days));
         let filter = SessionFilter { ended: Some(true), quiet_since: Some(kept_until), ..SessionFilter::default() };
-        for session in self.store.sessions(&policy::whole(&run.caller.tenant), &filter, usize::MAX).await? {
+        for session in self.store.sessions(&policy::visible_tenant(&run.caller.tenant), &filter, usize::MAX).await? {
             let long_over = session.ended_at.is_some_and(|ended| ended < kept_until);
             if session.scope.layer() != Layer::Session || session.pending || !long_over {
                 continue;
             }
-            let seen = policy::upkeep(&run.caller.tenant, &session.scope);
+            let seen = policy::visible_for_maintenance(&run.caller.tenant, &session.scope);
             let states = vec![State::Active, State::Decayed, State::Archived];
             let filter = Filter { states, ..Filter::everything(run.at) };
             loop {
-                let page = Page { after: None, limit: MANY };
+                let page = Page { after: None, limit: MAX_PER_RUN };
                 let mut memories = self.store.scan(&seen, &filter, page).await?.memories;
                 memories.retain(|memory| !memory.pinned);
                 let mut actions = Vec::new();
                 for memory in &memories {
-                    report.tell(
+                    report.add_planned(
                         Some(memory.id),
                         "soft-delete",
                         memory.content.chars().take(80).collect(),
@@ -114,20 +119,21 @@ impl Engine {
     }
 
     /// Archives the weakest of those who have too many.
-    pub(super) async fn caps_step(&self, run: &Run<'_>) -> Result<StepReport> {
-        let mut report = StepReport::new(Step::Caps);
+    pub(super) async fn caps_step(&self, run: &MaintenanceRun<'_>) -> Result<StepReport> {
+        let mut report = StepReport::new(MaintenanceStep::Caps);
         let Some(most) = self.config.lifecycle.max_memories_per_user else { return Ok(report) };
         for space in self.all_spaces(&run.caller.tenant).await? {
             let weakest = self.above_cap(&run.caller.tenant, &space, most, run.at).await?;
-            let texts = self.beginnings(&run.caller.tenant, &weakest).await?;
+            let texts = self.previews(&run.caller.tenant, &weakest).await?;
             for id in &weakest {
-                let about = texts.iter().find(|(told, _)| told == id).map(|(_, text)| text.clone()).unwrap_or_default();
-                report.tell(Some(*id), "archive", about, "its user has too many, and it is among the weakest");
+                let about =
+                    texts.iter().find(|(listed, _)| listed == id).map(|(_, text)| text.clone()).unwrap_or_default();
+                report.add_planned(Some(*id), "archive", about, "its user has too many, and it is among the weakest");
             }
             if run.dry {
                 continue;
             }
-            for chunk in weakest.chunks(MANY) {
+            for chunk in weakest.chunks(MAX_PER_RUN) {
                 let fade = |id: &MemoryId| Action::Fade {
                     id: *id,
                     state: State::Archived,
@@ -143,11 +149,11 @@ impl Engine {
     }
 
     async fn above_cap(&self, tenant: &Tenant, space: &Space, most: usize, at: Timestamp) -> Result<Vec<MemoryId>> {
-        let whole = policy::whole(tenant);
+        let whole = policy::visible_tenant(tenant);
         let mut by_user: BTreeMap<String, (usize, Vec<(f64, MemoryId)>)> = BTreeMap::new();
         let mut after = 0;
         loop {
-            let page = self.store.list_for_ageing(&whole, space, after, MANY).await?;
+            let page = self.store.list_for_ageing(&whole, space, after, MAX_PER_RUN).await?;
             for memory in page.iter().filter(|memory| memory.state.is_live() && !memory.superseded) {
                 let Some(user) = &memory.user_id else { continue };
                 let spec = self.kinds.spec(&Kind::stored(memory.kind.clone()));
@@ -159,7 +165,7 @@ impl Engine {
                 }
             }
             match page.last() {
-                Some(last) if page.len() == MANY => after = last.place,
+                Some(last) if page.len() == MAX_PER_RUN => after = last.place,
                 _ => break,
             }
         }
@@ -172,16 +178,16 @@ impl Engine {
     }
 
     /// Makes long conversations shorter.
-    pub(super) async fn summarize_step(&self, run: &Run<'_>) -> Result<StepReport> {
-        let mut report = StepReport::new(Step::Summarize);
+    pub(super) async fn summarize_step(&self, run: &MaintenanceRun<'_>) -> Result<StepReport> {
+        let mut report = StepReport::new(MaintenanceStep::Summarize);
         if !self.config.summarization.enabled {
             return Ok(report);
         }
         let filter = SessionFilter { ended: Some(true), ..SessionFilter::default() };
-        for session in self.store.sessions(&policy::whole(&run.caller.tenant), &filter, usize::MAX).await? {
+        for session in self.store.sessions(&policy::visible_tenant(&run.caller.tenant), &filter, usize::MAX).await? {
             let Some(tokens) = self.tokens_to_summarize(&run.caller.tenant, &session).await? else { continue };
             let about = format!("session {} of {}", session.session_id, session.scope);
-            report.tell(None, "summarize", about, &format!("it has {tokens} tokens"));
+            report.add_planned(None, "summarize", about, &format!("it has {tokens} tokens"));
             if !run.dry {
                 self.take_turn(run).await?;
                 self.summarize_session(&run.caller.tenant, &session.scope, &session.session_id).await?;
@@ -191,18 +197,18 @@ impl Engine {
     }
 
     /// Shortens long chains.
-    pub(super) async fn collapse_step(&self, run: &Run<'_>) -> Result<StepReport> {
-        let mut report = StepReport::new(Step::Collapse);
-        let (whole, most) = (policy::whole(&run.caller.tenant), self.config.lifecycle.collapse_above);
+    pub(super) async fn collapse_step(&self, run: &MaintenanceRun<'_>) -> Result<StepReport> {
+        let mut report = StepReport::new(MaintenanceStep::Collapse);
+        let (whole, most) = (policy::visible_tenant(&run.caller.tenant), self.config.lifecycle.collapse_above);
         for space in self.all_spaces(&run.caller.tenant).await? {
             for (head, length) in self.store.long_chains(&whole, &space, most, usize::MAX).await? {
-                // One that has been shortened is told of until its versions are gone for good.
+                // A collapsed chain is listed until its versions are purged.
                 if self.superfluous_of(&run.caller.tenant, head).await?.is_empty() {
                     continue;
                 }
-                let about = self.beginnings(&run.caller.tenant, &[head]).await?.pop().map(|(_, text)| text);
+                let about = self.previews(&run.caller.tenant, &[head]).await?.pop().map(|(_, text)| text);
                 let why = format!("its chain has {length} versions");
-                report.tell(Some(head), "collapse", about.unwrap_or_default(), &why);
+                report.add_planned(Some(head), "collapse", about.unwrap_or_default(), &why);
                 if !run.dry {
                     self.collapse(&run.caller.tenant, &space, head, run.at).await?;
                 }
@@ -227,7 +233,7 @@ impl Engine {
             (action, "a version in the middle of a long chain".to_owned())
         };
         let caller = policy::Caller { tenant: tenant.clone(), ..policy::Caller::operator() };
-        let run = Run { caller: &caller, at, dry: false, holder: String::new() };
+        let run = MaintenanceRun { caller: &caller, at, dry: false, holder: String::new() };
         let actions: Vec<_> = gone.iter().map(fade).collect();
         let count = actions.len();
         self.apply_run(&run, space, actions).await?;
@@ -236,7 +242,7 @@ impl Engine {
 
     /// The versions in the middle of a chain that are there and not needed.
     async fn superfluous_of(&self, tenant: &Tenant, head: MemoryId) -> Result<Vec<MemoryId>> {
-        let whole = policy::whole(tenant);
+        let whole = policy::visible_tenant(tenant);
         let Some(memory) = self.store.fetch(&whole, &[head]).await?.pop() else { return Ok(Vec::new()) };
         let mut chain = self.chain(&whole, &memory).await?;
         chain.retain(|memory| memory.state != State::SoftDeleted);
@@ -244,10 +250,15 @@ impl Engine {
     }
 
     /// Sweeps up.
-    pub(super) async fn compact_step(&self, run: &Run<'_>) -> Result<StepReport> {
-        let mut report = StepReport::new(Step::Compact);
+    pub(super) async fn compact_step(&self, run: &MaintenanceRun<'_>) -> Result<StepReport> {
+        let mut report = StepReport::new(MaintenanceStep::Compact);
         for space in self.all_spaces(&run.caller.tenant).await? {
-            report.tell(None, "sweep up", format!("space {}", space.name()), "old notes and words of what is gone");
+            report.add_planned(
+                None,
+                "sweep up",
+                format!("space {}", space.name()),
+                "old notes and words of what is gone",
+            );
             if !run.dry {
                 self.store.compact(&run.caller.tenant, &space, run.at).await?;
             }

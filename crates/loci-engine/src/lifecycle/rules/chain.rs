@@ -1,4 +1,4 @@
-//! Which versions of a long chain are no longer needed?
+//! Decides which versions of a long chain are superfluous.
 
 use loci_types::{Memory, MemoryId};
 

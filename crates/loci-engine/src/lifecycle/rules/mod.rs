@@ -1,5 +1,5 @@
-//! What is done while nobody asks?
+//! Pure rules of maintenance.
 
+pub mod ageing;
 pub(crate) mod chain;
-pub mod fate;
 pub mod profile;

@@ -1,7 +1,7 @@
-//! Who or what is this, in a few sentences?
+//! Describes an entity by sentences of the memories that mention it.
 //!
-//! Pure: no word is written that was not there. Of all sentences that name the entity the best are
-//! taken, those it is the subject of first, and none that says again what another has said.
+//! Pure and extractive: no word is added. The best sentences that name the entity are taken, first those whose
+//! subject it is, and none that repeats another.
 
 use std::collections::BTreeSet;
 
@@ -12,11 +12,11 @@ use crate::learn::language::word::{Shape, Word, words};
 use crate::prompt::pack::line::{cut, fold};
 use crate::prompt::pack::shorten::split;
 
-/// The most characters of a profile.
-pub const LONGEST: usize = 280;
+/// Maximum number of characters of a profile.
+pub const MAX_CHARACTERS: usize = 280;
 
-/// The most sentences.
-const MOST: usize = 4;
+/// Maximum number of sentences of a profile.
+const MAX_SENTENCES: usize = 4;
 /// Two sentences that share this part of the shorter one's words say the same.
 const SAME: f64 = 0.75;
 /// What importance counts beside recency.
@@ -24,7 +24,7 @@ const IMPORTANCE: f64 = 0.6;
 
 /// A memory that may tell something.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Fact<'a> {
+pub struct ProfileFact<'a> {
     /// What it says.
     pub content: &'a str,
     /// How much it matters, in `0..=1`.
@@ -34,30 +34,33 @@ pub struct Fact<'a> {
 }
 
 /// What the facts say about `name`: up to four sentences, or none if nothing names it.
-pub fn profile(name: &str, facts: &[Fact<'_>]) -> Option<String> {
+pub fn profile(name: &str, facts: &[ProfileFact<'_>]) -> Option<String> {
     let analyser = Analyser::default();
     let named = Name::new(name, &analyser);
-    let mut sentences: Vec<Sentence> = facts.iter().flat_map(|fact| named.sentences(fact)).collect();
+    let mut sentences: Vec<ProfileSentence> = facts.iter().flat_map(|fact| named.sentences(fact)).collect();
     // A stable sort: among equals the earlier fact stays first.
     sentences.sort_by(|a, b| a.place.cmp(&b.place).then(b.worth.total_cmp(&a.worth)));
-    let mut taken: Vec<&Sentence> = Vec::new();
+    let mut taken: Vec<&ProfileSentence> = Vec::new();
     let mut length = 0;
     for sentence in &sentences {
         let own = sentence.text.chars().count() + usize::from(!taken.is_empty());
-        if taken.len() < MOST && length + own <= LONGEST && !taken.iter().any(|other| same(other, sentence)) {
+        if taken.len() < MAX_SENTENCES
+            && length + own <= MAX_CHARACTERS
+            && !taken.iter().any(|other| same(other, sentence))
+        {
             length += own;
             taken.push(sentence);
         }
     }
     if taken.is_empty() {
-        return sentences.first().map(|sentence| cut(&sentence.text, LONGEST));
+        return sentences.first().map(|sentence| cut(&sentence.text, MAX_CHARACTERS));
     }
     Some(taken.iter().map(|sentence| sentence.text.as_str()).collect::<Vec<_>>().join(" "))
 }
 
 /// Where an entity stands in a sentence; the first is the best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum MentionRole {
     /// The sentence is about it.
     Subject,
     /// The sentence is about something of it: "Ana's dog".
@@ -66,15 +69,15 @@ enum Place {
     Elsewhere,
 }
 
-struct Sentence {
+struct ProfileSentence {
     text: String,
-    place: Place,
+    place: MentionRole,
     worth: f64,
     /// Its content words without the name.
     terms: BTreeSet<String>,
 }
 
-fn same(one: &Sentence, other: &Sentence) -> bool {
+fn same(one: &ProfileSentence, other: &ProfileSentence) -> bool {
     let shared = one.terms.intersection(&other.terms).count() as f64;
     shared >= SAME * one.terms.len().min(other.terms.len()) as f64
 }
@@ -96,33 +99,33 @@ impl<'a> Name<'a> {
     }
 
     /// The sentences of a fact that say something about the name.
-    fn sentences(&self, fact: &Fact<'_>) -> Vec<Sentence> {
+    fn sentences(&self, fact: &ProfileFact<'_>) -> Vec<ProfileSentence> {
         let sane = |value: f64| if value.is_finite() { value.clamp(0.0, 1.0) } else { 0.0 };
         let worth = IMPORTANCE * sane(fact.importance) + (1.0 - IMPORTANCE) * sane(fact.recency);
         // What someone said stays in its quotation marks.
         let parts = if fact.content.contains(": \"") { vec![fact.content] } else { split(fact.content) };
-        let told = parts.into_iter().filter(|part| !part.ends_with(['?', '？']));
+        let statements = parts.into_iter().filter(|part| !part.ends_with(['?', '？']));
         let sentence = |part: &str| {
             let clauses = clauses(part);
             let places = clauses.iter().enumerate().filter_map(|(at, clause)| self.place(at, clause));
             let place = places.min()?;
             let terms: BTreeSet<String> =
                 self.analyser.terms(part).into_iter().filter(|term| !self.stems.contains(term)).collect();
-            (!terms.is_empty()).then(|| Sentence { text: ended(fold(part)), place, worth, terms })
+            (!terms.is_empty()).then(|| ProfileSentence { text: ended(fold(part)), place, worth, terms })
         };
-        told.filter_map(sentence).collect()
+        statements.filter_map(sentence).collect()
     }
 
     /// Where the name stands in a clause, if it does.
-    fn place(&self, at: usize, clause: &[Word]) -> Option<Place> {
+    fn place(&self, at: usize, clause: &[Word]) -> Option<MentionRole> {
         let start = (0..clause.len()).find(|start| self.stands_at(clause, *start))?;
         let last = &clause[start + self.stems.len() - 1].text;
         // "In 2021, the Atlas project …": an article before it, or one clause, does not make it less the subject.
         let first = start == 0 || (start == 1 && matches!(clause[0].text.as_str(), "the" | "a" | "an"));
         Some(match (first && at < 2, last.ends_with("'s")) {
-            (true, false) => Place::Subject,
-            (true, true) => Place::Owner,
-            (false, _) => Place::Elsewhere,
+            (true, false) => MentionRole::Subject,
+            (true, true) => MentionRole::Owner,
+            (false, _) => MentionRole::Elsewhere,
         })
     }
 
@@ -157,9 +160,9 @@ mod tests {
 
     use super::*;
 
-    fn facts<'a>(rows: &[(&'a str, f64, f64)]) -> Vec<Fact<'a>> {
+    fn facts<'a>(rows: &[(&'a str, f64, f64)]) -> Vec<ProfileFact<'a>> {
         rows.iter()
-            .map(|(content, importance, recency)| Fact { content, importance: *importance, recency: *recency })
+            .map(|(content, importance, recency)| ProfileFact { content, importance: *importance, recency: *recency })
             .collect()
     }
 
@@ -241,7 +244,7 @@ mod tests {
             assert_eq!(profile(name, &facts(&rows)).as_deref(), expect, "{what}");
         }
         let cut = profile("Ana", &facts(&[(&long, 0.5, 0.5)])).unwrap();
-        assert!(cut.chars().count() <= LONGEST && cut.ends_with('…'), "{cut}");
+        assert!(cut.chars().count() <= MAX_CHARACTERS && cut.ends_with('…'), "{cut}");
     }
 
     proptest! {
@@ -254,12 +257,12 @@ mod tests {
         ) {
             let rows: Vec<(&str, f64, f64)> = rows.iter().map(|(text, a, b)| (text.as_str(), *a, *b)).collect();
             let facts = facts(&rows);
-            let told = profile("Ana", &facts);
-            if let Some(told) = &told {
-                prop_assert!(told.chars().count() <= LONGEST && !told.is_empty());
-                prop_assert!(told.ends_with('…') || told.to_lowercase().contains("ana"));
+            let text = profile("Ana", &facts);
+            if let Some(text) = &text {
+                prop_assert!(text.chars().count() <= MAX_CHARACTERS && !text.is_empty());
+                prop_assert!(text.ends_with('…') || text.to_lowercase().contains("ana"));
             }
-            prop_assert_eq!(told, profile("Ana", &facts));
+            prop_assert_eq!(text, profile("Ana", &facts));
         }
     }
 }

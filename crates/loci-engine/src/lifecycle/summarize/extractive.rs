@@ -1,26 +1,25 @@
-//! Which sentences say most of many texts?
+//! Extractive summaries: selects the most central sentences of many texts.
 //!
-//! Pure. A sentence that many others are like speaks for them (TextRank over the likeness of
-//! sentences). From the most telling down, each is taken that is not too like those taken before
-//! (maximal marginal relevance), as long as there is room. Whole sentences, in their order, and
-//! never more tokens than allowed.
+//! Pure. Sentences are ranked by TextRank over their similarity. From the best down, each is taken that is not too
+//! similar to those taken before (maximal marginal relevance), while there is room. The result has whole sentences in
+//! their order, and never more tokens than allowed.
 
 use std::collections::HashSet;
 
-use super::likeness::{Likeness, Sentence};
+use super::likeness::{Likeness, SourceSentence};
 use crate::prompt::pack::line::fold;
 use crate::prompt::pack::shorten::split;
-use crate::prompt::pack::tokens::{LONGEST, count_tokens};
+use crate::prompt::pack::tokens::{MAX_TOKEN_BYTES, count_tokens};
 
 /// What telling much is worth; the rest of 1 is taken off for being like what is already taken.
 const LAMBDA: f32 = 0.7;
-/// Each sentence is tied to so many of its likes. More would cost time and blur the ranks.
+/// Number of neighbours of each sentence in the graph. More would cost time and blur the ranks.
 const NEIGHBOURS: usize = 24;
 /// How much of a sentence's rank comes from its likes.
 const DAMPING: f64 = 0.85;
-/// Ranks hardly move after so many rounds.
-const ROUNDS: usize = 40;
-/// Less than this is no movement.
+/// Maximum number of iterations of the ranking; ranks hardly change after them.
+const MAX_RANK_ROUNDS: usize = 40;
+/// Change of the ranks below which the iteration stops.
 const STILL: f64 = 1e-7;
 
 /// The sentences of `texts` that say most, in at most `target_tokens` tokens.
@@ -29,7 +28,8 @@ const STILL: f64 = 1e-7;
 /// is returned when no whole sentence fits.
 pub fn extractive(texts: &[String], vectors: Option<&[Vec<f32>]>, target_tokens: usize) -> String {
     let sentences = sentences(texts);
-    let costs: Vec<Cost> = sentences.iter().map(|sentence| Cost::of(&sentence.text, target_tokens)).collect();
+    let costs: Vec<SentenceCost> =
+        sentences.iter().map(|sentence| SentenceCost::of(&sentence.text, target_tokens)).collect();
     let all = costs.iter().fold(0_usize, |sum, cost| sum.saturating_add(cost.followed));
     let mut chosen: Vec<usize> = if all <= target_tokens {
         (0..sentences.len()).collect()
@@ -48,7 +48,7 @@ pub fn extractive(texts: &[String], vectors: Option<&[Vec<f32>]>, target_tokens:
 }
 
 /// Every sentence once, the first time it is said.
-fn sentences(texts: &[String]) -> Vec<Sentence> {
+fn sentences(texts: &[String]) -> Vec<SourceSentence> {
     let mut seen = HashSet::new();
     let mut sentences = Vec::new();
     for (item, text) in texts.iter().enumerate() {
@@ -57,7 +57,7 @@ fn sentences(texts: &[String]) -> Vec<Sentence> {
         {
             let text = fold(part);
             if seen.insert(text.to_lowercase()) {
-                sentences.push(Sentence { text, item, line });
+                sentences.push(SourceSentence { text, item, line });
             }
         }
     }
@@ -65,17 +65,17 @@ fn sentences(texts: &[String]) -> Vec<Sentence> {
 }
 
 /// The tokens of a sentence.
-struct Cost {
+struct SentenceCost {
     /// At the end of all.
     last: usize,
     /// With the line break behind it, which is often one token with the full stop.
     followed: usize,
 }
 
-impl Cost {
+impl SentenceCost {
     fn of(text: &str, most: usize) -> Self {
         // What cannot fit is not worth a count, which takes long for very long words.
-        if text.len() > most.saturating_mul(LONGEST) {
+        if text.len() > most.saturating_mul(MAX_TOKEN_BYTES) {
             return Self { last: usize::MAX, followed: usize::MAX };
         }
         Self { last: count_tokens(text), followed: count_tokens(&format!("{text}\n")) }
@@ -88,7 +88,7 @@ fn ranks(likeness: &Likeness, count: usize) -> Vec<f32> {
     let given: Vec<f64> = ties.iter().map(|ties| ties.iter().map(|(_, alike)| f64::from(*alike)).sum()).collect();
     let base = (1.0 - DAMPING) / count as f64;
     let mut ranks = vec![1.0 / count as f64; count];
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_RANK_ROUNDS {
         let from = |(other, alike): &(usize, f32)| f64::from(*alike) / given[*other] * ranks[*other];
         let next: Vec<f64> = ties.iter().map(|ties| base + DAMPING * ties.iter().map(from).sum::<f64>()).collect();
         let moved = ranks.iter().zip(&next).map(|(old, new)| (old - new).abs()).fold(0.0, f64::max);
@@ -124,7 +124,7 @@ fn ties(likeness: &Likeness, count: usize) -> Vec<Vec<(usize, f32)>> {
 }
 
 /// The places of the sentences taken, the best first.
-fn choose(likeness: &Likeness, ranks: &[f32], costs: &[Cost], tokens: usize) -> Vec<usize> {
+fn choose(likeness: &Likeness, ranks: &[f32], costs: &[SentenceCost], tokens: usize) -> Vec<usize> {
     // How like each is to the nearest of those taken.
     let mut taken = vec![0.0_f32; ranks.len()];
     let (mut chosen, mut left) = (Vec::new(), tokens);
@@ -141,7 +141,7 @@ fn choose(likeness: &Likeness, ranks: &[f32], costs: &[Cost], tokens: usize) -> 
     }
 }
 
-fn join(sentences: &[Sentence], chosen: &[usize]) -> String {
+fn join(sentences: &[SourceSentence], chosen: &[usize]) -> String {
     let mut places = chosen.to_vec();
     places.sort_unstable();
     let mut text = String::new();

@@ -1,8 +1,8 @@
-//! How alike are two sentences?
+//! The similarity of two sentences.
 //!
-//! By their words, the rare ones counting more, and by the vectors of the texts they stand in. A
-//! vector speaks for a whole text: it finds what is said in other words, but cannot tell the
-//! sentences of one text apart. So both are mixed, and within a text the words decide alone.
+//! It mixes the overlap of words, weighted by rarity, with the cosine of the vectors of their texts. A vector
+//! represents a whole text: it finds paraphrases, but cannot distinguish the sentences of one text, so within a text
+//! only words count.
 
 use std::collections::HashMap;
 
@@ -13,12 +13,12 @@ use loci_store::text::Analyser;
 const VECTORS: f32 = 0.5;
 /// A word in more sentences than this joins everything with everything, and says nothing.
 const COMMON: usize = 500;
-/// With more sentences than this only those that share a word are compared by vectors.
-const MANY: usize = 3_000;
+/// Maximum number of sentences that are all compared with each other by vectors; above it only those that share a word are.
+const MAX_ALL_PAIRS: usize = 3_000;
 
 /// A sentence, and the text it stands in.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Sentence {
+pub(super) struct SourceSentence {
     /// Its words, on one line.
     pub(super) text: String,
     /// The place of its text.
@@ -40,7 +40,7 @@ pub(super) struct Likeness {
 }
 
 impl Likeness {
-    pub(super) fn new(sentences: &[Sentence], vectors: Option<&[Vec<f32>]>) -> Self {
+    pub(super) fn new(sentences: &[SourceSentence], vectors: Option<&[Vec<f32>]>) -> Self {
         let words = weighed(sentences);
         let all = words.iter().flatten().map(|(word, _)| word + 1).max().unwrap_or(0);
         let mut places = vec![Vec::new(); all];
@@ -60,7 +60,7 @@ impl Likeness {
                 places.iter().for_each(|(place, there)| row[*place] += weight * there);
             }
         }
-        let many = row.len() > MANY;
+        let many = row.len() > MAX_ALL_PAIRS;
         for (other, alike) in row.iter_mut().enumerate().filter(|(_, alike)| !many || **alike > 0.0) {
             if let Some(cosine) = self.cosine(self.items[sentence], self.items[other]) {
                 *alike = VECTORS * cosine + (1.0 - VECTORS) * *alike;
@@ -81,7 +81,7 @@ impl Likeness {
 }
 
 /// The words of each sentence as numbers, with their weights.
-fn weighed(sentences: &[Sentence]) -> Vec<Vec<(usize, f32)>> {
+fn weighed(sentences: &[SourceSentence]) -> Vec<Vec<(usize, f32)>> {
     let analyser = Analyser::default();
     let mut numbers: HashMap<String, usize> = HashMap::new();
     let mut holding: Vec<f32> = Vec::new();
@@ -118,8 +118,10 @@ mod tests {
     use super::*;
 
     fn row(sentences: &[(&str, usize)], vectors: Option<&[Vec<f32>]>) -> Vec<f32> {
-        let sentences: Vec<Sentence> =
-            sentences.iter().map(|(text, item)| Sentence { text: (*text).to_owned(), item: *item, line: 0 }).collect();
+        let sentences: Vec<SourceSentence> = sentences
+            .iter()
+            .map(|(text, item)| SourceSentence { text: (*text).to_owned(), item: *item, line: 0 })
+            .collect();
         Likeness::new(&sentences, vectors).row(0)
     }
 

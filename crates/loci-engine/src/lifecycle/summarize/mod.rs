@@ -1,8 +1,7 @@
-//! What do many texts say in few words?
+//! Summarizes many texts, with four strategies.
 //!
-//! Four ways, from one call of a model to none at all. Whoever writes is brought by the caller as
-//! a [`Writer`]; without one every way keeps its shape, and sentences are chosen where they would
-//! be written. Whatever a writer returns, a summary never has more tokens than it may have.
+//! The caller passes a [`Writer`], which is usually a language model; without one every strategy selects sentences
+//! instead. **Invariant:** a summary never has more tokens than allowed, whatever the writer returns.
 
 pub mod extractive;
 mod likeness;
@@ -103,12 +102,12 @@ pub struct Summary {
     pub tokens_saved: usize,
 }
 
-/// So many texts are summarized together.
-const CHUNK: usize = 10;
-/// So many chunks are written at the same time.
-const ABREAST: usize = 4;
+/// Number of texts that are summarized together.
+const TEXTS_PER_CHUNK: usize = 10;
+/// Number of chunks that are summarized concurrently.
+const CONCURRENT_CHUNKS: usize = 4;
 /// A chunk has room for this many tokens, or for all it has: less would say nothing of ten texts.
-const LEAST: usize = 64;
+const MIN_CHUNK_TOKENS: usize = 64;
 
 /// What `texts` say, in at most `target_tokens` tokens. `vectors` are those of the texts, in their order.
 pub async fn summarize(
@@ -157,7 +156,7 @@ async fn hierarchical(
     target: usize,
     writer: Option<&dyn Writer>,
 ) -> Result<Piece> {
-    if texts.len() <= CHUNK {
+    if texts.len() <= TEXTS_PER_CHUNK {
         return write(texts, vectors, target, writer).await;
     }
     let (mut level, mut written) = chunks(texts, vectors, target, writer).await?;
@@ -166,7 +165,7 @@ async fn hierarchical(
         if count_tokens(&text) <= target {
             return Ok(Piece { text, written });
         }
-        if level.len() <= CHUNK {
+        if level.len() <= TEXTS_PER_CHUNK {
             let piece = write(&level, None, target, writer).await?;
             return Ok(Piece { written: written || piece.written, ..piece });
         }
@@ -181,7 +180,7 @@ async fn map_reduce(
     target: usize,
     writer: Option<&dyn Writer>,
 ) -> Result<Piece> {
-    if texts.len() <= CHUNK {
+    if texts.len() <= TEXTS_PER_CHUNK {
         return write(texts, vectors, target, writer).await;
     }
     // The chunks may say twice what is wanted, so that there is something to choose from.
@@ -201,15 +200,15 @@ async fn chunks(
 ) -> Result<(Vec<String>, bool)> {
     let all = size(texts).max(1);
     // A line break stands between two chunks.
-    let room = target.saturating_sub(texts.len().div_ceil(CHUNK));
-    let work = texts.chunks(CHUNK).enumerate().map(|(number, chunk)| {
-        let (start, own) = (number * CHUNK, size(chunk));
+    let room = target.saturating_sub(texts.len().div_ceil(TEXTS_PER_CHUNK));
+    let work = texts.chunks(TEXTS_PER_CHUNK).enumerate().map(|(number, chunk)| {
+        let (start, own) = (number * TEXTS_PER_CHUNK, size(chunk));
         let vectors = vectors.map(|vectors| &vectors[start..start + chunk.len()]);
         let part = (room as f64 * own as f64 / all as f64) as usize;
-        write(chunk, vectors, part.max(LEAST.min(own)), writer)
+        write(chunk, vectors, part.max(MIN_CHUNK_TOKENS.min(own)), writer)
     });
     let work: Vec<_> = work.collect();
-    let pieces: Vec<Piece> = stream::iter(work).buffered(ABREAST).try_collect().await?;
+    let pieces: Vec<Piece> = stream::iter(work).buffered(CONCURRENT_CHUNKS).try_collect().await?;
     let written = pieces.iter().any(|piece| piece.written);
     Ok((pieces.into_iter().map(|piece| piece.text).filter(|text| !text.is_empty()).collect(), written))
 }
@@ -233,7 +232,7 @@ async fn write(
     Ok(Piece { text, written: false })
 }
 
-/// The text, or what can be said of it in so many tokens.
+/// The text, or a summary of it with at most this number of tokens.
 fn within(text: &str, most: usize) -> String {
     if count_tokens(text) <= most { text.to_owned() } else { shorten(text, most).unwrap_or_default() }
 }

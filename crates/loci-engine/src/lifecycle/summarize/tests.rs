@@ -1,4 +1,4 @@
-//! Is a summary never too long, whoever writes it?
+//! Tests of summaries, above all that none is too long.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -112,7 +112,7 @@ fn each_strategy_calls_in_its_own_shape() {
         let summary = run(&diary(texts), strategy, target, Some(&writer)).unwrap();
         assert_eq!((writer.calls(), summary.text.as_str()), (calls, text), "{strategy} {texts} {target}");
         assert_eq!(summary.used_llm, strategy != Extractive && !text.is_empty(), "{strategy} {texts}");
-        assert!(writer.busiest.into_inner() <= ABREAST);
+        assert!(writer.busiest.into_inner() <= CONCURRENT_CHUNKS);
     }
 }
 
@@ -120,7 +120,7 @@ fn each_strategy_calls_in_its_own_shape() {
 fn chunks_are_written_side_by_side() {
     let writer = StandIn::new(Habit::Brief);
     run(&diary(100), SummaryStrategy::MapReduce, 100, Some(&writer)).unwrap();
-    assert_eq!(writer.busiest.into_inner(), ABREAST);
+    assert_eq!(writer.busiest.into_inner(), CONCURRENT_CHUNKS);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_writer_is_held_to_the_target() {
 }
 
 #[test]
-fn a_failure_is_told() {
+fn a_failure_is_reported() {
     use SummaryStrategy::*;
     for (strategy, from, fails) in
         [(Simple, 1, true), (Simple, 2, false), (Hierarchical, 3, true), (MapReduce, 4, true), (Extractive, 1, false)]

@@ -1,8 +1,8 @@
-//! What was said in a conversation with ChatGPT?
+//! Reads conversations exported from ChatGPT.
 //!
-//! A conversation is a tree of messages: whoever edits a question or asks for another answer begins a branch. What
-//! counts is the path from the root to the node that is shown. Only what people and the assistant said in words is
-//! kept; what tools did and what nobody was shown is not.
+//! A conversation is a tree of messages: an edited question or a regenerated answer starts a branch. The path from
+//! the root to the current node is imported. Only texts of the user and the assistant are kept, not those of tools
+//! and hidden messages.
 
 use std::collections::HashSet;
 
@@ -11,10 +11,10 @@ use serde_json::{Map, Value};
 
 use super::mem0::text;
 use super::time::moment;
-use super::{Brought, Said, Talk};
+use super::{SourceConversation, SourceItem, SourceTurn};
 
 /// One conversation.
-pub(crate) fn entry(value: Value) -> Result<Brought, String> {
+pub(crate) fn entry(value: Value) -> Result<SourceItem, String> {
     let Value::Object(fields) = value else { return Err("a conversation is not an object".to_owned()) };
     let id = text(&fields, "conversation_id").or_else(|| text(&fields, "id")).ok_or("a conversation has no `id`")?;
     let Some(Value::Object(nodes)) = fields.get("mapping") else {
@@ -31,7 +31,7 @@ pub(crate) fn entry(value: Value) -> Result<Brought, String> {
             turns.push(turn);
         }
     }
-    Ok(Brought::Talk(Talk { id, title: text(&fields, "title"), turns }))
+    Ok(SourceItem::Conversation(SourceConversation { id, title: text(&fields, "title"), turns }))
 }
 
 /// The nodes from the root to this one.
@@ -59,7 +59,7 @@ fn latest(nodes: &Map<String, Value>) -> Option<String> {
 }
 
 /// What a message says, if it is one that was said.
-fn said(message: &Value) -> Option<Said> {
+fn said(message: &Value) -> Option<SourceTurn> {
     let role = message.get("author")?.get("role")?.as_str()?;
     let hidden = message.get("metadata").and_then(|metadata| metadata.get("is_visually_hidden_from_conversation"));
     if !matches!(role, "user" | "assistant") || hidden == Some(&Value::Bool(true)) {
@@ -76,7 +76,7 @@ fn said(message: &Value) -> Option<Said> {
         return None;
     }
     let reference = message.get("id").and_then(Value::as_str).map(str::to_owned);
-    Some(Said { reference, role: role.to_owned(), content, at: moment(message.get("create_time")) })
+    Some(SourceTurn { reference, role: role.to_owned(), content, at: moment(message.get("create_time")) })
 }
 
 #[cfg(test)]
@@ -91,14 +91,14 @@ mod tests {
         json!({ "parent": parent, "message": message })
     }
 
-    fn talk(value: Value) -> Talk {
+    fn talk(value: Value) -> SourceConversation {
         match entry(value).unwrap() {
-            Brought::Talk(talk) => talk,
-            Brought::Memory(_) => unreachable!(),
+            SourceItem::Conversation(talk) => talk,
+            SourceItem::Memory(_) => unreachable!(),
         }
     }
 
-    fn texts(talk: &Talk) -> Vec<&str> {
+    fn texts(talk: &SourceConversation) -> Vec<&str> {
         talk.turns.iter().map(|turn| turn.content.as_str()).collect()
     }
 
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_conversation_is_told() {
+    fn an_invalid_conversation_is_refused() {
         for value in [json!([]), json!({}), json!({ "id": "c" }), json!({ "id": "c", "mapping": [] })] {
             assert!(entry(value.clone()).is_err(), "{value}");
         }

@@ -1,16 +1,16 @@
-//! What was said in a conversation with Claude?
+//! Reads conversations exported from Claude.
 //!
-//! `{uuid, name, created_at, chat_messages: [{uuid, sender, text, content, created_at}]}`, in order. The blocks of text
-//! count; what a tool was asked and gave, and what was thought, does not.
+//! `{uuid, name, created_at, chat_messages: [{uuid, sender, text, content, created_at}]}`, in order. Text blocks are
+//! imported; tool calls, tool results and thinking are not.
 
 use serde_json::Value;
 
 use super::mem0::text;
 use super::time::moment;
-use super::{Brought, Said, Talk};
+use super::{SourceConversation, SourceItem, SourceTurn};
 
 /// One conversation.
-pub(crate) fn entry(value: Value) -> Result<Brought, String> {
+pub(crate) fn entry(value: Value) -> Result<SourceItem, String> {
     let Value::Object(fields) = value else { return Err("a conversation is not an object".to_owned()) };
     let id = text(&fields, "uuid").ok_or("a conversation has no `uuid`")?;
     let Some(Value::Array(messages)) = fields.get("chat_messages") else {
@@ -23,10 +23,10 @@ pub(crate) fn entry(value: Value) -> Result<Brought, String> {
         turn.at = at;
         turns.push(turn);
     }
-    Ok(Brought::Talk(Talk { id, title: text(&fields, "name"), turns }))
+    Ok(SourceItem::Conversation(SourceConversation { id, title: text(&fields, "name"), turns }))
 }
 
-fn said(message: &Value) -> Option<Said> {
+fn said(message: &Value) -> Option<SourceTurn> {
     let fields = message.as_object()?;
     let role = match fields.get("sender")?.as_str()? {
         "human" | "user" => "user",
@@ -39,7 +39,7 @@ fn said(message: &Value) -> Option<Said> {
     let joined = words.filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join("\n\n");
     let content = if joined.is_empty() { text(fields, "text")? } else { joined };
     let at = moment(fields.get("created_at"));
-    Some(Said { reference: text(fields, "uuid"), role: role.to_owned(), content, at })
+    Some(SourceTurn { reference: text(fields, "uuid"), role: role.to_owned(), content, at })
 }
 
 #[cfg(test)]
@@ -60,18 +60,18 @@ mod tests {
             { "uuid": "5", "sender": "robot", "text": "beep" },
             7,
         ]});
-        let Brought::Talk(talk) = entry(value).unwrap() else { unreachable!() };
+        let SourceItem::Conversation(talk) = entry(value).unwrap() else { unreachable!() };
         assert_eq!((talk.id.as_str(), talk.title.as_deref()), ("c", Some("Tea")));
-        let told: Vec<(&str, &str, i64)> = talk
+        let turns: Vec<(&str, &str, i64)> = talk
             .turns
             .iter()
             .map(|turn| (turn.role.as_str(), turn.content.as_str(), turn.at.unwrap().as_second() % 60))
             .collect();
-        assert_eq!(told, [("user", "Which tea?", 0), ("assistant", "Green.\n\nOr black.", 5), ("user", "Thanks", 5)]);
+        assert_eq!(turns, [("user", "Which tea?", 0), ("assistant", "Green.\n\nOr black.", 5), ("user", "Thanks", 5)]);
     }
 
     #[test]
-    fn what_is_no_conversation_is_told() {
+    fn an_invalid_conversation_is_refused() {
         for value in [json!("x"), json!({}), json!({ "uuid": "c" }), json!({ "uuid": "c", "chat_messages": {} })] {
             assert!(entry(value.clone()).is_err(), "{value}");
         }

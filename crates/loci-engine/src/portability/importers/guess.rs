@@ -1,20 +1,18 @@
-//! Where does a file come from?
-//!
-//! Its name and the names of the fields of its first entry say so. What fits nothing is not guessed at.
+//! Guesses the format of a file by its name and the field names of its first entry.
 
-use super::Format;
+use super::SourceFormat;
 
 /// The format of a file that is called so and begins so.
-pub fn guess(name: &str, head: &[u8]) -> Option<Format> {
+pub fn guess(name: &str, head: &[u8]) -> Option<SourceFormat> {
     let ends = |end: &str| name.to_lowercase().ends_with(end);
     if [".md", ".markdown", ".mdown"].into_iter().any(ends) {
-        return Some(Format::Markdown);
+        return Some(SourceFormat::Markdown);
     }
     let text = String::from_utf8_lossy(head);
     let text = text.trim_start_matches('\u{feff}').trim_start();
     if !text.starts_with(['{', '[']) {
         // Words that are no JSON are notes if their name says that they are text.
-        return (ends(".txt") && !text.is_empty()).then_some(Format::Markdown);
+        return (ends(".txt") && !text.is_empty()).then_some(SourceFormat::Markdown);
     }
     let (outer, inner) = fields(text);
     let wrapped = ["results", "memories", "items", "conversations"];
@@ -22,19 +20,19 @@ pub fn guess(name: &str, head: &[u8]) -> Option<Format> {
     let names = if listed && !outer.iter().any(|name| name == "content" || name == "memory") { inner } else { outer };
     let has = |name: &str| names.iter().any(|known| known == name);
     if has("loci") {
-        Some(Format::Loci)
+        Some(SourceFormat::Loci)
     } else if has("chat_messages") {
-        Some(Format::Claude)
+        Some(SourceFormat::Claude)
     } else if has("mapping") {
-        Some(Format::Chatgpt)
+        Some(SourceFormat::Chatgpt)
     } else if has("observations") && has("name") || has("relationType") {
-        Some(Format::McpMemory)
+        Some(SourceFormat::McpMemory)
     } else if (has("namespace") || has("prefix")) && has("key") && has("value") {
-        Some(Format::Langgraph)
+        Some(SourceFormat::Langgraph)
     } else if has("memory") {
-        Some(Format::Mem0)
+        Some(SourceFormat::Mem0)
     } else if text.starts_with('{') && (has("content") || has("type")) {
-        Some(Format::Loci)
+        Some(SourceFormat::Loci)
     } else {
         None
     }
@@ -88,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_file_is_known_by_its_name_and_its_fields() {
-        use Format::*;
+        use SourceFormat::*;
         for (name, head, expect) in [
             ("notes.MD", "", Some(Markdown)),
             ("notes.txt", "some words", Some(Markdown)),

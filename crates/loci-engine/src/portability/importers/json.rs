@@ -1,7 +1,7 @@
-//! How is a large file of JSON read entry by entry?
+//! Reads a large JSON file entry by entry.
 //!
-//! A list at the top, a list in an object at the top, or one object a line. Only one entry is held at a time. A line
-//! that cannot be read is told and the next one is read; a list cannot be read on after an error.
+//! The file is a list, an object with a list, or one object per line. Only one entry is held at a time. An unreadable
+//! line is reported and the next one is read; a list cannot be continued after an error.
 
 use std::fmt;
 use std::io::{BufRead, Read};
@@ -9,23 +9,23 @@ use std::io::{BufRead, Read};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// The longest line: far above what any entry can have.
-const LONGEST: usize = 16 << 20;
+/// Maximum length of a line, in bytes: far above that of any entry.
+const MAX_LINE_BYTES: usize = 16 << 20;
 
 /// The names under which systems put the list of entries.
 const LISTS: [&str; 4] = ["results", "memories", "items", "conversations"];
 
 /// Takes an entry with its place, or why it is none; false: nothing more is wanted.
-type Entry<'a> = dyn FnMut(String, Result<Value, String>) -> bool + 'a;
+type EntrySink<'a> = dyn FnMut(String, Result<Value, String>) -> bool + 'a;
 
 /// Gives every entry to `take`; how many there were, or why the rest cannot be read.
-pub(crate) fn each(input: &mut dyn BufRead, take: &mut Entry<'_>) -> Result<u64, String> {
+pub(crate) fn each(input: &mut dyn BufRead, take: &mut EntrySink<'_>) -> Result<u64, String> {
     let first = first_character(input)?;
     if first != Some(b'{') {
         return if first.is_none() { Ok(0) } else { document(input, take) };
     }
     let mut line = Vec::new();
-    let mut bounded = input.take(LONGEST as u64);
+    let mut bounded = input.take(MAX_LINE_BYTES as u64);
     bounded.read_until(b'\n', &mut line).map_err(|error| error.to_string())?;
     match serde_json::from_slice::<Map<String, Value>>(&line) {
         Ok(object) if LISTS.iter().all(|name| !object.get(*name).is_some_and(Value::is_array)) => {
@@ -38,7 +38,7 @@ pub(crate) fn each(input: &mut dyn BufRead, take: &mut Entry<'_>) -> Result<u64,
     }
 }
 
-/// The first character that is no space and no mark of an editor. What is before it is passed over.
+/// The first character that is neither white space nor a byte order mark. What is before it is skipped.
 fn first_character(input: &mut dyn BufRead) -> Result<Option<u8>, String> {
     loop {
         let bytes = input.fill_buf().map_err(|error| error.to_string())?;
@@ -51,18 +51,19 @@ fn first_character(input: &mut dyn BufRead) -> Result<Option<u8>, String> {
 }
 
 /// The lines after the first.
-fn lines(input: &mut dyn BufRead, take: &mut Entry<'_>) -> Result<u64, String> {
+fn lines(input: &mut dyn BufRead, take: &mut EntrySink<'_>) -> Result<u64, String> {
     let (mut number, mut count) = (1_u64, 1_u64);
     loop {
         number += 1;
         let mut line = Vec::new();
-        let read = input.take(LONGEST as u64 + 1).read_until(b'\n', &mut line).map_err(|error| error.to_string())?;
+        let read =
+            input.take(MAX_LINE_BYTES as u64 + 1).read_until(b'\n', &mut line).map_err(|error| error.to_string())?;
         if read == 0 {
             return Ok(count);
         }
-        let value = if line.len() > LONGEST {
+        let value = if line.len() > MAX_LINE_BYTES {
             skip_line(input)?;
-            Err(format!("the line has more than {LONGEST} bytes"))
+            Err(format!("the line has more than {MAX_LINE_BYTES} bytes"))
         } else if line.trim_ascii().is_empty() {
             continue;
         } else {
@@ -89,13 +90,13 @@ fn skip_line(input: &mut dyn BufRead) -> Result<(), String> {
 
 /// What went wrong, without a place that is counted from somewhere else.
 fn plain(error: &serde_json::Error) -> String {
-    let told = error.to_string();
-    told.split(" at line ").next().unwrap_or(&told).to_owned()
+    let message = error.to_string();
+    message.split(" at line ").next().unwrap_or(&message).to_owned()
 }
 
 /// One value after the other, each a list, an object with a list, or an entry.
-fn document(input: &mut dyn Read, take: &mut Entry<'_>) -> Result<u64, String> {
-    let mut walk = Walk { take, count: 0, over: false };
+fn document(input: &mut dyn Read, take: &mut EntrySink<'_>) -> Result<u64, String> {
+    let mut walk = EntryVisitor { take, count: 0, over: false };
     let mut reader = serde_json::Deserializer::from_reader(std::io::BufReader::new(input));
     loop {
         if let Err(error) = (&mut walk).deserialize(&mut reader) {
@@ -108,13 +109,13 @@ fn document(input: &mut dyn Read, take: &mut Entry<'_>) -> Result<u64, String> {
 }
 
 /// Where the entries go.
-struct Walk<'a, 'b> {
-    take: &'a mut Entry<'b>,
+struct EntryVisitor<'a, 'b> {
+    take: &'a mut EntrySink<'b>,
     count: u64,
     over: bool,
 }
 
-impl Walk<'_, '_> {
+impl EntryVisitor<'_, '_> {
     fn entry(&mut self, value: Value) -> bool {
         self.count += 1;
         let going = (self.take)(format!("entry {}", self.count), Ok(value));
@@ -123,7 +124,7 @@ impl Walk<'_, '_> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for &mut Walk<'_, '_> {
+impl<'de> DeserializeSeed<'de> for &mut EntryVisitor<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -131,7 +132,7 @@ impl<'de> DeserializeSeed<'de> for &mut Walk<'_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for &mut Walk<'_, '_> {
+impl<'de> Visitor<'de> for &mut EntryVisitor<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -155,7 +156,7 @@ impl<'de> Visitor<'de> for &mut Walk<'_, '_> {
         while let Some(name) = object.next_key::<String>()? {
             if LISTS.contains(&name.as_str()) {
                 listed = true;
-                object.next_value_seed(Inner(&mut *self))?;
+                object.next_value_seed(InnerList(&mut *self))?;
             } else {
                 fields.insert(name, object.next_value()?);
             }
@@ -168,9 +169,9 @@ impl<'de> Visitor<'de> for &mut Walk<'_, '_> {
 }
 
 /// A list within the object at the top.
-struct Inner<'a, 'b, 'c>(&'a mut Walk<'b, 'c>);
+struct InnerList<'a, 'b, 'c>(&'a mut EntryVisitor<'b, 'c>);
 
-impl<'de> DeserializeSeed<'de> for Inner<'_, '_, '_> {
+impl<'de> DeserializeSeed<'de> for InnerList<'_, '_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -178,7 +179,7 @@ impl<'de> DeserializeSeed<'de> for Inner<'_, '_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for Inner<'_, '_, '_> {
+impl<'de> Visitor<'de> for InnerList<'_, '_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,14 +1,14 @@
-//! What does an item of a LangGraph store say?
+//! Reads items of a LangGraph store.
 //!
-//! `{namespace, key, value, created_at, updated_at}`. The namespace says whose it is where it names a user or an agent
-//! (`["users", "ann", …]`, `["agent:planner"]`); its other words become tags, and all of it is kept beside the text.
+//! `{namespace, key, value, created_at, updated_at}`. The namespace gives the owner where it names a user or an agent
+//! (`["users", "ann", …]`, `["agent:planner"]`); its other words become tags, and all of it is kept in the metadata.
 
 use loci_types::Source;
 use serde_json::{Map, Value, json};
 
 use super::mem0::{text, whose};
 use super::time::moment;
-use super::{Brought, Draft};
+use super::{SourceItem, SourceMemory};
 use crate::NewMemory;
 
 /// Words after which a user's name stands.
@@ -19,7 +19,7 @@ const AGENTS: [&str; 6] = ["agent", "agents", "agent_id", "agentid", "assistant"
 const TEXTS: [&str; 4] = ["text", "content", "memory", "data"];
 
 /// One item.
-pub(crate) fn entry(value: Value) -> Result<Brought, String> {
+pub(crate) fn entry(value: Value) -> Result<SourceItem, String> {
     let Value::Object(mut fields) = value else { return Err("an item is not an object".to_owned()) };
     let labels =
         labels(fields.get("namespace").or_else(|| fields.get("prefix"))).ok_or("an item has no `namespace`")?;
@@ -36,7 +36,13 @@ pub(crate) fn entry(value: Value) -> Result<Brought, String> {
     let source = Source { kind: "import".to_owned(), role: None, reference: Some(reference.clone()) };
     let new = NewMemory { content, tags, metadata, source: Some(source), ..NewMemory::default() };
     let (created_at, updated_at) = (moment(fields.get("created_at")), moment(fields.get("updated_at")));
-    Ok(Brought::Memory(Box::new(Draft { new, identifiers, created_at, updated_at, reference: Some(reference) })))
+    Ok(SourceItem::Memory(Box::new(SourceMemory {
+        new,
+        identifiers,
+        created_at,
+        updated_at,
+        reference: Some(reference),
+    })))
 }
 
 /// The words of a namespace: a list, or one text with points between them.
@@ -103,11 +109,11 @@ fn content(value: Value) -> Option<(String, Map<String, Value>)> {
 mod tests {
     use super::*;
 
-    fn draft(namespace: Value, value: Value) -> Result<Draft, String> {
+    fn draft(namespace: Value, value: Value) -> Result<SourceMemory, String> {
         entry(json!({ "namespace": namespace, "key": "k", "value": value, "created_at": "2025-01-02T03:04:05+00:00" }))
             .map(|brought| match brought {
-                Brought::Memory(draft) => *draft,
-                Brought::Talk(_) => unreachable!(),
+                SourceItem::Memory(draft) => *draft,
+                SourceItem::Conversation(_) => unreachable!(),
             })
     }
 

@@ -1,20 +1,20 @@
-//! What do notes say?
+//! Reads notes in Markdown.
 //!
-//! A section under a heading is one memory, and so is each item of a list at its top level, under the headings that
-//! lead to it. Words at the head of the file (`---`, `tags:`, `date:`, `---`) hold for all of it. What is longer than a
-//! memory may be is cut at the end of a paragraph.
+//! A section under a heading is one memory, and so is each top-level item of a list, with the headings above it.
+//! Front matter (`---`, `tags:`, `date:`, `---`) applies to the whole file. A text above the maximum length of a
+//! memory is split at the end of a paragraph.
 
 use jiff::Timestamp;
 use loci_types::Source;
 use serde_json::{Map, Value, json};
 
 use super::time::written;
-use super::{Brought, Draft};
+use super::{SourceItem, SourceMemory};
 use crate::NewMemory;
 use crate::write::ingest::pieces;
 
 /// What a file of notes says. `name` is by what it is known, `modified` when it was last written.
-pub fn notes(name: &str, text: &str, modified: Option<Timestamp>, most: usize) -> Vec<Brought> {
+pub fn notes(name: &str, text: &str, modified: Option<Timestamp>, most: usize) -> Vec<SourceItem> {
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
     let (head, body) = front(&text);
     let at = head.date.or(modified);
@@ -43,12 +43,12 @@ pub fn notes(name: &str, text: &str, modified: Option<Timestamp>, most: usize) -
             };
             // A note is what it says: changed, it is another one.
             let reference = Some(format!("{reference}\u{1f}{piece}"));
-            brought.push(Brought::Memory(Box::new(Draft {
+            brought.push(SourceItem::Memory(Box::new(SourceMemory {
                 new,
                 created_at: at,
                 updated_at: at,
                 reference,
-                ..Draft::default()
+                ..SourceMemory::default()
             })));
         }
     }
@@ -202,11 +202,11 @@ mod tests {
     use super::*;
 
     fn texts(text: &str, most: usize) -> Vec<String> {
-        let told = |brought| match brought {
-            Brought::Memory(draft) => draft.new.content,
-            Brought::Talk(_) => unreachable!(),
+        let content = |brought| match brought {
+            SourceItem::Memory(draft) => draft.new.content,
+            SourceItem::Conversation(_) => unreachable!(),
         };
-        notes("n.md", text, None, most).into_iter().map(told).collect()
+        notes("n.md", text, None, most).into_iter().map(content).collect()
     }
 
     #[test]
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn the_head_holds_for_all() {
         let text = "---\ntitle: \"My notes\"\ntags: [tea, '#green']\ndate: 2024-03-05\naliases:\n  - one\n  - two\n---\n# A\nx";
-        let Some(Brought::Memory(draft)) = notes("n.md", text, None, 99).pop() else { unreachable!() };
+        let Some(SourceItem::Memory(draft)) = notes("n.md", text, None, 99).pop() else { unreachable!() };
         assert_eq!(draft.new.tags, ["tea", "green"]);
         assert_eq!(draft.created_at, Some("2024-03-05T00:00:00Z".parse().unwrap()));
         let expect = json!({ "title": "My notes", "aliases": ["one", "two"], "file": "n.md", "heading": "A" });
@@ -256,7 +256,7 @@ mod tests {
             assert_eq!((head.tags, rest), (tags.into_iter().map(str::to_owned).collect(), body), "{text:?}");
         }
         let modified = "2020-01-01T00:00:00Z".parse().ok();
-        let Some(Brought::Memory(draft)) = notes("n.md", "x", modified, 99).pop() else { unreachable!() };
+        let Some(SourceItem::Memory(draft)) = notes("n.md", "x", modified, 99).pop() else { unreachable!() };
         assert_eq!(draft.created_at, modified);
     }
 }

@@ -1,17 +1,17 @@
-//! What does mem0 say of a memory?
+//! Reads memories exported from mem0.
 //!
 //! `{id, memory, metadata, created_at, updated_at, user_id, agent_id, run_id, actor_id, role, categories}`; hash and
-//! score are of no concern here. What has no text is no memory.
+//! score are ignored. An entry without text is refused.
 
 use loci_types::{Identifiers, Source};
 use serde_json::{Map, Value};
 
 use super::time::moment;
-use super::{Brought, Draft};
+use super::{SourceItem, SourceMemory};
 use crate::NewMemory;
 
 /// One entry.
-pub(crate) fn entry(value: Value) -> Result<Brought, String> {
+pub(crate) fn entry(value: Value) -> Result<SourceItem, String> {
     let Value::Object(fields) = value else { return Err("an entry is not an object".to_owned()) };
     let word = |name: &str| text(&fields, name);
     let content = ["memory", "text", "data"].into_iter().find_map(word).ok_or("an entry has no `memory`")?;
@@ -38,10 +38,10 @@ pub(crate) fn entry(value: Value) -> Result<Brought, String> {
         ..NewMemory::default()
     };
     let (created_at, updated_at) = (moment(fields.get("created_at")), moment(fields.get("updated_at")));
-    Ok(Brought::Memory(Box::new(Draft { new, identifiers, created_at, updated_at, reference })))
+    Ok(SourceItem::Memory(Box::new(SourceMemory { new, identifiers, created_at, updated_at, reference })))
 }
 
-/// A field that is text, or a number that is meant as such.
+/// A text field, or a number in place of a text.
 pub(crate) fn text(fields: &Map<String, Value>, name: &str) -> Option<String> {
     match fields.get(name)? {
         Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
@@ -68,10 +68,10 @@ mod tests {
 
     use super::*;
 
-    fn draft(value: Value) -> Result<Draft, String> {
+    fn draft(value: Value) -> Result<SourceMemory, String> {
         entry(value).map(|brought| match brought {
-            Brought::Memory(draft) => *draft,
-            Brought::Talk(_) => unreachable!(),
+            SourceItem::Memory(draft) => *draft,
+            SourceItem::Conversation(_) => unreachable!(),
         })
     }
 

@@ -1,8 +1,8 @@
-//! What did another system know?
+//! Readers of files of other systems.
 //!
-//! Each reader is a pure function from text to plain values: no file is opened, no clock is read, nothing is kept. It
-//! gives one thing after the other, so that a file of any size passes through a small memory, and tells what it cannot
-//! read without stopping. What becomes of it is the engine's to say (`take`).
+//! Each reader is a pure function from text to plain values: it opens no file, reads no clock and stores nothing. It
+//! yields one item after the other, so that memory use does not grow with the file, and reports unreadable items
+//! without stopping. The items are written by `take`.
 
 mod chatgpt;
 mod claude;
@@ -12,8 +12,8 @@ mod json;
 mod langgraph;
 pub mod markdown;
 mod mem0;
-mod take;
 mod time;
+mod write;
 
 use std::io::BufRead;
 
@@ -22,13 +22,13 @@ use loci_types::{Error, Identifiers};
 
 use crate::NewMemory;
 
-pub use graph::Sifted;
+pub use graph::GraphFileLines;
 pub use guess::guess;
-pub use take::Taken;
+pub use write::ImportedItem;
 
-/// Where a file comes from.
+/// The format of a file to import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum SourceFormat {
     /// An export of Loci, or lines with at least content.
     Loci,
     /// mem0: a list, `{"results": […]}`, or lines.
@@ -41,86 +41,85 @@ pub enum Format {
     Chatgpt,
     /// `conversations.json` of a Claude export.
     Claude,
-    /// Notes.
+    /// Notes in Markdown.
     Markdown,
 }
 
-impl Format {
-    /// All of them.
-    pub const ALL: [Format; 7] = [
-        Format::Loci,
-        Format::Mem0,
-        Format::McpMemory,
-        Format::Langgraph,
-        Format::Chatgpt,
-        Format::Claude,
-        Format::Markdown,
+impl SourceFormat {
+    /// All formats.
+    pub const ALL: [SourceFormat; 7] = [
+        SourceFormat::Loci,
+        SourceFormat::Mem0,
+        SourceFormat::McpMemory,
+        SourceFormat::Langgraph,
+        SourceFormat::Chatgpt,
+        SourceFormat::Claude,
+        SourceFormat::Markdown,
     ];
 
-    /// The word for it.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
-            Format::Loci => "loci",
-            Format::Mem0 => "mem0",
-            Format::McpMemory => "mcp-memory",
-            Format::Langgraph => "langgraph",
-            Format::Chatgpt => "chatgpt",
-            Format::Claude => "claude",
-            Format::Markdown => "markdown",
+            SourceFormat::Loci => "loci",
+            SourceFormat::Mem0 => "mem0",
+            SourceFormat::McpMemory => "mcp-memory",
+            SourceFormat::Langgraph => "langgraph",
+            SourceFormat::Chatgpt => "chatgpt",
+            SourceFormat::Claude => "claude",
+            SourceFormat::Markdown => "markdown",
         }
     }
 }
 
-impl std::str::FromStr for Format {
+impl std::str::FromStr for SourceFormat {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
         Self::ALL.into_iter().find(|format| format.name() == text).ok_or_else(|| {
             let names = Self::ALL.map(Self::name).join(", ");
-            Error::invalid("from", format!("`{text}` is no format that can be read"))
-                .hint(format!("use one of {names}"))
+            Error::invalid("from", format!("unknown format `{text}`")).hint(format!("use one of {names}"))
         })
     }
 }
 
-/// Something that another system knew.
+/// An item of a file of another system.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Brought {
-    /// Something that was remembered there.
-    Memory(Box<Draft>),
+pub enum SourceItem {
+    /// A memory.
+    Memory(Box<SourceMemory>),
     /// A conversation.
-    Talk(Talk),
+    Conversation(SourceConversation),
 }
 
-/// Something that was remembered elsewhere.
+/// A memory of another system.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Draft {
-    /// What is to be remembered.
+pub struct SourceMemory {
+    /// The memory to write.
     pub new: NewMemory,
-    /// Whose the file says it is.
+    /// The owner, as far as the file names one.
     pub identifiers: Identifiers,
-    /// When it was made there.
+    /// When it was created in the other system.
     pub created_at: Option<Timestamp>,
-    /// When it last changed there.
+    /// When it was last changed in the other system.
     pub updated_at: Option<Timestamp>,
-    /// By what it is known there: the same reference is the same thing.
+    /// Its id in the other system: the same reference is the same item.
     pub reference: Option<String>,
 }
 
-/// A conversation that was had elsewhere.
+/// A conversation of another system.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Talk {
-    /// By what it is known there.
+pub struct SourceConversation {
+    /// Its id in the other system.
     pub id: String,
-    /// What it was called.
+    /// Its title.
     pub title: Option<String>,
     /// The turns, in their order.
-    pub turns: Vec<Said>,
+    pub turns: Vec<SourceTurn>,
 }
 
-/// A turn of it.
+/// A turn of a conversation.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Said {
+pub struct SourceTurn {
     /// The message's own id.
     pub reference: Option<String>,
     /// `user` or `assistant`.
@@ -131,26 +130,26 @@ pub struct Said {
     pub at: Option<Timestamp>,
 }
 
-/// Something that cannot be read, and what stands after it can.
+/// An item that cannot be read. Reading continues after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unreadable {
-    /// Where it stands: `entry 3`, `line 7`.
+pub struct UnreadableItem {
+    /// Its position: `entry 3`, `line 7`.
     pub place: String,
     /// Why it cannot be read.
     pub reason: String,
 }
 
-/// What a reader gives; false: nothing more is wanted.
-pub type Take<'a> = dyn FnMut(Result<Brought, Unreadable>) -> bool + 'a;
+/// Receives each item of a reader. Returns false to stop.
+pub type ItemSink<'a> = dyn FnMut(Result<SourceItem, UnreadableItem>) -> bool + 'a;
 
-/// Reads a file of JSON, one thing after the other. Other files have readers of their own.
-pub fn read(format: Format, input: &mut dyn BufRead, take: &mut Take<'_>) -> Result<(), Error> {
-    let entry: fn(serde_json::Value) -> Result<Brought, String> = match format {
-        Format::Mem0 => mem0::entry,
-        Format::Langgraph => langgraph::entry,
-        Format::Chatgpt => chatgpt::entry,
-        Format::Claude => claude::entry,
-        Format::Loci | Format::McpMemory | Format::Markdown => {
+/// Reads a JSON file item by item. Other files have their own readers.
+pub fn read(format: SourceFormat, input: &mut dyn BufRead, take: &mut ItemSink<'_>) -> Result<(), Error> {
+    let entry: fn(serde_json::Value) -> Result<SourceItem, String> = match format {
+        SourceFormat::Mem0 => mem0::entry,
+        SourceFormat::Langgraph => langgraph::entry,
+        SourceFormat::Chatgpt => chatgpt::entry,
+        SourceFormat::Claude => claude::entry,
+        SourceFormat::Loci | SourceFormat::McpMemory | SourceFormat::Markdown => {
             return Err(Error::invalid("from", format!("{} is not read entry by entry", format.name())));
         }
     };
@@ -158,7 +157,7 @@ pub fn read(format: Format, input: &mut dyn BufRead, take: &mut Take<'_>) -> Res
     let outcome = json::each(input, &mut |place, value| {
         let read = value.and_then(entry);
         known += u64::from(read.is_ok());
-        take(read.map_err(|reason| Unreadable { place, reason }))
+        take(read.map_err(|reason| UnreadableItem { place, reason }))
     });
     match outcome {
         Ok(0) => Err(Error::invalid("file", "the file is empty").hint("nothing was imported")),

@@ -1,6 +1,5 @@
-//! When was it, in the words of another system?
-//!
-//! A time with or without its offset, a date, or seconds since 1970. What says no offset means UTC.
+//! Reads times in the formats of other systems: with or without offset, a date, or seconds since 1970. Without an
+//! offset a time is UTC.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};

@@ -10,13 +10,14 @@ use loci_store::{ExportCursor, ExportedEntity, ExportedMemory, Page};
 use loci_types::{EntityId, FactFilter, Filter, Layer, MemoryId, Reach, Scope, Space, Visible};
 
 use super::line::{
-    EntityLine, FORMAT, Header, Line, MemoryLine, MentionsLine, SessionLine, UnionLine, VectorLine, Whose,
+    EntityLine, ExportHeader, ExportLine, FORMAT, MemoryLine, MentionsLine, RecordOwner, SessionLine, UnionLine,
+    VectorLine,
 };
 use crate::access::policy::Caller;
 use crate::{Engine, Result};
 
-/// How many rows one page has.
-const PAGE: usize = 500;
+/// Number of rows that are read at once.
+const ROWS_PER_PAGE: usize = 500;
 /// The most triples that leave; they are small, and read at once.
 const MOST_FACTS: usize = 10_000_000;
 /// How many memories one line of mentions names.
@@ -25,7 +26,7 @@ const NAMED: usize = 1_000;
 /// What is to leave, of what the caller sees.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExportRequest {
-    /// In these layers; none: in all that the identifiers open.
+    /// The layers. Default: all that the identifiers allow.
     pub layers: Option<Vec<Layer>>,
     /// Only what carries this user's name.
     pub user: Option<String>,
@@ -67,12 +68,12 @@ impl Export {
     }
 
     /// The first line.
-    pub fn header(&self) -> Header {
+    pub fn header(&self) -> ExportHeader {
         let scopes = match self.visible.reach() {
             Reach::Whole => None,
             Reach::Scopes(scopes) => Some(scopes.iter().map(ToString::to_string).collect()),
         };
-        Header {
+        ExportHeader {
             loci: "export".to_owned(),
             format: FORMAT,
             exported_at: self.at,
@@ -83,7 +84,7 @@ impl Export {
         }
     }
 
-    /// Whether what belongs to this scope as a whole is meant: what others said there is nobody's own.
+    /// Whether the whole scope is exported: memories of others there belong to no single user.
     fn owns(&self, scope: &Scope) -> bool {
         let names = scope.identifiers();
         let is = |wanted: &Option<String>, name: &Option<String>| wanted.is_none() || wanted == name;
@@ -111,8 +112,8 @@ impl Engine {
         Ok(Export { visible, filter, request, at, spaces, models, total, stage, unions })
     }
 
-    /// The next lines of an export, in their order; none: that was all.
-    pub async fn export_next(&self, export: &mut Export) -> Result<Option<Vec<Line>>> {
+    /// The next lines of an export, in their order. `None` at the end.
+    pub async fn export_next(&self, export: &mut Export) -> Result<Option<Vec<ExportLine>>> {
         loop {
             let lines = match std::mem::replace(&mut export.stage, Stage::Done) {
                 Stage::Agents => self.export_agents(export).await?,
@@ -131,19 +132,19 @@ impl Engine {
     }
 
     /// Agents belong to the operator, and to no user.
-    async fn export_agents(&self, export: &mut Export) -> Result<Vec<Line>> {
+    async fn export_agents(&self, export: &mut Export) -> Result<Vec<ExportLine>> {
         export.stage = Stage::Space(0, ExportCursor::Memories(0));
         if *export.visible.reach() != Reach::Whole || export.request.user.is_some() {
             return Ok(Vec::new());
         }
         let mut agents = self.store.agents(export.visible.tenant(), None).await?;
-        agents.retain(|agent| export.request.agent.as_ref().is_none_or(|meant| *meant == agent.agent_id));
+        agents.retain(|agent| export.request.agent.as_ref().is_none_or(|wanted| *wanted == agent.agent_id));
         agents.sort_by(|a, b| a.agent_id.cmp(&b.agent_id));
-        Ok(agents.into_iter().map(Line::Agent).collect())
+        Ok(agents.into_iter().map(ExportLine::Agent).collect())
     }
 
     /// The next page of a section; then the same section of the next space, then the next section.
-    async fn export_section(&self, export: &mut Export, place: usize, after: ExportCursor) -> Result<Vec<Line>> {
+    async fn export_section(&self, export: &mut Export, place: usize, after: ExportCursor) -> Result<Vec<ExportLine>> {
         // Turns have no category, so a caller who sees only some categories sees no turns, and no sessions either.
         let hidden = matches!(after, ExportCursor::Sessions(_)) && export.visible.categories().is_some();
         let Some(space) = export.spaces.get(place).filter(|_| !hidden) else {
@@ -155,7 +156,7 @@ impl Engine {
             };
             return Ok(Vec::new());
         };
-        let page = self.store.export_page(&export.visible, &export.filter, space, &after, PAGE).await?;
+        let page = self.store.export_page(&export.visible, &export.filter, space, &after, ROWS_PER_PAGE).await?;
         export.stage = match (page.next, after) {
             (Some(next), _) => Stage::Space(place, next),
             (None, ExportCursor::Memories(_)) => Stage::Space(place + 1, ExportCursor::Memories(0)),
@@ -164,14 +165,14 @@ impl Engine {
             (None, ExportCursor::Sessions(_)) => Stage::Space(place + 1, ExportCursor::Sessions(None)),
         };
         let mut lines = self.memory_lines(export, page.memories).await?;
-        lines.extend(page.edges.into_iter().map(|edge| Line::Edge(Box::new(edge))));
+        lines.extend(page.edges.into_iter().map(|edge| ExportLine::Edge(Box::new(edge))));
         lines.extend(entity_lines(export, page.entities));
         let own = page.sessions.into_iter().filter(|session| export.owns(&session.scope));
-        lines.extend(own.map(|session| Line::Session(Box::new(SessionLine::of(session)))));
+        lines.extend(own.map(|session| ExportLine::Session(Box::new(SessionLine::of(session)))));
         Ok(lines)
     }
 
-    async fn memory_lines(&self, export: &Export, found: Vec<ExportedMemory>) -> Result<Vec<Line>> {
+    async fn memory_lines(&self, export: &Export, found: Vec<ExportedMemory>) -> Result<Vec<ExportLine>> {
         let ids: Vec<MemoryId> = found.iter().map(|exported| exported.memory.id).collect();
         let mut vectors: BTreeMap<MemoryId, Vec<VectorLine>> = BTreeMap::new();
         for model in &export.models {
@@ -181,32 +182,32 @@ impl Engine {
         }
         let line = |ExportedMemory { memory, aged_at, .. }| {
             let vectors = vectors.remove(&memory.id).unwrap_or_default();
-            Line::Memory(Box::new(MemoryLine { memory, aged_at, vectors }))
+            ExportLine::Memory(Box::new(MemoryLine { memory, aged_at, vectors }))
         };
         Ok(found.into_iter().map(line).collect())
     }
 
-    async fn export_facts(&self, export: &Export) -> Result<Vec<Line>> {
+    async fn export_facts(&self, export: &Export) -> Result<Vec<ExportLine>> {
         let filter = FactFilter { include_past: true, ..FactFilter::at(export.at) };
         let mut facts = self.store.facts(&export.visible, &filter, MOST_FACTS).await?;
         facts.retain(|fact| fact.scope().is_ok_and(|scope| export.owns(&scope)));
         facts.sort_by_key(|fact| fact.id);
-        Ok(facts.into_iter().map(|fact| Line::Fact(Box::new(fact))).collect())
+        Ok(facts.into_iter().map(|fact| ExportLine::Fact(Box::new(fact))).collect())
     }
 }
 
-fn entity_lines(export: &mut Export, found: Vec<ExportedEntity>) -> Vec<Line> {
+fn entity_lines(export: &mut Export, found: Vec<ExportedEntity>) -> Vec<ExportLine> {
     let mut lines = Vec::new();
     for ExportedEntity { scope, entity, united_with, mentions } in found {
         if !export.owns(&scope) {
             continue;
         }
-        let (id, whose) = (entity.id, Whose::of(&scope));
-        lines.push(Line::Entity(Box::new(EntityLine { whose, entity, mentioned: mentions.len() as u64 })));
+        let (id, whose) = (entity.id, RecordOwner::of(&scope));
+        lines.push(ExportLine::Entity(Box::new(EntityLine { whose, entity, mentioned: mentions.len() as u64 })));
         lines.extend(
             mentions
                 .chunks(NAMED)
-                .map(|memories| Line::Mentions(MentionsLine { entity_id: id, memory_ids: memories.to_vec() })),
+                .map(|memories| ExportLine::Mentions(MentionsLine { entity_id: id, memory_ids: memories.to_vec() })),
         );
         export.unions.extend(united_with.map(|into| (scope, id, into)));
     }
@@ -214,7 +215,7 @@ fn entity_lines(export: &mut Export, found: Vec<ExportedEntity>) -> Vec<Line> {
 }
 
 /// The unions, the deepest first, so that an import always unites two roots.
-fn union_lines(unions: Vec<(Scope, EntityId, EntityId)>) -> Vec<Line> {
+fn union_lines(unions: Vec<(Scope, EntityId, EntityId)>) -> Vec<ExportLine> {
     let up: BTreeMap<EntityId, EntityId> = unions.iter().map(|(_, from, into)| (*from, *into)).collect();
     let depth = |from: EntityId| {
         let steps = std::iter::successors(Some(from), |at| up.get(at).copied());
@@ -224,7 +225,7 @@ fn union_lines(unions: Vec<(Scope, EntityId, EntityId)>) -> Vec<Line> {
     let mut ordered: Vec<_> = unions.iter().map(|union| (std::cmp::Reverse(depth(union.1)), union)).collect();
     ordered.sort_by_key(|(depth, (_, from, _))| (*depth, *from));
     let line = |(_, (scope, from, into)): (_, &(Scope, EntityId, EntityId))| {
-        Line::Union(UnionLine { whose: Whose::of(scope), from_id: *from, into_id: *into })
+        ExportLine::Union(UnionLine { whose: RecordOwner::of(scope), from_id: *from, into_id: *into })
     };
     ordered.into_iter().map(line).collect()
 }

@@ -1,7 +1,7 @@
-//! What may stand in a line of an export?
+//! The lines of an export file.
 //!
-//! Every line but the first says its type, and nothing in a line depends on when the export was made. Lines that were
-//! written before there were types still count: a record has an id, anything else has at least content.
+//! Every line except the header has a type, and no line depends on when the export was made. Lines of older files
+//! without a type are accepted: a record has an id, anything else has at least content.
 
 use jiff::Timestamp;
 use loci_store::Agent;
@@ -19,20 +19,20 @@ pub const FORMAT: u32 = 2;
 /// The first line: what the file is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Header {
+pub struct ExportHeader {
     /// Always `export`.
     pub loci: String,
     /// The format of the lines.
     pub format: u32,
     /// When it was made: all in which two exports of the same differ.
     pub exported_at: Timestamp,
-    /// Only what carries this user's name; none: everybody's.
+    /// Only records of this user. Default: of all users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
-    /// Only what carries this agent's name; none: every agent's.
+    /// Only records of this agent. Default: of all agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<String>,
-    /// Only these scopes, as people read them; none: all.
+    /// Only these scopes, in their readable form. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scopes: Option<Vec<String>>,
     /// Whether memories bring their vectors.
@@ -43,7 +43,7 @@ pub struct Header {
 /// A line after the first. What is carried besides gets a type of its own here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
-pub enum Line {
+pub enum ExportLine {
     /// An agent with its configuration.
     Agent(Agent),
     /// A memory, in whatever state.
@@ -62,18 +62,18 @@ pub enum Line {
     Fact(Box<Fact>),
 }
 
-impl Line {
+impl ExportLine {
     /// The name of its type.
     pub fn name(&self) -> &'static str {
         match self {
-            Line::Agent(_) => "agent",
-            Line::Memory(_) => "memory",
-            Line::Edge(_) => "edge",
-            Line::Entity(_) => "entity",
-            Line::Mentions(_) => "mentions",
-            Line::Union(_) => "union",
-            Line::Session(_) => "session",
-            Line::Fact(_) => "fact",
+            ExportLine::Agent(_) => "agent",
+            ExportLine::Memory(_) => "memory",
+            ExportLine::Edge(_) => "edge",
+            ExportLine::Entity(_) => "entity",
+            ExportLine::Mentions(_) => "mentions",
+            ExportLine::Union(_) => "union",
+            ExportLine::Session(_) => "session",
+            ExportLine::Fact(_) => "fact",
         }
     }
 }
@@ -109,14 +109,14 @@ pub struct VectorLine {
 /// Whose something is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Whose {
+pub struct RecordOwner {
     /// The layer.
     pub layer: Layer,
     /// The identifiers that the layer requires.
     pub identifiers: Identifiers,
 }
 
-impl Whose {
+impl RecordOwner {
     /// Of this scope.
     pub fn of(scope: &Scope) -> Self {
         Self { layer: scope.layer(), identifiers: scope.identifiers() }
@@ -134,7 +134,7 @@ impl Whose {
 pub struct EntityLine {
     /// Whose it is.
     #[serde(flatten)]
-    pub whose: Whose,
+    pub whose: RecordOwner,
     /// The entity with its own names.
     #[serde(flatten)]
     pub entity: Entity,
@@ -159,7 +159,7 @@ pub struct MentionsLine {
 pub struct UnionLine {
     /// Whose they are.
     #[serde(flatten)]
-    pub whose: Whose,
+    pub whose: RecordOwner,
     /// The one that was taken up.
     pub from_id: EntityId,
     /// The one that took it up.
@@ -172,7 +172,7 @@ pub struct UnionLine {
 pub struct SessionLine {
     /// Whose it is.
     #[serde(flatten)]
-    pub whose: Whose,
+    pub whose: RecordOwner,
     /// Its id. Called `name` in format 1.
     #[serde(alias = "name")]
     pub session_id: String,
@@ -198,7 +198,7 @@ pub struct SessionLine {
 impl SessionLine {
     pub(crate) fn of(session: Session) -> Self {
         Self {
-            whose: Whose::of(&session.scope),
+            whose: RecordOwner::of(&session.scope),
             session_id: session.session_id,
             thread_id: session.thread_id,
             created_at: session.created_at,
@@ -248,53 +248,55 @@ impl VectorLine {
 
 /// What a line gives.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Given {
+pub enum ParsedLine {
     /// What the file is.
-    Header(Header),
+    Header(ExportHeader),
     /// Something that was kept elsewhere.
-    Line(Line),
+    Line(ExportLine),
     /// Something new, whose it is and when it was made, if it says so.
     New(Option<Identifiers>, Option<Timestamp>, Box<NewMemory>),
 }
 
 /// Reads one line of a file.
-pub fn read_line(text: &str) -> Result<Given, Error> {
+pub fn read_line(text: &str) -> Result<ParsedLine, Error> {
     let value: Value = serde_json::from_str(text).map_err(wrong)?;
     let Value::Object(mut fields) = value else {
         return Err(Error::invalid("line", "this is JSON, but not an object"));
     };
     if fields.contains_key("loci") {
-        let header: Header = serde_json::from_value(Value::Object(fields)).map_err(wrong)?;
+        let header: ExportHeader = serde_json::from_value(Value::Object(fields)).map_err(wrong)?;
         if header.loci != "export" || header.format == 0 || header.format > FORMAT {
-            let told = format!(
+            let message = format!(
                 "this is a file of format {} of Loci, and only formats up to {FORMAT} are known",
                 header.format
             );
-            return Err(Error::invalid("format", told).hint("import it with the version that made it, or a newer one"));
+            return Err(
+                Error::invalid("format", message).hint("import it with the version that made it, or a newer one")
+            );
         }
-        return Ok(Given::Header(header));
+        return Ok(ParsedLine::Header(header));
     }
     if fields.contains_key("type") {
-        return Ok(Given::Line(serde_json::from_value(Value::Object(fields)).map_err(wrong)?));
+        return Ok(ParsedLine::Line(serde_json::from_value(Value::Object(fields)).map_err(wrong)?));
     }
     if fields.contains_key("id") {
-        return Ok(Given::Line(Line::Memory(serde_json::from_value(Value::Object(fields)).map_err(wrong)?)));
+        return Ok(ParsedLine::Line(ExportLine::Memory(serde_json::from_value(Value::Object(fields)).map_err(wrong)?)));
     }
     let whose = fields.remove("identifiers").map(serde_json::from_value).transpose().map_err(wrong)?;
     if !fields.contains_key("content") {
         return Err(Error::invalid("content", "content is missing"));
     }
     let created_at = fields.remove("createdAt").map(serde_json::from_value).transpose().map_err(|error| {
-        let problem = format!("createdAt is no time: {error}");
+        let problem = format!("createdAt is not a valid time: {error}");
         Error::invalid("createdAt", problem).hint("write it as 2026-01-31T09:00:00Z")
     })?;
-    Ok(Given::New(whose, created_at, serde_json::from_value(Value::Object(fields)).map_err(wrong)?))
+    Ok(ParsedLine::New(whose, created_at, serde_json::from_value(Value::Object(fields)).map_err(wrong)?))
 }
 
 fn wrong(error: serde_json::Error) -> Error {
-    let told = error.to_string();
+    let message = error.to_string();
     // serde counts lines too, but from the start of this one, which would only confuse.
-    let reason = told.split(" at line ").next().unwrap_or(&told);
+    let reason = message.split(" at line ").next().unwrap_or(&message);
     let place = if error.column() > 0 { format!(" (column {})", error.column()) } else { String::new() };
     Error::invalid("line", format!("this is not a memory: {reason}{place}"))
         .hint("a line is what `loci export` writes, or an object with at least \"content\"")
@@ -307,14 +309,14 @@ mod tests {
     #[test]
     fn a_line_says_what_it_is() {
         let check = |text: &str, expect: &str| {
-            let told = match read_line(text) {
-                Ok(Given::Header(_)) => "header".to_owned(),
-                Ok(Given::Line(line)) => line.name().to_owned(),
-                Ok(Given::New(whose, None, _)) => format!("new {}", whose.is_some()),
-                Ok(Given::New(_, Some(at), _)) => at.to_string(),
+            let found = match read_line(text) {
+                Ok(ParsedLine::Header(_)) => "header".to_owned(),
+                Ok(ParsedLine::Line(line)) => line.name().to_owned(),
+                Ok(ParsedLine::New(whose, None, _)) => format!("new {}", whose.is_some()),
+                Ok(ParsedLine::New(_, Some(at), _)) => at.to_string(),
                 Err(error) => error.field().unwrap_or_default().to_owned(),
             };
-            assert_eq!(told, expect, "{text}");
+            assert_eq!(found, expect, "{text}");
         };
         let at = "2026-06-01T12:00:00Z";
         check(&format!(r#"{{"loci":"export","format":1,"exportedAt":"{at}"}}"#), "header");
@@ -366,7 +368,7 @@ mod tests {
         ] {
             let (old, new) = (read_line(&old).unwrap(), read_line(&new).unwrap());
             assert_eq!(old, new);
-            let Given::Line(line) = new else { panic!("{new:?}") };
+            let ParsedLine::Line(line) = new else { panic!("{new:?}") };
             let written = serde_json::to_string(&line).unwrap();
             for name in ["slug", "config", "firstSeen", "lastUpdated", "name\"", "startedAt", "lastAt"] {
                 assert!(!written.contains(&format!("\"{name}")), "{name} in {written}");

@@ -1,35 +1,35 @@
-//! How does what is known leave whole, and come back whole elsewhere?
+//! Export and import of all data that a caller sees, as one file of JSON lines.
 //!
-//! One file of JSON lines: a header, then typed lines in an order that can be taken in as it is read. Two exports of
-//! the same store are the same but for the time in the header, and so is an export of what an import has made.
-//! What only happened (history), what waits (jobs) and who may ask (keys) are not carried: a backup has them.
+//! A header is followed by typed lines, in an order that can be imported while it is read. **Invariant:** two exports
+//! of the same store are equal except for the time in the header, and so is an export of an import. History, jobs and
+//! keys are not exported: a backup contains them.
 
 mod export;
+mod import;
 mod line;
-mod parts;
 mod records;
 
 pub use export::{Export, ExportRequest};
 pub use line::{
-    EntityLine, FORMAT, Given, Header, Line, MemoryLine, MentionsLine, SessionLine, UnionLine, VectorLine, Whose,
-    read_line,
+    EntityLine, ExportHeader, ExportLine, FORMAT, MemoryLine, MentionsLine, ParsedLine, RecordOwner, SessionLine,
+    UnionLine, VectorLine, read_line,
 };
-pub(crate) use records::Incoming;
-pub use records::Taking;
+pub use records::ImportOptions;
+pub(crate) use records::IncomingRecord;
 
 use crate::Error;
 
-/// What became of something that was to come in.
+/// The outcome of importing one line or record.
 #[derive(Debug)]
-pub enum Fate {
-    /// It is here now.
+pub enum ImportOutcome {
+    /// It was added.
     Imported,
-    /// It took the place of what was here.
+    /// It replaced an existing one.
     Replaced,
-    /// It was here already.
+    /// It existed already.
     Skipped,
-    /// Something else is here by its name, and stays.
+    /// A different one with the same id exists and was kept.
     Conflict(String),
-    /// It cannot be kept, and why.
+    /// It was refused, with the reason.
     Refused(Error),
 }

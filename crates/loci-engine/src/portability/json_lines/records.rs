@@ -1,8 +1,8 @@
-//! How do records that were made elsewhere meet what is here?
+//! Imports memory records that were made elsewhere.
 //!
-//! A record comes in as it is: with its id, times, scores and state, but never with a hash that its text does not
-//! have. What is here already is passed over; something else by the same id stays, unless it is to be replaced. Many
-//! share one transaction, and one that cannot be kept does not stop the others.
+//! A record keeps its id, times, scores and state; its hash is always computed from its text. Existing records are
+//! skipped; a different record with the same id is kept unless it is to be replaced. Many records share one
+//! transaction, and an invalid one does not stop the others.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,49 +13,49 @@ use loci_types::{
     Action, Addition, Batch, Change, Class, Filter, Layer, Memory, MemoryId, Outcome, Space, State, Vector,
 };
 
-use super::Fate;
+use super::ImportOutcome;
 use crate::access::policy::{self, Caller};
 use crate::access::redact::Pass;
 use crate::access::settings::within;
 use crate::text::{content_hash, estimate_tokens};
 use crate::{Engine, Result};
 
-/// How what comes in is taken.
+/// The options of an import.
 #[derive(Debug, Default)]
-pub struct Taking {
-    /// Whether something else by the same id gives way.
+pub struct ImportOptions {
+    /// Whether a different record with the same id is replaced.
     pub replace: bool,
-    /// Whether it is only told what would happen.
+    /// Whether nothing is written and only the outcome is returned.
     pub dry_run: bool,
-    /// What a dry run has let in so far, as far as telling it apart goes.
+    /// The records that a dry run has accepted so far, to detect repetitions.
     seen: HashSet<u64>,
 }
 
-impl Taking {
-    /// By these rules.
+impl ImportOptions {
+    /// Options without further state.
     pub fn new(replace: bool, dry_run: bool) -> Self {
         Self { replace, dry_run, seen: HashSet::new() }
     }
 }
 
-/// A record that comes in, and what comes with it.
+/// A record to import, with its vectors.
 #[derive(Debug, Clone)]
-pub(crate) struct Incoming {
+pub(crate) struct IncomingRecord {
     pub(crate) memory: Memory,
     pub(crate) vectors: Vec<Vector>,
     pub(crate) aged_at: Option<Timestamp>,
     pub(crate) follows: Option<MemoryId>,
-    /// Made here of what another system knew: only its text can be compared.
+    /// Whether it was made by an importer: then only its text can be compared.
     pub(crate) foreign: bool,
 }
 
-impl Incoming {
-    /// A record alone.
+impl IncomingRecord {
+    /// A record without vectors.
     pub(crate) fn new(memory: Memory) -> Self {
         Self { memory, vectors: Vec::new(), aged_at: None, follows: None, foreign: false }
     }
 
-    /// Whether this is here already: the same but for what use and time alone change.
+    /// Whether the record exists already: equal except for what use and time change.
     fn is_here(&self, known: &Memory) -> bool {
         let timeless = |memory: &Memory| Memory {
             access_count: 0,
@@ -73,11 +73,11 @@ impl Incoming {
     }
 }
 
-/// A record on its way in: its place among the others, and whether it takes one's place here.
-type Wanted = (usize, Incoming, bool);
+/// A record to write: its index, the record, and whether it replaces an existing one.
+type PendingRecord = (usize, IncomingRecord, bool);
 
 impl Engine {
-    /// Masks what must not be kept, and refuses a record that could not have been made here.
+    /// Masks a record, and refuses one that `remember` would refuse.
     async fn fit(&self, caller: &Caller, memory: &mut Memory) -> Result<()> {
         let mut pass = Pass::strict(&self.redactor);
         pass.record(memory)?;
@@ -87,44 +87,44 @@ impl Engine {
         self.check_record(caller, memory).await
     }
 
-    /// Keeps records as they are, many per transaction. One outcome each, in order: created, or
-    /// none for a record whose id or text its scope already has. All are checked before the first is kept.
+    /// Imports records as they are, many per transaction. Returns one outcome each, in order: created, or none for a
+    /// record whose id or text its scope already has. All are validated before the first is written.
     pub async fn import_many(&self, caller: &Caller, mut memories: Vec<Memory>) -> Result<Vec<Outcome>> {
         let allowed = self.categories_of(caller).await?;
         for memory in &mut memories {
             self.fit(caller, memory).await?;
             within(allowed.as_ref(), memory.category.as_slice())?;
         }
-        let incoming = memories.into_iter().map(Incoming::new).collect();
-        let fates = self.take_in(caller, incoming, &mut Taking::default()).await?;
-        let outcome = |fate: Fate| match fate {
-            Fate::Imported => Ok(Outcome::Created),
-            Fate::Refused(error) => Err(error),
+        let incoming = memories.into_iter().map(IncomingRecord::new).collect();
+        let outcomes = self.import_records(caller, incoming, &mut ImportOptions::default()).await?;
+        let outcome = |outcome: ImportOutcome| match outcome {
+            ImportOutcome::Imported => Ok(Outcome::Created),
+            ImportOutcome::Refused(error) => Err(error),
             _ => Ok(Outcome::None),
         };
-        fates.into_iter().map(outcome).collect()
+        outcomes.into_iter().map(outcome).collect()
     }
 
-    /// Takes records in. One fate each, in order.
-    pub(crate) async fn take_in(
+    /// Imports records. Returns one outcome each, in order.
+    pub(crate) async fn import_records(
         &self,
         caller: &Caller,
-        incoming: Vec<Incoming>,
-        how: &mut Taking,
-    ) -> Result<Vec<Fate>> {
-        policy::writer(caller)?;
+        incoming: Vec<IncomingRecord>,
+        how: &mut ImportOptions,
+    ) -> Result<Vec<ImportOutcome>> {
+        policy::require_writer(caller)?;
         let allowed = self.categories_of(caller).await?;
-        let mut fates: Vec<Fate> = incoming.iter().map(|_| Fate::Skipped).collect();
+        let mut outcomes: Vec<ImportOutcome> = incoming.iter().map(|_| ImportOutcome::Skipped).collect();
         let mut fitting = Vec::with_capacity(incoming.len());
         for (place, mut one) in incoming.into_iter().enumerate() {
             let fits = self.fit(caller, &mut one.memory).await;
             match fits.and_then(|()| Ok(within(allowed.as_ref(), one.memory.category.as_slice())?)) {
                 Ok(()) => fitting.push((place, one)),
-                Err(error) => fates[place] = Fate::Refused(error),
+                Err(error) => outcomes[place] = ImportOutcome::Refused(error),
             }
         }
         let here = self.already_here(caller, &fitting).await?;
-        let mut wanted: Vec<Wanted> = Vec::with_capacity(fitting.len());
+        let mut wanted: Vec<PendingRecord> = Vec::with_capacity(fitting.len());
         let mut met: HashSet<MemoryId> = HashSet::new();
         for (place, one) in fitting {
             match here.get(&one.memory.id) {
@@ -133,42 +133,52 @@ impl Engine {
                 Some(known) if one.is_here(known) => {}
                 Some(_) if how.replace => wanted.push((place, one, true)),
                 Some(known) => {
-                    let told = format!("memory {} is here with other values (version {})", known.id, known.version);
-                    fates[place] = Fate::Conflict(told);
+                    let message = format!("memory {} is here with other values (version {})", known.id, known.version);
+                    outcomes[place] = ImportOutcome::Conflict(message);
                 }
             }
         }
         if how.dry_run {
             for (place, one, over) in wanted {
-                fates[place] = self.foretell(caller, one, over, how).await?;
+                outcomes[place] = self.plan_import(caller, one, over, how).await?;
             }
         } else {
-            for (place, fate) in self.write_in(caller, wanted).await? {
-                fates[place] = fate;
+            for (place, outcome) in self.write_records(caller, wanted).await? {
+                outcomes[place] = outcome;
             }
         }
-        Ok(fates)
+        Ok(outcomes)
     }
 
-    /// What would become of a record.
-    async fn foretell(&self, caller: &Caller, one: Incoming, over: bool, how: &mut Taking) -> Result<Fate> {
+    /// The outcome that a record would have.
+    async fn plan_import(
+        &self,
+        caller: &Caller,
+        one: IncomingRecord,
+        over: bool,
+        how: &mut ImportOptions,
+    ) -> Result<ImportOutcome> {
         if over {
-            return Ok(Fate::Replaced);
+            return Ok(ImportOutcome::Replaced);
         }
         let scope = one.memory.scope()?;
-        let Some(twin) = self.whole(one, None).unless else { return Ok(Fate::Imported) };
+        let Some(twin) = self.whole(one, None).unless else { return Ok(ImportOutcome::Imported) };
         let mut hasher = DefaultHasher::new();
         (scope.key(), twin).hash(&mut hasher);
         if !how.seen.insert(hasher.finish()) {
-            return Ok(Fate::Skipped);
+            return Ok(ImportOutcome::Skipped);
         }
         let filter = Filter { twin: Some(twin), ..Filter::at(self.now()) };
-        let seen = policy::only(caller, &scope, None);
+        let seen = policy::visible_scope(caller, &scope, None);
         let known = self.store.scan(&seen, &filter, Page { after: None, limit: 1 }).await?;
-        Ok(if known.memories.is_empty() { Fate::Imported } else { Fate::Skipped })
+        Ok(if known.memories.is_empty() { ImportOutcome::Imported } else { ImportOutcome::Skipped })
     }
 
-    async fn write_in(&self, caller: &Caller, mut wanted: Vec<Wanted>) -> Result<Vec<(usize, Fate)>> {
+    async fn write_records(
+        &self,
+        caller: &Caller,
+        mut wanted: Vec<PendingRecord>,
+    ) -> Result<Vec<(usize, ImportOutcome)>> {
         let mut vectors: Vec<Option<Vector>> = wanted.iter_mut().map(|(_, one, _)| self.own_vector(one)).collect();
         let without: Vec<usize> = (0..wanted.len()).filter(|place| vectors[*place].is_none()).collect();
         let memories: Vec<&Memory> = without.iter().map(|place| &wanted[*place].1.memory).collect();
@@ -190,57 +200,61 @@ impl Engine {
                 changes.push((None, self.change(caller, "operator", "imported", action)));
             }
         }
-        let mut fates = Vec::new();
+        let mut outcomes = Vec::new();
         for (space, changes) in by_space {
             let (places, changes): (Vec<Option<usize>>, Vec<Change>) = changes.into_iter().unzip();
             let batch = Batch { tenant: caller.tenant.clone(), space, changes };
-            for (place, fate) in places.into_iter().zip(self.apply_each(batch).await?) {
-                fates.extend(place.map(|place| (place, fate)));
+            for (place, outcome) in places.into_iter().zip(self.apply_each(batch).await?) {
+                outcomes.extend(place.map(|place| (place, outcome)));
             }
         }
-        Ok(fates)
+        Ok(outcomes)
     }
 
-    /// Applies all at once, or if one of them cannot be, each alone: another process may bring in the same record at
-    /// the same moment, and one that lost is passed over.
-    pub(crate) async fn apply_each(&self, batch: Batch) -> Result<Vec<Fate>> {
+    /// Applies all changes at once or, if one fails, each alone: another process may import the same record at the
+    /// same moment, and the loser is skipped.
+    pub(crate) async fn apply_each(&self, batch: Batch) -> Result<Vec<ImportOutcome>> {
         use loci_store::Error::{Conflict, NotFound, Refused, Taken};
-        let fate = |applied: &Applied| match applied.outcome {
-            Outcome::Created => Fate::Imported,
-            Outcome::None => Fate::Skipped,
-            _ => Fate::Replaced,
+        let outcome = |applied: &Applied| match applied.outcome {
+            Outcome::Created => ImportOutcome::Imported,
+            Outcome::None => ImportOutcome::Skipped,
+            _ => ImportOutcome::Replaced,
         };
         match self.store.apply(batch.clone()).await {
-            Ok(applied) => return Ok(applied.iter().map(fate).collect()),
+            Ok(applied) => return Ok(applied.iter().map(outcome).collect()),
             Err(Taken(_) | Refused(_) | NotFound(_) | Conflict { .. }) => {}
             Err(error) => return Err(error.into()),
         }
-        let mut fates: Vec<Fate> = Vec::with_capacity(batch.changes.len());
+        let mut outcomes: Vec<ImportOutcome> = Vec::with_capacity(batch.changes.len());
         for attempt in 0..2 {
             for (place, change) in batch.changes.iter().enumerate() {
                 // A record is refused as long as another stands in its place, which a later record may change: those
                 // that were refused are tried once more when all others are in.
-                if attempt > 0 && !matches!(fates[place], Fate::Refused(_)) {
+                if attempt > 0 && !matches!(outcomes[place], ImportOutcome::Refused(_)) {
                     continue;
                 }
                 let changes = vec![change.clone()];
                 let alone = Batch { tenant: batch.tenant.clone(), space: batch.space.clone(), changes };
                 let met = match self.store.apply(alone).await {
-                    Ok(applied) => applied.first().map_or(Fate::Skipped, fate),
-                    Err(Taken(_)) => Fate::Skipped,
-                    Err(error @ (Refused(_) | NotFound(_) | Conflict { .. })) => Fate::Refused(error.into()),
+                    Ok(applied) => applied.first().map_or(ImportOutcome::Skipped, outcome),
+                    Err(Taken(_)) => ImportOutcome::Skipped,
+                    Err(error @ (Refused(_) | NotFound(_) | Conflict { .. })) => ImportOutcome::Refused(error.into()),
                     Err(error) => return Err(error.into()),
                 };
-                match fates.get_mut(place) {
+                match outcomes.get_mut(place) {
                     Some(before) => *before = met,
-                    None => fates.push(met),
+                    None => outcomes.push(met),
                 }
             }
         }
-        Ok(fates)
+        Ok(outcomes)
     }
 
-    async fn already_here(&self, caller: &Caller, incoming: &[(usize, Incoming)]) -> Result<HashMap<MemoryId, Memory>> {
+    async fn already_here(
+        &self,
+        caller: &Caller,
+        incoming: &[(usize, IncomingRecord)],
+    ) -> Result<HashMap<MemoryId, Memory>> {
         let layers: HashSet<Layer> = incoming.iter().map(|(_, one)| one.memory.layer).collect();
         let layers: Vec<Layer> = layers.into_iter().collect();
         if layers.is_empty() {
@@ -254,9 +268,9 @@ impl Engine {
         Ok(found.into_iter().map(|memory| (memory.id, memory)).collect())
     }
 
-    /// The vector that need not be made: the present model's. Those of others are of no use here and are left
-    /// behind; where there is no model, all are kept as they are.
-    fn own_vector(&self, one: &mut Incoming) -> Option<Vector> {
+    /// Takes the vector of the present model, which then need not be computed. Vectors of other models are dropped;
+    /// without a model all are kept as they are.
+    fn own_vector(&self, one: &mut IncomingRecord) -> Option<Vector> {
         let mut brought = std::mem::take(&mut one.vectors);
         let Some(model) = self.model() else {
             let first = (!brought.is_empty()).then(|| brought.remove(0));
@@ -266,7 +280,7 @@ impl Engine {
         brought.into_iter().find(|vector| vector.model == model.name && vector.values.len() == model.dimensions)
     }
 
-    fn whole(&self, one: Incoming, vector: Option<Vector>) -> Addition {
+    fn whole(&self, one: IncomingRecord, vector: Option<Vector>) -> Addition {
         let mut memory = one.memory;
         memory.content_hash = content_hash(&memory.content);
         // Only what holds now may stand in for another: a forgotten or replaced record is history.
@@ -278,7 +292,7 @@ impl Engine {
         Addition { unless, claim, vector, jobs, follows, aged_at, ..Addition::new(memory) }
     }
 
-    /// A turn without a name or a time of its own: someone may say "yes" twice, and both were said.
+    /// Whether a turn has neither a reference nor an event time: someone may say "yes" twice, and both are kept.
     fn nameless(&self, memory: &Memory) -> bool {
         let source = memory.source.as_ref();
         self.kinds.spec(&memory.kind).class == Class::Episodic

@@ -1,7 +1,7 @@
-//! Which memories get the room there is?
+//! Chooses the memories that are packed.
 //!
-//! Each share first fills its own part with its best; what it leaves flows on to the best of the
-//! others. What is chosen costs, by the sum of its parts, no more than the room.
+//! Each share first fills its own part with its best memories; unused room goes to the best of the others.
+//! **Invariant:** the chosen entries cost, by the sum of their parts, no more than the room.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -9,22 +9,22 @@ use std::collections::HashSet;
 
 use loci_types::MemoryId;
 
-use super::format::{Entry, Format};
+use super::format::{Format, PackEntry};
 use super::shorten::shorten;
-use super::tokens::{LONGEST, count_tokens};
-use super::{Budget, Item, Share, by_score};
+use super::tokens::{MAX_TOKEN_BYTES, count_tokens};
+use super::{PackBudget, PackItem, Share, by_score};
 
 /// The most related texts under one memory.
 const RELATED: usize = 2;
-/// The tokens in which a shortened memory can say something beside its id.
-const SHORT: usize = 96;
-/// How often a shortened text that came out too long is shortened again.
-const TRIES: usize = 3;
+/// Minimum number of tokens of a shortened memory: with fewer, nothing but its id fits.
+const MIN_SHORTENED_TOKENS: usize = 96;
+/// Maximum number of times that a text which is still too long is shortened again.
+const MAX_SHORTENINGS: usize = 3;
 
 /// What was chosen, the first choice first, so that the last can be given up first.
 pub(crate) struct Choice<'a> {
     format: Format,
-    chosen: Vec<(Entry<'a>, usize)>,
+    chosen: Vec<(PackEntry<'a>, usize)>,
     opened: [bool; 4],
     /// The tokens still free.
     left: usize,
@@ -32,9 +32,9 @@ pub(crate) struct Choice<'a> {
 
 impl<'a> Choice<'a> {
     /// Chooses among `items`, which come best first and each once, for `room` tokens.
-    pub(crate) fn new(items: &[&'a Item], room: usize, format: Format, budget: &Budget) -> Self {
+    pub(crate) fn new(items: &[&'a PackItem], room: usize, format: Format, budget: &PackBudget) -> Self {
         let mut choice = Self { format, chosen: Vec::new(), opened: [false; 4], left: room };
-        let entries = || items.iter().enumerate().map(|(place, item)| Entry::whole(place, item));
+        let entries = || items.iter().enumerate().map(|(place, item)| PackEntry::whole(place, item));
         let mut waiting = Vec::new();
         for share in Share::ALL {
             let mut part = ((room as f64 * budget.part(*share)) as usize).min(choice.left);
@@ -62,11 +62,11 @@ impl<'a> Choice<'a> {
     }
 
     /// The entries in the order in which they are read.
-    pub(crate) fn entries(&self) -> Vec<&Entry<'a>> {
-        let mut entries: Vec<&Entry<'a>> = self.chosen.iter().map(|(entry, _)| entry).collect();
+    pub(crate) fn entries(&self) -> Vec<&PackEntry<'a>> {
+        let mut entries: Vec<&PackEntry<'a>> = self.chosen.iter().map(|(entry, _)| entry).collect();
         entries.sort_by(|a, b| {
             // What was said stands in messages of its own, after the one that tells the rest.
-            let own = |entry: &Entry<'_>| self.format == Format::Messages && entry.is_turn();
+            let own = |entry: &PackEntry<'_>| self.format == Format::Messages && entry.is_turn();
             let sections = (own(a), a.item.share).cmp(&(own(b), b.item.share));
             sections.then_with(|| reading_order(a.item, b.item)).then(a.place.cmp(&b.place))
         });
@@ -92,27 +92,27 @@ impl<'a> Choice<'a> {
         true
     }
 
-    /// What an entry takes, if that is no more than `room`.
-    fn cost(&self, entry: &Entry<'_>, room: usize) -> Option<Cost> {
+    /// The cost of an entry, if it is at most `room`.
+    fn cost(&self, entry: &PackEntry<'_>, room: usize) -> Option<EntryCost> {
         let block = self.format.block(entry);
         // One that is surely too large need not be counted.
-        if block.len() / LONGEST > room {
+        if block.len() / MAX_TOKEN_BYTES > room {
             return None;
         }
         let opened = self.opened[entry.item.share as usize];
         let heading = if opened { 0 } else { count_tokens(&self.format.heading(entry)) };
-        let cost = Cost { block: count_tokens(&block), heading };
+        let cost = EntryCost { block: count_tokens(&block), heading };
         (cost.sum() <= room).then_some(cost)
     }
 
-    fn take(&mut self, entry: Entry<'a>, cost: Cost) {
+    fn take(&mut self, entry: PackEntry<'a>, cost: EntryCost) {
         self.left -= cost.sum();
         self.opened[entry.item.share as usize] |= cost.heading > 0;
         self.chosen.push((entry, cost.block));
     }
 
     /// Gives what the shares left to the best of those that wait.
-    fn flow(&mut self, waiting: Vec<Entry<'a>>, summarize: bool) {
+    fn flow(&mut self, waiting: Vec<PackEntry<'a>>, summarize: bool) {
         let last = waiting.len().saturating_sub(1);
         for (n, entry) in waiting.into_iter().enumerate() {
             if let Some(cost) = self.cost(&entry, self.left) {
@@ -121,7 +121,7 @@ impl<'a> Choice<'a> {
                 // Half of what is left at most, so that one long memory leaves room for others;
                 // but not so little that none of them can say anything.
                 let half = if n == last { self.left } else { self.left / 2 };
-                let room = half.max(SHORT.min(self.left));
+                let room = half.max(MIN_SHORTENED_TOKENS.min(self.left));
                 if let Some((entry, cost)) = self.shorter(&entry, room) {
                     self.take(entry, cost);
                 }
@@ -129,11 +129,11 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// The entry with so much of its text that it fits into `room`.
-    fn shorter(&self, entry: &Entry<'a>, room: usize) -> Option<(Entry<'a>, Cost)> {
-        let with = |text: String| Entry { text: Cow::Owned(text), ..entry.clone() };
+    /// The entry, shortened so that it fits into `room`.
+    fn shorter(&self, entry: &PackEntry<'a>, room: usize) -> Option<(PackEntry<'a>, EntryCost)> {
+        let with = |text: String| PackEntry { text: Cow::Owned(text), ..entry.clone() };
         let mut tokens = room - self.cost(&with(String::new()), room)?.sum();
-        for _ in 0..TRIES {
+        for _ in 0..MAX_SHORTENINGS {
             let short = with(shorten(&entry.item.text, tokens)?);
             if let Some(cost) = self.cost(&short, room) {
                 return Some((short, cost));
@@ -145,7 +145,7 @@ impl<'a> Choice<'a> {
     }
 
     /// Shows, where there is still room, what is related to the chosen and not an item itself.
-    fn relate(&mut self, items: &[&'a Item]) {
+    fn relate(&mut self, items: &[&'a PackItem]) {
         let mut shown: HashSet<MemoryId> = items.iter().map(|item| item.id).collect();
         for (entry, cost) in &mut self.chosen {
             for related in &entry.item.related {
@@ -167,20 +167,20 @@ impl<'a> Choice<'a> {
 }
 
 /// The tokens that an entry takes, and those of the heading if it is the first of its section.
-struct Cost {
+struct EntryCost {
     block: usize,
     heading: usize,
 }
 
-impl Cost {
+impl EntryCost {
     fn sum(&self) -> usize {
         self.block + self.heading
     }
 }
 
 /// The better first; but a story is read from its beginning, and what has no date comes after it.
-fn reading_order(a: &Item, b: &Item) -> Ordering {
-    let time = |item: &Item| match item.share {
+fn reading_order(a: &PackItem, b: &PackItem) -> Ordering {
+    let time = |item: &PackItem| match item.share {
         Share::Temporal => (item.event_time.is_none(), item.event_time),
         _ => (false, None),
     };

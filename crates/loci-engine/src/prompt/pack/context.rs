@@ -1,8 +1,8 @@
-//! How is a model's window filled?
+//! Fills a model's context window.
 //!
-//! The system prompt, the tools and the input are never cut: what does not fit is an error that
-//! says by how much. Memory is packed into its budget, and the conversation fills what is left,
-//! newest first. The parts never add up to more than the window less the room for the answer.
+//! The system prompt, the tools and the input are never cut: if they do not fit, the error says by how much. Memories
+//! are packed into their budget, and the conversation fills the rest, newest first. **Invariant:** the parts never
+//! exceed the window minus the reserve for the answer.
 
 use loci_types::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use super::delta::Delta;
 use super::line::fold;
 use super::shorten::shorten;
 use super::tokens::count_tokens;
-use super::{Budget, Format, Item, Packed, pack};
+use super::{Format, PackBudget, PackItem, PackedText, pack};
 
 /// What chat models add to each message to tell where it begins and whose it is.
 const MESSAGE_TOKENS: usize = 4;
@@ -62,7 +62,7 @@ impl Default for Window {
 }
 
 impl Window {
-    /// A window of so many tokens, divided as usual.
+    /// A window of this number of tokens, with the default shares.
     pub fn of(tokens: usize) -> Self {
         Self { tokens, ..Self::default() }
     }
@@ -87,7 +87,7 @@ pub struct Budgets {
     pub output: usize,
 }
 
-/// Divides a window for an agent with so many tools.
+/// Divides a window for an agent with this number of tools.
 ///
 /// The parts add up to the window exactly. Memory and input share what system prompt, answer and
 /// tools leave; many tools make both of them smaller, in proportion.
@@ -143,7 +143,7 @@ pub struct ContextParts<'a> {
     /// The descriptions of the tools, which are sent beside the messages.
     pub tools: &'a [String],
     /// What was recalled, best first.
-    pub memories: &'a [Item],
+    pub memories: &'a [PackItem],
     /// What has changed in memory.
     pub delta: Option<&'a Delta>,
     /// The conversation so far, the oldest first.
@@ -188,7 +188,7 @@ pub struct Context {
     /// How the window was divided.
     pub budgets: Budgets,
     /// What was packed.
-    pub memory: Packed,
+    pub memory: PackedText,
     /// How many of the older turns are not there with all their words.
     pub older_turns: usize,
 }
@@ -206,15 +206,19 @@ pub fn build(parts: &ContextParts<'_>, window: &Window, format: Format) -> Resul
         input: room.must_take("query", message_tokens(parts.input))?,
         ..ContextTokens::default()
     };
-    let (memory, told) = remember(parts, budgets.memory.min(room.0), window.summarize, format);
-    tokens.memory = told.iter().map(Message::tokens).sum();
+    let (memory, memory_messages) = remember(parts, budgets.memory.min(room.0), window.summarize, format);
+    tokens.memory = memory_messages.iter().map(Message::tokens).sum();
     room.0 -= tokens.memory;
     let (older_turns, history) = converse(parts.history, room.0, window.summarize);
     tokens.history = history.iter().map(Message::tokens).sum();
 
     let own = |role: &str, content: &str| (!content.is_empty()).then(|| Message::new(role, content));
-    let messages =
-        own("system", parts.system).into_iter().chain(told).chain(history).chain(own("user", parts.input)).collect();
+    let messages = own("system", parts.system)
+        .into_iter()
+        .chain(memory_messages)
+        .chain(history)
+        .chain(own("user", parts.input))
+        .collect();
     Ok(Context { messages, tokens, budgets, memory, older_turns })
 }
 
@@ -239,11 +243,11 @@ fn message_tokens(content: &str) -> usize {
     if content.is_empty() { 0 } else { count_tokens(content) + MESSAGE_TOKENS }
 }
 
-/// Packs the memories, and turns them into messages that take no more than `room`.
-fn remember(parts: &ContextParts<'_>, room: usize, summarize: bool, format: Format) -> (Packed, Vec<Message>) {
+/// Packs the memories, and converts them to messages that cost at most `room`.
+fn remember(parts: &ContextParts<'_>, room: usize, summarize: bool, format: Format) -> (PackedText, Vec<Message>) {
     let mut tokens = room.saturating_sub(MESSAGE_TOKENS);
     loop {
-        let packed = pack(parts.memories, parts.delta, format, &Budget { summarize, ..Budget::of(tokens) });
+        let packed = pack(parts.memories, parts.delta, format, &PackBudget { summarize, ..PackBudget::of(tokens) });
         let messages = match format {
             Format::Messages => serde_json::from_str(&packed.text).unwrap_or_default(),
             _ if packed.text.is_empty() || packed.text == "[]" => Vec::new(),
@@ -380,8 +384,8 @@ mod tests {
             let newest = context.messages.iter().rev().skip(1).take(3);
             assert!(newest.eq(history.iter().rev().take(3)));
             assert_eq!(context.messages[0].content.starts_with(SUMMARY), summarize);
-            let told = context.messages.len() - 1 - usize::from(summarize);
-            assert_eq!(context.older_turns, history.len() - told);
+            let recent_turns = context.messages.len() - 1 - usize::from(summarize);
+            assert_eq!(context.older_turns, history.len() - recent_turns);
             assert!(context.tokens.sum() <= 360);
         }
     }

@@ -1,7 +1,6 @@
-//! What has changed since the agent last looked?
+//! The header of a pack that lists what changed since the agent's last call.
 //!
-//! A few lines at the head of what is recalled, so that nobody has to ask. At most [`BULLETS`]
-//! changes are told, a memory at most once, and no change means no header.
+//! At most [`BULLETS`] changes are listed, each memory at most once; without changes the header is left out.
 
 use std::collections::HashSet;
 
@@ -162,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_memory_counts_once_and_the_important_are_told() {
+    fn a_memory_counts_once_and_the_important_are_listed() {
         let mut changes: Vec<_> =
             (1..=5).map(|n| change(n, DeltaEvent::Created, "", &format!("m{n}"), Some(n as f64 / 5.0))).collect();
         changes.push(change(1, DeltaEvent::Updated, "", "m1 again", Some(1.0)));

@@ -1,8 +1,8 @@
-//! In what shape does it reach the prompt?
+//! The output formats of a pack.
 //!
-//! Every entry lies on lines of its own, so the tokens of the parts add up to about the tokens of
-//! the whole. No text of a memory can leave its place: in lists it is folded to one line, in JSON it is
-//! a string.
+//! Every entry is on its own lines, so the tokens of the parts add up to about the tokens of the whole.
+//! **Invariant:** the text of a memory cannot leave its entry: in lists it is folded to one line, in JSON it is a
+//! string.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::line::{cut, fold, inert};
 use super::tokens::count_tokens;
-use super::{Item, Related, Share};
+use super::{PackItem, Related, Share};
 
 /// The most characters of a related text; it points to a memory, and need not be all of it.
 const RELATED_CHARACTERS: usize = 160;
@@ -50,7 +50,7 @@ impl Format {
     }
 
     /// What an entry adds to the page, its related ones included.
-    pub(crate) fn block(self, entry: &Entry<'_>) -> String {
+    pub(crate) fn block(self, entry: &PackEntry<'_>) -> String {
         match self {
             Format::Markdown => markdown_block(entry),
             Format::Bullets => bullets_block(entry),
@@ -61,7 +61,7 @@ impl Format {
     }
 
     /// What the first entry of a section adds besides.
-    pub(crate) fn heading(self, entry: &Entry<'_>) -> String {
+    pub(crate) fn heading(self, entry: &PackEntry<'_>) -> String {
         match self {
             Format::Markdown => heading(entry.item.share),
             Format::Messages if !entry.is_turn() => escaped(&heading(entry.item.share)),
@@ -81,7 +81,7 @@ impl Format {
     }
 
     /// The whole: the header, then the entries in the order given, which keeps sections together.
-    pub(crate) fn page(self, header: &str, entries: &[&Entry<'_>]) -> String {
+    pub(crate) fn page(self, header: &str, entries: &[&PackEntry<'_>]) -> String {
         match self {
             Format::Markdown => markdown(header, entries.iter().copied()),
             Format::Bullets => {
@@ -90,10 +90,10 @@ impl Format {
                 format!("{header}{gap}{}", list.trim_end_matches('\n'))
             }
             Format::Messages => {
-                let told = markdown(header, entries.iter().copied().filter(|entry| !entry.is_turn()));
-                let told = (!told.is_empty()).then(|| system(&told));
+                let memories = markdown(header, entries.iter().copied().filter(|entry| !entry.is_turn()));
+                let memories = (!memories.is_empty()).then(|| system(&memories));
                 let turns = entries.iter().filter(|entry| entry.is_turn()).map(|entry| turn(entry));
-                array(told.into_iter().chain(turns))
+                array(memories.into_iter().chain(turns))
             }
             Format::Json => {
                 let updates =
@@ -124,8 +124,8 @@ impl FromStr for Format {
 
 /// An item as it is to be shown.
 #[derive(Debug, Clone)]
-pub(crate) struct Entry<'a> {
-    pub(crate) item: &'a Item,
+pub(crate) struct PackEntry<'a> {
+    pub(crate) item: &'a PackItem,
     /// Its place among the items given.
     pub(crate) place: usize,
     /// Its own text, or a shorter one.
@@ -134,8 +134,8 @@ pub(crate) struct Entry<'a> {
     pub(crate) related: Vec<&'a Related>,
 }
 
-impl<'a> Entry<'a> {
-    pub(crate) fn whole(place: usize, item: &'a Item) -> Self {
+impl<'a> PackEntry<'a> {
+    pub(crate) fn whole(place: usize, item: &'a PackItem) -> Self {
         Self { item, place, text: Cow::Borrowed(&item.text), related: Vec::new() }
     }
 
@@ -165,7 +165,7 @@ fn date(time: Timestamp) -> String {
     time.strftime("%Y-%m-%d").to_string()
 }
 
-fn markdown<'e>(header: &str, entries: impl Iterator<Item = &'e Entry<'e>>) -> String {
+fn markdown<'e>(header: &str, entries: impl Iterator<Item = &'e PackEntry<'e>>) -> String {
     let mut page = String::from(header);
     let mut section = None;
     for entry in entries {
@@ -185,7 +185,7 @@ fn heading(share: Share) -> String {
     format!("\n## {}\n", share.heading())
 }
 
-fn markdown_block(entry: &Entry<'_>) -> String {
+fn markdown_block(entry: &PackEntry<'_>) -> String {
     let mut block = String::new();
     let mut line = |indent: &str, text: String, id: MemoryId| {
         let gap = if text.is_empty() { "" } else { " " };
@@ -199,7 +199,7 @@ fn markdown_block(entry: &Entry<'_>) -> String {
     block
 }
 
-fn bullets_block(entry: &Entry<'_>) -> String {
+fn bullets_block(entry: &PackEntry<'_>) -> String {
     let label = entry.item.category.as_deref().unwrap_or(&entry.item.kind);
     let mut block = format!("- {} ({})\n", fold(&format!("[{label}] {}", entry.line())), entry.item.id.citation());
     for related in &entry.related {
@@ -218,7 +218,7 @@ fn system(content: &str) -> String {
 }
 
 /// A turn in the voice of the one who said it.
-fn turn(entry: &Entry<'_>) -> String {
+fn turn(entry: &PackEntry<'_>) -> String {
     let block = markdown_block(entry);
     let content = block.strip_prefix("- ").unwrap_or(&block).trim_end();
     message(entry.item.role.as_deref().unwrap_or("user"), content)
@@ -228,7 +228,7 @@ fn message(role: &str, content: &str) -> String {
     format!("{{\"role\":\"{role}\",\"content\":{}}}", quoted(content))
 }
 
-fn object<'a>(entry: &Entry<'a>) -> String {
+fn object<'a>(entry: &PackEntry<'a>) -> String {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Object<'a> {
@@ -297,7 +297,7 @@ mod tests {
     use super::super::laws::{id, item};
     use super::*;
 
-    fn entries() -> Vec<Item> {
+    fn entries() -> Vec<PackItem> {
         let mut name = item(1, Share::Facts, "Preferred name is Ana", 0.91236);
         name.category = Some("profile".to_owned());
         let related = |n, text: &str| Related { id: id(n), text: text.to_owned(), relation: "related_to".to_owned() };
@@ -311,7 +311,8 @@ mod tests {
 
     fn page(format: Format, header: &str) -> String {
         let items = entries();
-        let mut shown: Vec<Entry<'_>> = items.iter().enumerate().map(|(n, item)| Entry::whole(n, item)).collect();
+        let mut shown: Vec<PackEntry<'_>> =
+            items.iter().enumerate().map(|(n, item)| PackEntry::whole(n, item)).collect();
         shown[0].related = items[0].related.iter().collect();
         let page = format.page(header, &shown.iter().collect::<Vec<_>>());
         // Ids are long to read; here the last figure tells them apart, and a whole one has two dots.
@@ -376,14 +377,14 @@ mod tests {
             state = state.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645).wrapping_add(1);
             MemoryId(uuid::Uuid::from_u128(state))
         };
-        let items: Vec<Item> = SENTENCES
+        let items: Vec<PackItem> = SENTENCES
             .iter()
             .map(|text| {
                 assert!((12..=20).contains(&text.split_whitespace().count()), "{text}");
-                Item { id: random(), ..item(1, Share::Facts, text, 0.5) }
+                PackItem { id: random(), ..item(1, Share::Facts, text, 0.5) }
             })
             .collect();
-        let entries: Vec<Entry<'_>> = items.iter().enumerate().map(|(n, item)| Entry::whole(n, item)).collect();
+        let entries: Vec<PackEntry<'_>> = items.iter().enumerate().map(|(n, item)| PackEntry::whole(n, item)).collect();
         for format in [Format::Markdown, Format::Bullets, Format::Messages] {
             let page = format.page("", &entries.iter().collect::<Vec<_>>());
             let ids: usize = items.iter().map(|item| count_tokens(&item.id.citation())).sum();
@@ -414,7 +415,7 @@ mod tests {
         ] {
             let mut item = item(1, Share::Evidence, text, 1.0);
             (item.actor, item.role) = (actor.map(str::to_owned), role.map(str::to_owned));
-            assert_eq!(Entry::whole(0, &item).line(), expect);
+            assert_eq!(PackEntry::whole(0, &item).line(), expect);
         }
     }
 

@@ -1,7 +1,7 @@
-//! What holds whatever is packed?
+//! Property tests of packing.
 //!
-//! Laws over texts of every sort: other scripts, emoji, control characters, endless words, and
-//! lines that try to look like ours.
+//! The texts include other scripts, emoji, control characters, very long words, and lines that imitate the markup of
+//! a pack.
 
 use jiff::Timestamp;
 use loci_types::MemoryId;
@@ -10,15 +10,15 @@ use proptest::prelude::*;
 use super::delta::{Delta, DeltaChange, DeltaEvent};
 use super::line::HEADER;
 use super::tokens::count_tokens;
-use super::{Budget, Format, Item, Related, Share, pack};
+use super::{Format, PackBudget, PackItem, Related, Share, pack};
 
 /// The id that is cited as this number.
 pub(crate) fn id(n: u128) -> MemoryId {
     MemoryId(uuid::Uuid::from_u128((n << 48).div_ceil(1_000_000)))
 }
 
-pub(crate) fn item(n: u128, share: Share, text: &str, score: f64) -> Item {
-    Item {
+pub(crate) fn item(n: u128, share: Share, text: &str, score: f64) -> PackItem {
+    PackItem {
         id: id(n),
         kind: "fact".to_owned(),
         category: None,
@@ -51,7 +51,7 @@ fn short() -> impl Strategy<Value = Option<String>> {
     prop::option::of(prop_oneof![3 => "[a-z]{1,8}", 1 => text()])
 }
 
-pub(crate) fn items() -> impl Strategy<Value = Item> {
+pub(crate) fn items() -> impl Strategy<Value = PackItem> {
     let related =
         (0_u128..40, text(), "[a-z_]{1,10}").prop_map(|(n, text, relation)| Related { id: id(n), text, relation });
     let score = prop_oneof![8 => 0.0..1.0, 1 => Just(f64::NAN), 1 => any::<f64>()];
@@ -69,7 +69,7 @@ pub(crate) fn items() -> impl Strategy<Value = Item> {
         short(),
         role,
     )
-        .prop_map(|(n, category, share, text, score, event_time, related, actor, role)| Item {
+        .prop_map(|(n, category, share, text, score, event_time, related, actor, role)| PackItem {
             category,
             event_time,
             related,
@@ -95,10 +95,10 @@ fn deltas() -> impl Strategy<Value = Option<Delta>> {
     )
 }
 
-fn budgets() -> impl Strategy<Value = Budget> {
-    let shares = prop_oneof![3 => Just(Budget::default().shares), 1 => any::<[f64; 4]>()];
+fn budgets() -> impl Strategy<Value = PackBudget> {
+    let shares = prop_oneof![3 => Just(PackBudget::default().shares), 1 => any::<[f64; 4]>()];
     let tokens = prop_oneof![3 => 0_usize..2_000, 1 => 0_usize..60];
-    (tokens, shares, any::<bool>()).prop_map(|(tokens, shares, summarize)| Budget { tokens, shares, summarize })
+    (tokens, shares, any::<bool>()).prop_map(|(tokens, shares, summarize)| PackBudget { tokens, shares, summarize })
 }
 
 proptest! {
@@ -114,12 +114,12 @@ proptest! {
             prop_assert_eq!(count_tokens(text), packed.tokens);
             prop_assert!(packed.tokens <= budget.tokens, "{} of {}", packed.tokens, budget.tokens);
 
-            let mut told: Vec<MemoryId> = packed.cited.iter().chain(&packed.left_out).copied().collect();
-            told.sort();
+            let mut reported: Vec<MemoryId> = packed.cited.iter().chain(&packed.left_out).copied().collect();
+            reported.sort();
             let mut given: Vec<MemoryId> = items.iter().map(|item| item.id).collect();
             given.sort();
             given.dedup();
-            prop_assert_eq!(told, given, "each id is cited or left out, and once");
+            prop_assert_eq!(reported, given, "each id is cited or left out, and once");
             let shown = |id: &MemoryId| if *format == Format::Json { id.to_string() } else { id.citation() };
             prop_assert!(packed.cited.iter().all(|id| text.contains(&shown(id))));
             prop_assert!(packed.shortened.iter().all(|id| budget.summarize && packed.cited.contains(id)));

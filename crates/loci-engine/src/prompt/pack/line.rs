@@ -1,7 +1,7 @@
-//! How does a text lie on one line, and stay what it is?
+//! Folds a text to one line.
 //!
-//! What is folded has no line break and no control character, so no memory can end its own line
-//! and begin one that looks like ours: a heading, a bullet, the header of updates.
+//! **Invariant:** the result has no line break and no control character, so a memory cannot end its line and begin
+//! one that imitates a heading, a bullet or the delta header.
 
 /// The text on one line, its words parted by single blanks.
 pub(crate) fn fold(text: &str) -> String {
@@ -34,7 +34,7 @@ pub(crate) fn cut(line: &str, most: usize) -> String {
         return line.to_owned();
     }
     let kept: String = line.chars().take(most.saturating_sub(1)).collect();
-    // A word so long that little would be left is cut itself.
+    // A very long word is cut itself, because little would be left otherwise.
     let end = kept.rfind(' ').filter(|end| *end > kept.len() / 2).unwrap_or(kept.len());
     format!("{}…", kept[..end].trim_end())
 }

@@ -1,9 +1,8 @@
-//! What of it goes into the prompt?
+//! Packs memories into a token budget.
 //!
-//! Pure. Memories, best first, become a text that never has more tokens than the budget: counted
-//! with a real tokenizer, in shares for facts, profiles, what happened when, and evidence. What
-//! one share leaves flows on to the others. The order is stable, and every memory shown is cited
-//! by its id, so that an agent can ask for it, correct it or forget it.
+//! Pure. Memories, best first, become a text that never has more tokens than the budget, counted with a real
+//! tokenizer, in shares for facts, profiles, events and evidence. Unused room of one share goes to the others. The
+//! order is stable, and every memory is cited by its id, so that an agent can get, correct or forget it.
 
 mod choose;
 pub mod context;
@@ -28,55 +27,55 @@ use self::tokens::count_tokens;
 
 /// A memory that may be packed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Item {
-    /// Which.
+pub struct PackItem {
+    /// Its id.
     pub id: MemoryId,
     /// Its kind.
     pub kind: String,
     /// Its category.
     pub category: Option<String>,
-    /// The part of the budget it draws on.
+    /// The share of the budget that it belongs to.
     pub share: Share,
-    /// What it says.
+    /// Its text.
     pub text: String,
-    /// How much it matters now; more is better.
+    /// Its score; higher is better.
     pub score: f64,
-    /// When it happened, if that is to be shown.
+    /// When it happened, if that is shown.
     pub event_time: Option<Timestamp>,
-    /// What it is linked with, the strongest first.
+    /// Linked memories, the strongest first.
     pub related: Vec<Related>,
-    /// Who said it. Given for turns; the maker of a fact is not its speaker.
+    /// The speaker, for turns only.
     pub actor: Option<String>,
-    /// In what role it was said. Given for turns.
+    /// The role of the speaker, for turns only.
     pub role: Option<String>,
 }
 
-/// A memory that another one is linked with.
+/// A linked memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Related {
-    /// Which.
+    /// Its id.
     pub id: MemoryId,
-    /// What it says.
+    /// Its text.
     pub text: String,
-    /// How they are linked, by name.
+    /// The name of the relation.
     pub relation: String,
 }
 
-/// The part of the budget that a memory draws on, which is also the section it stands in.
+/// A share of the budget, which is also a section of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Share {
-    /// What is so.
+    /// Facts.
     Facts,
-    /// What is known of a person or thing.
+    /// Descriptions of persons and things.
     Profiles,
-    /// What happened, in the order in which it did.
+    /// Events, in their order.
     Temporal,
-    /// The words it was learned from.
+    /// Original texts.
     Evidence,
 }
 
 impl Share {
-    /// All of them, in the order in which they are shown.
+    /// All shares, in the order in which they are shown.
     pub const ALL: &'static [Share] = &[Share::Facts, Share::Profiles, Share::Temporal, Share::Evidence];
 
     fn heading(self) -> &'static str {
@@ -89,30 +88,30 @@ impl Share {
     }
 }
 
-/// How much may be packed.
+/// The budget of a pack.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Budget {
-    /// The most tokens.
+pub struct PackBudget {
+    /// Maximum number of tokens.
     pub tokens: usize,
     /// The parts of [`Share::ALL`], in its order.
     pub shares: [f64; 4],
-    /// Whether what does not fit is shortened instead of left out.
+    /// Whether memories that do not fit are shortened instead of left out.
     pub summarize: bool,
 }
 
-impl Default for Budget {
+impl Default for PackBudget {
     fn default() -> Self {
         Self { tokens: 1_000, shares: [0.40, 0.25, 0.25, 0.10], summarize: false }
     }
 }
 
-impl Budget {
-    /// So many tokens in the usual shares.
+impl PackBudget {
+    /// A budget of this number of tokens in the default shares.
     pub fn of(tokens: usize) -> Self {
         Self { tokens, ..Self::default() }
     }
 
-    /// The part of one share. Parts that add up to more than the whole are scaled down to it.
+    /// The fraction of one share. Fractions that sum to more than 1 are scaled down.
     fn part(&self, share: Share) -> f64 {
         let sane = |part: f64| if part.is_finite() { part.max(0.0) } else { 0.0 };
         let sum: f64 = self.shares.into_iter().map(sane).sum();
@@ -120,30 +119,29 @@ impl Budget {
     }
 }
 
-/// What goes into the prompt.
+/// Memories packed as text.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Packed {
+pub struct PackedText {
     /// The text.
     pub text: String,
-    /// How many tokens it has.
+    /// Number of tokens of the text.
     pub tokens: usize,
-    /// The memories in it, in its order.
+    /// The memories in the text, in its order.
     pub cited: Vec<MemoryId>,
-    /// The memories that found no room, best first.
+    /// The memories that did not fit, best first.
     pub left_out: Vec<MemoryId>,
-    /// Those of the cited that are not there with all their words.
+    /// The cited memories that were shortened.
     pub shortened: Vec<MemoryId>,
 }
 
-/// Packs `items`, which come best first, and the header of updates into the budget.
+/// Packs `items`, best first, and the delta header into the budget.
 ///
-/// An id that comes twice counts once. The header may take half of the budget; with less room it
-/// tells fewer changes.
-pub fn pack(items: &[Item], delta: Option<&Delta>, format: Format, budget: &Budget) -> Packed {
+/// A repeated id counts once. The header may take half of the budget; with less room it lists fewer changes.
+pub fn pack(items: &[PackItem], delta: Option<&Delta>, format: Format, budget: &PackBudget) -> PackedText {
     let mut seen = HashSet::new();
-    let items: Vec<&Item> = items.iter().filter(|item| seen.insert(item.id)).collect();
+    let items: Vec<&PackItem> = items.iter().filter(|item| seen.insert(item.id)).collect();
     let mut header = delta.map(|delta| delta.within(budget.tokens / 2)).unwrap_or_default();
     let room = budget.tokens.saturating_sub(format.frame_tokens(&header));
     let mut choice = Choice::new(&items, room, format, budget);
@@ -160,7 +158,7 @@ pub fn pack(items: &[Item], delta: Option<&Delta>, format: Format, budget: &Budg
             let shortened = entries.iter().filter(|entry| entry.is_shortened()).map(|entry| entry.item.id).collect();
             let shown: HashSet<MemoryId> = cited.iter().copied().collect();
             let left_out = items.iter().map(|item| item.id).filter(|id| !shown.contains(id)).collect();
-            return Packed { text, tokens, cited, left_out, shortened };
+            return PackedText { text, tokens, cited, left_out, shortened };
         }
         if !choice.give_up(tokens - budget.tokens) {
             header.clear();
@@ -168,9 +166,9 @@ pub fn pack(items: &[Item], delta: Option<&Delta>, format: Format, budget: &Budg
     }
 }
 
-/// The better score first; what has no number comes last.
-fn by_score(a: &Item, b: &Item) -> Ordering {
-    let key = |item: &Item| if item.score.is_nan() { f64::NEG_INFINITY } else { item.score };
+/// Orders by descending score; NaN comes last.
+fn by_score(a: &PackItem, b: &PackItem) -> Ordering {
+    let key = |item: &PackItem| if item.score.is_nan() { f64::NEG_INFINITY } else { item.score };
     key(b).total_cmp(&key(a))
 }
 
@@ -180,12 +178,12 @@ mod tests {
     use super::*;
 
     /// Twenty-eight tokens as a line.
-    fn fact(n: u128, share: Share) -> Item {
+    fn fact(n: u128, share: Share) -> PackItem {
         let text = format!("Ana has seen the river number {n} and wrote down how wide and how deep it was on that day");
         item(n, share, &text, 1.0 - n as f64 / 100.0)
     }
 
-    fn cited(items: &[Item], format: Format, budget: &Budget) -> Vec<u128> {
+    fn cited(items: &[PackItem], format: Format, budget: &PackBudget) -> Vec<u128> {
         pack(items, None, format, budget).cited.iter().filter_map(|id| id.citation().parse().ok()).collect()
     }
 
@@ -194,22 +192,22 @@ mod tests {
         use Share::*;
         let of = |share: Share, range: std::ops::RangeInclusive<u128>| range.map(move |n| fact(n, share));
         let both = || of(Facts, 1..=9).chain(of(Profiles, 10..=19)).collect();
-        let even = Budget { shares: [0.5, 0.5, 0.0, 0.0], ..Budget::of(180) };
+        let even = PackBudget { shares: [0.5, 0.5, 0.0, 0.0], ..PackBudget::of(180) };
         for (what, items, budget, expect) in [
-            ("facts alone take all", of(Facts, 1..=9).collect(), Budget::of(180), vec![1, 2, 3, 4, 5, 6]),
-            ("profiles keep their part", both(), Budget::of(180), vec![1, 2, 3, 4, 5, 10]),
+            ("facts alone take all", of(Facts, 1..=9).collect(), PackBudget::of(180), vec![1, 2, 3, 4, 5, 6]),
+            ("profiles keep their part", both(), PackBudget::of(180), vec![1, 2, 3, 4, 5, 10]),
             ("shares as they are given", both(), even, vec![1, 2, 3, 10, 11, 12]),
-            ("the better, where no part is enough", both(), Budget::of(40), vec![1]),
-            ("nothing fits", of(Facts, 1..=9).collect(), Budget::of(20), vec![]),
+            ("the better, where no part is enough", both(), PackBudget::of(40), vec![1]),
+            ("nothing fits", of(Facts, 1..=9).collect(), PackBudget::of(20), vec![]),
         ] {
-            let items: Vec<Item> = items;
+            let items: Vec<PackItem> = items;
             assert_eq!(cited(&items, Format::Markdown, &budget), expect, "{what}");
         }
     }
 
     #[test]
     fn sections_stand_in_their_order() {
-        let at = |n, share, time: &str| Item { event_time: time.parse().ok(), ..fact(n, share) };
+        let at = |n, share, time: &str| PackItem { event_time: time.parse().ok(), ..fact(n, share) };
         let items = [
             fact(1, Share::Evidence),
             at(2, Share::Temporal, ""),
@@ -217,11 +215,11 @@ mod tests {
             at(4, Share::Temporal, "2023-01-02T00:00:00Z"),
             fact(5, Share::Facts),
             fact(6, Share::Profiles),
-            Item { score: f64::NAN, ..fact(7, Share::Facts) },
-            Item { score: 2.0, ..fact(8, Share::Facts) },
+            PackItem { score: f64::NAN, ..fact(7, Share::Facts) },
+            PackItem { score: 2.0, ..fact(8, Share::Facts) },
         ];
         for format in Format::ALL {
-            assert_eq!(cited(&items, *format, &Budget::of(2_000)), [8, 5, 7, 6, 4, 3, 2, 1], "{format}");
+            assert_eq!(cited(&items, *format, &PackBudget::of(2_000)), [8, 5, 7, 6, 4, 3, 2, 1], "{format}");
         }
     }
 
@@ -231,9 +229,9 @@ mod tests {
             "Ana moved to Porto in 2021. Then this and that was there. The house costs 900 euros a month. ".repeat(9);
         let items = [item(1, Share::Facts, &long, 1.0), fact(2, Share::Facts)];
         for format in Format::ALL {
-            let budget = Budget::of(150);
+            let budget = PackBudget::of(150);
             assert_eq!(cited(&items, *format, &budget), [2], "{format}");
-            let packed = pack(&items, None, *format, &Budget { summarize: true, ..budget });
+            let packed = pack(&items, None, *format, &PackBudget { summarize: true, ..budget });
             assert_eq!(packed.cited, [id(1), id(2)], "{format}");
             assert_eq!(packed.shortened, [id(1)], "{format}");
             assert!(packed.text.contains("Ana moved to Porto in 2021."), "{format}: {}", packed.text);
@@ -247,7 +245,7 @@ mod tests {
         items[0].related = vec![related(2), related(20), related(21), related(22)];
         items[1].related = vec![related(20), related(22)];
         for (tokens, expect) in [(60, vec![]), (74, vec![20]), (400, vec![20, 21, 22])] {
-            let packed = pack(&items, None, Format::Markdown, &Budget::of(tokens));
+            let packed = pack(&items, None, Format::Markdown, &PackBudget::of(tokens));
             let shown: Vec<u32> =
                 (20..=22).filter(|n| packed.text.contains(&format!("  - causes: Related {n} ["))).collect();
             assert_eq!((packed.cited.len(), shown), (2, expect), "{tokens}");
@@ -266,7 +264,7 @@ mod tests {
         let delta = Delta { since: 4, until: 9, changes: (1..=3).map(change).collect(), more: 0 };
         let items = [fact(1, Share::Facts)];
         for (tokens, bullets, facts) in [(20, 0, 0), (45, 0, 1), (90, 2, 1), (200, 3, 1)] {
-            let packed = pack(&items, Some(&delta), Format::Markdown, &Budget::of(tokens));
+            let packed = pack(&items, Some(&delta), Format::Markdown, &PackBudget::of(tokens));
             assert_eq!(packed.text.matches("- +created").count(), bullets, "{tokens}: {}", packed.text);
             assert_eq!(packed.text.starts_with("Memory updates since rev 4"), bullets > 0, "{tokens}");
             assert_eq!(packed.cited.len(), facts, "{tokens}");

@@ -1,15 +1,15 @@
-//! What does a long text say in few words?
+//! Shortens a long text by selecting sentences.
 //!
-//! Extractive and pure: whole sentences are chosen that carry most, and no word is written that
-//! was not there. The result never has more tokens than it may have.
+//! Pure and extractive: whole sentences are selected and no word is added. **Invariant:** the result never has more
+//! tokens than allowed.
 
 use std::collections::{BinaryHeap, HashMap};
 
 use super::line::fold;
 use super::tokens::count_tokens;
 
-/// Fewer tokens than this say nothing.
-const LEAST: usize = 8;
+/// Minimum number of tokens of a shortened text.
+const MIN_TOKENS: usize = 8;
 /// What stands where sentences were left out.
 const GAP: &str = " … ";
 /// What the first sentence is worth above others like it; it mostly says what the rest is about.
@@ -29,10 +29,10 @@ pub fn shorten(text: &str, tokens: usize) -> Option<String> {
     if !whole.is_empty() && count_tokens(&whole) <= tokens {
         return Some(whole);
     }
-    if tokens < LEAST {
+    if tokens < MIN_TOKENS {
         return None;
     }
-    let sentences: Vec<Sentence> = Sentence::all(text);
+    let sentences: Vec<ScoredSentence> = ScoredSentence::all(text);
     let mut chosen = choose(&sentences, tokens);
     // The sum of the parts is close to the whole; the whole decides.
     while !chosen.is_empty() {
@@ -47,7 +47,7 @@ pub fn shorten(text: &str, tokens: usize) -> Option<String> {
     cut(&weightiest.text, tokens)
 }
 
-struct Sentence {
+struct ScoredSentence {
     text: String,
     /// Its content words, each once, in an order of their own so that sums come out the same.
     words: Vec<String>,
@@ -55,7 +55,7 @@ struct Sentence {
     place: f64,
 }
 
-impl Sentence {
+impl ScoredSentence {
     fn all(text: &str) -> Vec<Self> {
         let parts: Vec<&str> = split(text);
         let last = parts.len().saturating_sub(1);
@@ -64,7 +64,7 @@ impl Sentence {
             n if n == last => CLOSING,
             _ => 1.0,
         };
-        let sentence = |(n, part)| Sentence { text: fold(part), words: content_words(part), place: place(n) };
+        let sentence = |(n, part)| ScoredSentence { text: fold(part), words: content_words(part), place: place(n) };
         parts.into_iter().enumerate().map(sentence).collect()
     }
 
@@ -75,7 +75,7 @@ impl Sentence {
 }
 
 /// A word weighs more when the text keeps coming back to it.
-fn weights(sentences: &[Sentence]) -> HashMap<&str, f64> {
+fn weights(sentences: &[ScoredSentence]) -> HashMap<&str, f64> {
     let mut weights = HashMap::new();
     for word in sentences.iter().flat_map(|sentence| &sentence.words) {
         *weights.entry(word.as_str()).or_insert(0.0) += 1.0;
@@ -88,14 +88,14 @@ fn weights(sentences: &[Sentence]) -> HashMap<&str, f64> {
 ///
 /// Each time the sentence that adds most new words for its cost. What a sentence adds only
 /// falls as others are chosen, so one that is still best after a second look is the best of all.
-fn choose(sentences: &[Sentence], tokens: usize) -> Vec<usize> {
+fn choose(sentences: &[ScoredSentence], tokens: usize) -> Vec<usize> {
     let mut weights = weights(sentences);
     let costs: Vec<usize> = sentences.iter().map(|sentence| count_tokens(&sentence.text) + 1).collect();
-    let value = |place: usize, weights: &HashMap<&str, f64>| Value {
+    let value = |place: usize, weights: &HashMap<&str, f64>| SentenceValue {
         gain: sentences[place].worth(weights) / (costs[place] as f64).powf(THRIFT),
         place,
     };
-    let mut queue: BinaryHeap<Value> = (0..sentences.len()).map(|place| value(place, &weights)).collect();
+    let mut queue: BinaryHeap<SentenceValue> = (0..sentences.len()).map(|place| value(place, &weights)).collect();
     let (mut chosen, mut left) = (Vec::new(), tokens + 1);
     while let Some(top) = queue.pop() {
         if costs[top.place] > left {
@@ -120,26 +120,26 @@ fn choose(sentences: &[Sentence], tokens: usize) -> Vec<usize> {
 
 /// What a sentence adds for its cost; among equals the earlier is greater.
 #[derive(PartialEq)]
-struct Value {
+struct SentenceValue {
     gain: f64,
     place: usize,
 }
 
-impl Eq for Value {}
+impl Eq for SentenceValue {}
 
-impl Ord for Value {
+impl Ord for SentenceValue {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.gain.total_cmp(&other.gain).then(other.place.cmp(&self.place))
     }
 }
 
-impl PartialOrd for Value {
+impl PartialOrd for SentenceValue {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-fn join(sentences: &[Sentence], chosen: &[usize]) -> String {
+fn join(sentences: &[ScoredSentence], chosen: &[usize]) -> String {
     let mut places = chosen.to_vec();
     places.sort_unstable();
     let mut text = String::new();

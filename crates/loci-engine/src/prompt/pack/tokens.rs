@@ -1,9 +1,8 @@
-//! How many tokens does a text cost?
+//! Counts tokens by byte-pair encoding with the vocabulary `o200k_base` of current OpenAI models; other models differ
+//! by a few per cent.
 //!
-//! Counted, not guessed: byte-pair encoding with the vocabulary `o200k_base`, as current models of
-//! OpenAI read text; others differ by a few per cent. The vocabulary lies in the binary, so counting
-//! works offline. Reading it takes a moment, once: whoever knows that a count will be wanted may
-//! [`prepare`] for it.
+//! The vocabulary is part of the binary, so counting works offline. Loading it takes a moment, once; [`prepare`]
+//! loads it in advance.
 
 /// How many tokens `text` has.
 ///
@@ -18,7 +17,7 @@ pub fn prepare() {
 }
 
 /// No token is longer than this many bytes.
-pub(crate) const LONGEST: usize = 128;
+pub(crate) const MAX_TOKEN_BYTES: usize = 128;
 
 #[cfg(test)]
 mod tests {

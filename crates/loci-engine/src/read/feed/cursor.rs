@@ -1,10 +1,10 @@
-//! How far has someone followed what happens?
+//! The cursor of a feed: one position per space.
 //!
-//! A cursor holds one place per space. It is opaque to callers and safe in addresses and headers.
+//! It is opaque to callers and safe in URLs and headers.
 //!
-//! A space that it does not name is one of two things. Whoever follows the whole tenant has seen all
-//! spaces that there were, so such a space is new and is told from its first line. Whoever follows
-//! some spaces did not mean this one before, so it is followed from where it is when first met.
+//! A space that the cursor does not contain is handled in one of two ways. For a caller who follows the whole tenant
+//! it is new, and is followed from its first entry. For a caller who follows some spaces it was not followed before,
+//! and is followed from its current end.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use super::FeedEntry;
 
-/// The longest text that is read as a cursor, in bytes.
-const LONGEST: usize = 1 << 20;
+/// Maximum length of the text form of a cursor, in bytes.
+const MAX_CURSOR_BYTES: usize = 1 << 20;
 
 /// What a cursor that follows the whole begins with, and all that it says at the start.
 const WHOLE: &str = "all";
@@ -134,7 +134,7 @@ impl FromStr for FeedCursor {
             Error::invalid("cursor", format!("`{shown}` is not a place in the feed"))
                 .hint("use the cursor of an earlier answer; `all` is the first line, `now` the present end")
         };
-        if text.len() > LONGEST {
+        if text.len() > MAX_CURSOR_BYTES {
             return Err(wrong());
         }
         let (mut cursor, places) = match text.split_once('~') {

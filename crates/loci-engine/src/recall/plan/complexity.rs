@@ -1,13 +1,13 @@
-//! How much must be read to answer a question?
+//! Estimates how complex a question is, which determines its token budget.
 //!
-//! Pure. One thing asked is simple; several things, a comparison, a whole or a course of events is
-//! complex. A complex question costs more, so doubt stays simple.
+//! Pure. A question for one thing is simple; one for several things, a comparison, a whole or a course of events is
+//! complex. Complex questions cost more, so in doubt a question is simple.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::intent::folded::{Folded, each};
-use super::intent::{Asks, asks};
+use super::intent::{QuestionFlags, asks};
 use super::time::time_phrases;
 
 /// How much must be read to answer a question.
@@ -84,7 +84,7 @@ pub fn complexity(text: &str) -> Complexity {
 }
 
 /// The same, of a question of which it is known what else it asks for and how many times it names.
-pub(super) fn complexity_of(text: &str, asked: &Asks, times: usize) -> Complexity {
+pub(super) fn complexity_of(text: &str, asked: &QuestionFlags, times: usize) -> Complexity {
     let folded = Folded::new(text);
     let content =
         folded.words().filter(|word| word.chars().count() > 2 && !each(STOP).any(|stop| stop == *word)).count();

@@ -1,8 +1,7 @@
-//! What is a question after, as a model sees it?
+//! Classifies the intent of a query by its similarity to example sentences.
 //!
-//! The sentences of each intent have vectors; the nearest tells the intent. For the model that comes
-//! with Loci they are part of the binary; for another they are made behind, and until they are there
-//! the words decide.
+//! The vectors of the examples for the model that comes with Loci are part of the binary; for other models they are
+//! computed in the background, and until then words decide.
 
 use std::sync::{Arc, LazyLock, OnceLock};
 

@@ -1,7 +1,7 @@
-//! What does a question ask for?
+//! Classifies the intent of a question.
 //!
-//! Pure: words in English and Russian decide first, and vectors that the caller brings decide where
-//! they are better. A question that shows nothing is `General`; no answer is ever an error.
+//! Pure: words in English and Russian decide first, and vectors that the caller passes decide where they are better.
+//! A question without signs is `General`; there are no errors.
 
 mod asks;
 mod exemplars;
@@ -10,7 +10,7 @@ mod tells;
 
 use loci_models::dot;
 
-pub use asks::{Asks, asks};
+pub use asks::{QuestionFlags, asks};
 pub use exemplars::EXEMPLARS;
 pub use tells::{tells_number, tells_time};
 

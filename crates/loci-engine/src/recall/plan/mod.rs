@@ -1,6 +1,6 @@
-//! What does a question want?
+//! Analysis of a query.
 //!
-//! Pure: a sentence and the clock come in; intent, complexity and the times it names come out.
+//! Pure: a sentence and the time go in; intent, complexity and the times it names come out.
 
 pub mod complexity;
 pub(crate) mod exemplars;
@@ -10,7 +10,7 @@ pub mod time;
 use jiff::Zoned;
 
 use self::complexity::{Complexity, complexity_of};
-use self::intent::{Asks, Intent, asks, keyword_intent};
+use self::intent::{Intent, QuestionFlags, asks, keyword_intent};
 use self::time::{TimePhrase, time_phrases};
 
 /// What a question wants.
@@ -23,7 +23,7 @@ pub struct Plan {
     /// Whether it has several parts.
     pub complexity: Complexity,
     /// What it asks for beside that.
-    pub asks: Asks,
+    pub asks: QuestionFlags,
     /// The times it names.
     pub times: Vec<TimePhrase>,
 }

@@ -1,12 +1,10 @@
-//! Which times does a sentence name?
+//! Finds the times that a sentence names.
 //!
-//! Pure: the caller brings the clock and its time zone. Phrases ascend, do not overlap, lie on char
-//! boundaries, and each span starts before it ends. A doubtful word is left alone: a missed time
-//! widens a search, a wrong one empties it.
+//! Pure: the caller passes the time and its zone. Phrases ascend, do not overlap, are on char boundaries, and each
+//! span starts before it ends. A doubtful word is left alone: a missed time widens a search, a wrong one empties it.
 //!
-//! Written by hand on a few word lists instead of regular expressions: what a word means hangs on
-//! its neighbours ("in May", "you may"), Russian inflects every word, and a phrase must be
-//! computed, not only matched.
+//! Written by hand on a few word lists instead of regular expressions: the meaning of a word depends on its
+//! neighbours ("in May", "you may"), Russian inflects every word, and a phrase must be computed, not only matched.
 
 use std::ops::Range;
 

@@ -1,51 +1,51 @@
-//! How do two texts differ?
+//! Compares two texts.
 //!
-//! Each question has a strict answer: a doubt is a difference. What says nothing new has no word, number or name that the
-//! other lacks, the same negations and conditions, and the same parts for the same words.
+//! Every comparison is strict: a doubt counts as a difference. A text repeats another if it has no word, number or
+//! name that the other lacks, the same negations and conditions, and the same roles for the same words.
 
 use std::collections::HashSet;
 
-use super::reading::{Item, Reading, Sense, Sort};
+use super::analysis::{AnalysedText, ItemKind, SentenceForm, TextItem};
 use crate::learn::extract::Claim;
-use crate::learn::extract::claim::Type;
+use crate::learn::extract::claim::ValueType;
 use crate::learn::extract::select::is_day;
 use crate::learn::language::form;
 use crate::recall::plan::time::words::among;
 
-/// Whether every sentence of `new` says no more than one sentence of `known`.
-pub(super) fn says_nothing_new(new: &Reading, known: &Reading) -> bool {
+/// Whether every sentence of `new` adds nothing to some sentence of `known`.
+pub(super) fn says_nothing_new(new: &AnalysedText, known: &AnalysedText) -> bool {
     let tabled = new.tabled && known.tabled;
-    let within = |(sentence, sense): (&Vec<Item>, &Sense)| {
+    let within = |(sentence, sense): (&Vec<TextItem>, &SentenceForm)| {
         let mut others = known.sentences.iter().zip(&known.senses);
-        let same = |other: &[Item]| if tabled { contains(other, sentence) } else { equal(other, sentence) };
+        let same = |other: &[TextItem]| if tabled { contains(other, sentence) } else { equal(other, sentence) };
         others.any(|(other, other_sense)| sense.is_within(other_sense) && same(other))
     };
     !new.sentences.is_empty() && new.sentences.iter().zip(&new.senses).all(within)
 }
 
 /// Whether two sentences of which nothing is known have the same words in the same order.
-fn equal(known: &[Item], new: &[Item]) -> bool {
+fn equal(known: &[TextItem], new: &[TextItem]) -> bool {
     known.len() == new.len() && known.iter().zip(new).all(|(a, b)| a.key == b.key)
 }
 
 /// Whether a known sentence says all that a new one says.
-fn contains(known: &[Item], new: &[Item]) -> bool {
-    let tells = |item: &&Item| matches!(item.sort, Sort::Content | Sort::Value);
+fn contains(known: &[TextItem], new: &[TextItem]) -> bool {
+    let tells = |item: &&TextItem| matches!(item.sort, ItemKind::Content | ItemKind::Value);
     // "Joelle is my sister and she teaches": who "she" is has been said.
     let named = new.iter().position(|item| item.capital && item.form == 0);
     let refers = |place: usize| new[place].form & form::PRONOUN != 0 && named.is_some_and(|named| named < place);
-    let asked: Vec<&Item> =
+    let asked: Vec<&TextItem> =
         (0..new.len()).filter(|place| !refers(*place)).map(|place| &new[place]).filter(tells).collect();
-    let said: Vec<&Item> = known.iter().filter(tells).collect();
-    let tells_same = |item: &&Item| find(&said, item).is_some_and(|known| known.past == item.past);
+    let said: Vec<&TextItem> = known.iter().filter(tells).collect();
+    let tells_same = |item: &&TextItem| find(&said, item).is_some_and(|known| known.past == item.past);
     if asked.is_empty() || !asked.iter().all(tells_same) {
         return false;
     }
-    let of = |items: &[Item], sort: Sort| -> HashSet<String> {
+    let of = |items: &[TextItem], sort: ItemKind| -> HashSet<String> {
         items.iter().filter(|item| item.sort == sort).map(|item| item.key.clone()).collect()
     };
-    let denies = |items: &[Item]| items.iter().any(|item| item.sort == Sort::Negation);
-    of(known, Sort::Limit) == of(new, Sort::Limit)
+    let denies = |items: &[TextItem]| items.iter().any(|item| item.sort == ItemKind::Negation);
+    of(known, ItemKind::Limit) == of(new, ItemKind::Limit)
         && denies(known) == denies(new)
         && same_parts(&said, &asked)
         && same_order(&said, &asked)
@@ -53,21 +53,23 @@ fn contains(known: &[Item], new: &[Item]) -> bool {
 }
 
 /// The item that says the same: equal, or the same word with another ending.
-fn find<'a>(items: &[&'a Item], wanted: &Item) -> Option<&'a Item> {
+fn find<'a>(items: &[&'a TextItem], wanted: &TextItem) -> Option<&'a TextItem> {
     items.iter().copied().find(|item| alike(item, wanted))
 }
 
-fn alike(a: &Item, b: &Item) -> bool {
+fn alike(a: &TextItem, b: &TextItem) -> bool {
     let prefix = |short: &str, long: &str| {
         short.chars().count() >= 5 && long.starts_with(short) && long.len() - short.len() <= 2
     };
     a.key == b.key
-        || a.sort == Sort::Value && b.key.len() == 5 && a.key.len() == 10 && a.key.ends_with(&b.key)
-        || a.sort == Sort::Content && b.sort == Sort::Content && (prefix(&a.key, &b.key) || prefix(&b.key, &a.key))
+        || a.sort == ItemKind::Value && b.key.len() == 5 && a.key.len() == 10 && a.key.ends_with(&b.key)
+        || a.sort == ItemKind::Content
+            && b.sort == ItemKind::Content
+            && (prefix(&a.key, &b.key) || prefix(&b.key, &a.key))
 }
 
 /// Whether nobody plays a part that the other text gives to someone else: "tabs over spaces", "Mina's manager".
-fn same_parts(known: &[&Item], new: &[&Item]) -> bool {
+fn same_parts(known: &[&TextItem], new: &[&TextItem]) -> bool {
     new.iter().filter_map(|item| item.role.as_ref().map(|role| (item, role))).all(|(item, role)| {
         let mut bearers = known.iter().filter(|other| other.role.as_ref() == Some(role)).peekable();
         bearers.peek().is_none() || bearers.any(|other| alike(other, item))
@@ -75,13 +77,14 @@ fn same_parts(known: &[&Item], new: &[&Item]) -> bool {
 }
 
 /// Whether the words that no preposition marks come in the same order: who bit whom. A single value may stand anywhere.
-fn same_order(known: &[&Item], new: &[&Item]) -> bool {
-    let values = |items: &[&Item]| items.iter().filter(|item| item.sort == Sort::Value).count();
-    let ordered = |item: &&Item| item.sort == Sort::Content || values(known).max(values(new)) > 1;
-    let known: Vec<&Item> = known.iter().copied().filter(ordered).collect();
-    let new: Vec<&Item> = new.iter().copied().filter(ordered).collect();
-    let plain = |items: &[&Item], other: &[&Item]| -> Vec<String> {
-        let shared = |item: &&&Item| item.role.is_none() && find(other, item).is_some_and(|other| other.role.is_none());
+fn same_order(known: &[&TextItem], new: &[&TextItem]) -> bool {
+    let values = |items: &[&TextItem]| items.iter().filter(|item| item.sort == ItemKind::Value).count();
+    let ordered = |item: &&TextItem| item.sort == ItemKind::Content || values(known).max(values(new)) > 1;
+    let known: Vec<&TextItem> = known.iter().copied().filter(ordered).collect();
+    let new: Vec<&TextItem> = new.iter().copied().filter(ordered).collect();
+    let plain = |items: &[&TextItem], other: &[&TextItem]| -> Vec<String> {
+        let shared =
+            |item: &&&TextItem| item.role.is_none() && find(other, item).is_some_and(|other| other.role.is_none());
         items
             .iter()
             .filter(shared)
@@ -94,12 +97,12 @@ fn same_order(known: &[&Item], new: &[&Item]) -> bool {
 }
 
 /// Whether a word that only the known text has stands right before a shared one and narrows it: "admin port" is not "port".
-fn qualified(known: &[&Item], new: &[&Item]) -> bool {
+fn qualified(known: &[&TextItem], new: &[&TextItem]) -> bool {
     (0..known.len()).any(|place| {
         let (item, next) = (known[place], known.get(place + 1));
-        let shared = |item: &Item| find(new, item).is_some();
+        let shared = |item: &TextItem| find(new, item).is_some();
         // "Tomas Silva" and "Tomas", "Mrs. Adela Fonseca" and "Mrs. Fonseca".
-        let named = |other: Option<&&Item>| other.is_some_and(|other| other.capital && shared(other));
+        let named = |other: Option<&&TextItem>| other.is_some_and(|other| other.capital && shared(other));
         let full_name =
             item.capital && place > 0 && (known[place - 1].touches_next && named(known.get(place - 1)) || named(next));
         !shared(item) && item.touches_next && next.is_some_and(|next| shared(next)) && !full_name
@@ -108,7 +111,7 @@ fn qualified(known: &[&Item], new: &[&Item]) -> bool {
 
 /// How two single statements agree that differ in one value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Apart {
+pub(super) enum ValueDifference {
     /// The value stands behind the subject and the predicate that they share: it is another value of the same.
     Behind,
     /// It may be what the statements are about.
@@ -116,7 +119,7 @@ pub(super) enum Apart {
 }
 
 /// Whether two single statements agree but for one value, and where that stands.
-pub(super) fn one_value_apart(new: &Reading, known: &Reading) -> Option<Apart> {
+pub(super) fn one_value_apart(new: &AnalysedText, known: &AnalysedText) -> Option<ValueDifference> {
     let (a, b) = (new.sentences.first()?, known.sentences.first()?);
     if !(new.is_single() && known.is_single() && new.tabled && known.tabled) {
         return None;
@@ -126,39 +129,42 @@ pub(super) fn one_value_apart(new: &Reading, known: &Reading) -> Option<Apart> {
     let front = a.iter().zip(&b).take_while(|(a, b)| same(a, b)).count();
     let back = a[front..].iter().rev().zip(b[front..].iter().rev()).take_while(|(a, b)| same(a, b)).count();
     let (mine, theirs) = (&a[front..a.len() - back], &b[front..b.len() - back]);
-    let weekday = |item: &Item| among("mon tue wed thu fri sat sun", &item.key);
-    let value = |items: &[&Item]| items.len() == 1 && (items[0].sort == Sort::Value || weekday(items[0]));
-    let told = |items: &[&Item]| items.iter().filter(|item| item.sort == Sort::Content).count();
-    let settled = |items: &[&Item]| items.iter().all(|item| item.form & OTHER == 0 && item.sort != Sort::Limit);
-    // "Note 7" is no other value of "note 6": something must be said of the subject.
-    let says = |item: &&Item| item.is_next || item.form & (form::LIFE | form::LIKES | form::PLANS) != 0;
-    let measured = |items: &[&Item]| items.iter().all(|item| !is_label(&item.key) || item.touches_next);
-    let says = |items: &[&Item]| measured(mine) || items.iter().any(says);
+    let weekday = |item: &TextItem| among("mon tue wed thu fri sat sun", &item.key);
+    let value = |items: &[&TextItem]| items.len() == 1 && (items[0].sort == ItemKind::Value || weekday(items[0]));
+    let content_count = |items: &[&TextItem]| items.iter().filter(|item| item.sort == ItemKind::Content).count();
+    let settled = |items: &[&TextItem]| items.iter().all(|item| item.form & OTHER == 0 && item.sort != ItemKind::Limit);
+    // "Note 7" is not another value of "note 6": something must be stated of the subject.
+    let says = |item: &&TextItem| item.is_next || item.form & (form::LIFE | form::LIKES | form::PLANS) != 0;
+    let measured = |items: &[&TextItem]| items.iter().all(|item| !is_label(&item.key) || item.touches_next);
+    let says = |items: &[&TextItem]| measured(mine) || items.iter().any(says);
     let apart = value(mine) && value(theirs) && settled(&a) && settled(&b) && says(&a);
-    match told(&a[..front]) {
+    match content_count(&a[..front]) {
         _ if !apart => None,
-        2.. if says(&a[..front]) && mine[0].sort == Sort::Value => Some(Apart::Behind),
-        _ => (told(&a) >= 3).then_some(Apart::Elsewhere),
+        2.. if says(&a[..front]) && mine[0].sort == ItemKind::Value => Some(ValueDifference::Behind),
+        _ => (content_count(&a) >= 3).then_some(ValueDifference::Elsewhere),
     }
 }
 
 /// Whether `new` says that something has changed, and repeats all of `known` but for one value or name, in the place of which
 /// it has another: "the trial is on 4 May", "we moved the trial to 9 June".
-pub(super) fn changed_in_one_value(new: &Reading, known: &Reading) -> bool {
+pub(super) fn changed_in_one_value(new: &AnalysedText, known: &AnalysedText) -> bool {
     let (Some(a), Some(b)) = (new.sentences.first(), known.sentences.first()) else { return false };
     if !(new.changes && new.is_single() && known.is_single() && new.tabled && known.tabled && !known.is_negated()) {
         return false;
     }
     const OTHER: u64 = form::MANY | form::DID | form::PAST | form::CONDITION | form::UNREAL | form::LASTING;
     let (a, b) = (plain(a), plain(b));
-    let settled = |items: &[&Item], other: u64| items.iter().all(|item| item.form & other == 0);
-    let told = b.iter().filter(|item| item.sort == Sort::Content && find(&a, item).is_some()).count();
+    let settled = |items: &[&TextItem], other: u64| items.iter().all(|item| item.form & other == 0);
+    let shared_content = b.iter().filter(|item| item.sort == ItemKind::Content && find(&a, item).is_some()).count();
     let (Some(mine), Some(theirs)) = (stands_alone(&a, &b), stands_alone(&b, &a)) else { return false };
     // Nothing else that is known may be lost.
     let lost = b.iter().enumerate().any(|(place, item)| {
-        !theirs.contains(&place) && item.form & form::MINE == 0 && item.sort != Sort::Limit && find(&a, item).is_none()
+        !theirs.contains(&place)
+            && item.form & form::MINE == 0
+            && item.sort != ItemKind::Limit
+            && find(&a, item).is_none()
     });
-    let alike_at = |mine: Option<&&Item>, theirs: Option<&&Item>| {
+    let alike_at = |mine: Option<&&TextItem>, theirs: Option<&&TextItem>| {
         mine.zip(theirs).is_some_and(|(mine, theirs)| alike(mine, theirs))
     };
     let role = a[mine.start].role.is_some() && a[mine.start].role == b[theirs.start].role;
@@ -167,21 +173,21 @@ pub(super) fn changed_in_one_value(new: &Reading, known: &Reading) -> bool {
     a[mine.start].sort == b[theirs.start].sort
         && placed
         && !lost
-        && told >= 2
+        && shared_content >= 2
         && settled(&b, OTHER)
         && settled(&a, OTHER & !form::DID & !form::PAST)
 }
 
-/// The one value or name that only these items have; none: there is none, or more than one.
-fn stands_alone(items: &[&Item], other: &[&Item]) -> Option<std::ops::Range<usize>> {
-    let named = |item: &Item| item.sort == Sort::Value || item.capital && item.form == 0;
+/// The one value or name that only these items have. `None` if there is none, or more than one.
+fn stands_alone(items: &[&TextItem], other: &[&TextItem]) -> Option<std::ops::Range<usize>> {
+    let named = |item: &TextItem| item.sort == ItemKind::Value || item.capital && item.form == 0;
     let own: Vec<usize> =
         (0..items.len()).filter(|place| named(items[*place]) && find(other, items[*place]).is_none()).collect();
     let (first, last) = (*own.first()?, *own.last()?);
     (last + 1 - first == own.len() && own.len() <= 3).then_some(first..last + 1)
 }
 
-/// Whether a value may be no more than a name: a bare number or a code, and not a date, a time or a quantity.
+/// Whether a value may be just a name: a bare number or a code, and not a date, a time or a quantity.
 fn is_label(key: &str) -> bool {
     let digits = key.trim_end_matches(char::is_alphabetic);
     let unit = &key[digits.len()..];
@@ -190,30 +196,31 @@ fn is_label(key: &str) -> bool {
 }
 
 /// The items without what only says that something was wrong or is new.
-fn plain(items: &[Item]) -> Vec<&Item> {
+fn plain(items: &[TextItem]) -> Vec<&TextItem> {
     items.iter().filter(|item| item.form & (form::CORRECTION | form::OPENER) == 0).collect()
 }
 
-fn same(a: &Item, b: &Item) -> bool {
+fn same(a: &TextItem, b: &TextItem) -> bool {
     a.sort == b.sort && a.role == b.role && alike(a, b)
 }
 
 /// Whether `known` says anything beside this claim that `new` does not say: that would be lost with it.
-pub(super) fn says_more_than(known: &Reading, claim: &Claim, new: &Reading) -> bool {
+pub(super) fn says_more_than(known: &AnalysedText, claim: &Claim, new: &AnalysedText) -> bool {
     let claimed: HashSet<&str> = claim.value.split(' ').chain(claim.subject.split(' ')).collect();
-    let repeated: Vec<&Item> = new.items().collect();
-    let since = |item: &Item| item.role.as_deref().is_some_and(|role| among("since seit desde depuis с со", role));
-    let address = |item: &Item| claim.attribute == "address" && item.capital;
-    let missing = |item: &&Item| {
+    let repeated: Vec<&TextItem> = new.items().collect();
+    let since = |item: &TextItem| item.role.as_deref().is_some_and(|role| among("since seit desde depuis с со", role));
+    let address = |item: &TextItem| claim.attribute == "address" && item.capital;
+    let missing = |item: &&TextItem| {
         item.form & (form::LIFE | form::SETS | form::MINE | form::FIRST | form::HAS) == 0
             && !since(item)
             && !address(item)
             && !claimed.contains(item.key.as_str())
             && find(&repeated, item).is_none()
     };
-    let count = |sort: Sort| known.items().filter(|item| item.sort == sort).filter(missing).count();
+    let count = |sort: ItemKind| known.items().filter(|item| item.sort == sort).filter(missing).count();
     // A number with its unit is one value, and no word of the claim.
-    count(Sort::Content) > 0 || count(Sort::Value) > usize::from(matches!(claim.sort, Type::Number | Type::Day))
+    count(ItemKind::Content) > 0
+        || count(ItemKind::Value) > usize::from(matches!(claim.sort, ValueType::Number | ValueType::Day))
 }
 
 /// Words by which a number is not exact.
@@ -221,24 +228,24 @@ const ABOUT: &str = "about around approxim rough ca etwa ungefähr circa environ
 
 /// Whether `new` says outright that what `known` says has ended, or is something else: "no longer smokes", "is not a ketch
 /// but a sloop".
-pub(super) fn ends(new: &Reading, known: &Reading) -> bool {
+pub(super) fn ends(new: &AnalysedText, known: &AnalysedText) -> bool {
     let (Some(a), Some(b)) = (new.sentences.first(), known.sentences.first()) else { return false };
-    let limited = |item: &Item| item.sort == Sort::Limit && !among(ABOUT, &item.key);
+    let limited = |item: &TextItem| item.sort == ItemKind::Limit && !among(ABOUT, &item.key);
     if !known.is_single() || known.is_negated() || b.iter().any(limited) {
         return false;
     }
-    let Some(at) = a.iter().position(|item| item.sort == Sort::Negation || item.form & form::ENDS != 0) else {
+    let Some(at) = a.iter().position(|item| item.sort == ItemKind::Negation || item.form & form::ENDS != 0) else {
         return false;
     };
-    let said: Vec<&Item> = b.iter().collect();
+    let said: Vec<&TextItem> = b.iter().collect();
     let subject = &a[..at];
     let same_subject =
         !subject.is_empty() && subject.len() <= b.len() && subject.iter().zip(b).all(|(a, b)| alike(a, b));
     let rest = &a[at..];
     let instead = rest.iter().position(|item| item.form & form::INSTEAD != 0 && item.form & form::NEGATION == 0);
-    let ended: Vec<&Item> = rest[..instead.unwrap_or(rest.len())]
+    let ended: Vec<&TextItem> = rest[..instead.unwrap_or(rest.len())]
         .iter()
-        .filter(|item| matches!(item.sort, Sort::Content | Sort::Value) && item.form & form::ENDS == 0)
+        .filter(|item| matches!(item.sort, ItemKind::Content | ItemKind::Value) && item.form & form::ENDS == 0)
         .collect();
     let outright = instead.is_some() || rest.iter().any(|item| item.form & form::ENDS != 0);
     // What the known text names beside that would be lost.
@@ -250,7 +257,7 @@ pub(super) fn ends(new: &Reading, known: &Reading) -> bool {
 
 /// Whether both speak of the same: they share an owner, or name nobody, and this share of the longer one's words. Where
 /// they share one word beside who speaks, that word is most of what is said.
-pub(super) fn share_a_subject(new: &Reading, known: &Reading, share: f64) -> bool {
+pub(super) fn share_a_subject(new: &AnalysedText, known: &AnalysedText, share: f64) -> bool {
     let (a, b) = (new.content(), known.content());
     let (names, others) = (new.names(), known.names());
     let owners = names.is_empty() && others.is_empty()
@@ -264,12 +271,12 @@ pub(super) fn share_a_subject(new: &Reading, known: &Reading, share: f64) -> boo
 
 /// Whether `new` takes up what `known` speaks of to say something else of it: it names it and says that it was wrong or has
 /// changed, says that it has ended, or gives another value for the same word.
-pub(super) fn takes_up(new: &Reading, known: &Reading) -> bool {
+pub(super) fn takes_up(new: &AnalysedText, known: &AnalysedText) -> bool {
     (new.changes || new.sets)
         && (names_again(new, known) || ends_something_of(new, known) || gives_another_value(new, known))
 }
 
-fn names_again(new: &Reading, known: &Reading) -> bool {
+fn names_again(new: &AnalysedText, known: &AnalysedText) -> bool {
     let (a, b) = (new.content(), known.content());
     let names = known.names().into_iter().filter(|name| a.contains(name)).count();
     let measured = valued(known).iter().any(|one| a.contains(one.word));
@@ -283,17 +290,17 @@ fn names_again(new: &Reading, known: &Reading) -> bool {
 }
 
 /// "I quit fasting", "not oar 4 any more".
-fn ends_something_of(new: &Reading, known: &Reading) -> bool {
-    let said: Vec<&Item> = known.items().collect();
+fn ends_something_of(new: &AnalysedText, known: &AnalysedText) -> bool {
+    let said: Vec<&TextItem> = known.items().collect();
     new.sentences.iter().any(|sentence| {
-        let denied = sentence.iter().position(|item| item.sort == Sort::Negation);
+        let denied = sentence.iter().position(|item| item.sort == ItemKind::Negation);
         let at = match denied {
             Some(denied) => sentence.iter().any(|item| item.form & form::CHANGE != 0).then_some(denied),
             None => sentence.iter().position(|item| item.form & form::ENDS != 0),
         };
-        let ended = at.and_then(|at| sentence[at + 1..].iter().find(|item| item.sort != Sort::Limit));
+        let ended = at.and_then(|at| sentence[at + 1..].iter().find(|item| item.sort != ItemKind::Limit));
         ended.is_some_and(|ended| {
-            (ended.sort == Sort::Content || denied.is_some() && ended.sort == Sort::Value)
+            (ended.sort == ItemKind::Content || denied.is_some() && ended.sort == ItemKind::Value)
                 && ended.form & (form::FIRST | form::MINE | form::CHANGE | form::ENDS) == 0
                 && find(&said, ended).is_some()
         })
@@ -301,9 +308,9 @@ fn ends_something_of(new: &Reading, known: &Reading) -> bool {
 }
 
 /// "Medovar 5 mg" and "the medovar goes up to 7.5".
-fn gives_another_value(new: &Reading, known: &Reading) -> bool {
+fn gives_another_value(new: &AnalysedText, known: &AnalysedText) -> bool {
     let (a, b) = (valued(new), valued(known));
-    let values = |all: &[Valued<'_>], word: &str| -> HashSet<String> {
+    let values = |all: &[WordWithValue<'_>], word: &str| -> HashSet<String> {
         all.iter().filter(|one| one.word == word).map(|one| one.value.to_owned()).collect()
     };
     a.iter().any(|one| {
@@ -313,23 +320,23 @@ fn gives_another_value(new: &Reading, known: &Reading) -> bool {
 }
 
 /// A word that no table knows, with a value.
-struct Valued<'a> {
+struct WordWithValue<'a> {
     word: &'a str,
     value: &'a str,
 }
 
 /// Words with the values that follow them or that count them; "we are 12" has the speaker for a word.
-fn valued(reading: &Reading) -> Vec<Valued<'_>> {
+fn valued(reading: &AnalysedText) -> Vec<WordWithValue<'_>> {
     let mut found = Vec::new();
     for sentence in &reading.sentences {
-        for (place, item) in sentence.iter().enumerate().filter(|(_, item)| item.sort == Sort::Value) {
+        for (place, item) in sentence.iter().enumerate().filter(|(_, item)| item.sort == ItemKind::Value) {
             let nearest = place.saturating_sub(3)..place + 1 + usize::from(item.touches_next);
             let words = nearest.map(|other| &sentence[other]).filter(|other| {
-                other.sort == Sort::Content && other.form & !form::SINGLE == 0 && is_specific(&other.key)
+                other.sort == ItemKind::Content && other.form & !form::SINGLE == 0 && is_specific(&other.key)
             });
-            let speaker = sentence[..place].iter().rev().find(|other| other.sort != Sort::Limit);
+            let speaker = sentence[..place].iter().rev().find(|other| other.sort != ItemKind::Limit);
             let speaker = speaker.filter(|other| other.is_next && other.form & form::FIRST != 0);
-            found.extend(words.chain(speaker).map(|other| Valued { word: &other.key, value: &item.key }));
+            found.extend(words.chain(speaker).map(|other| WordWithValue { word: &other.key, value: &item.key }));
         }
     }
     found

@@ -1,106 +1,107 @@
-//! What becomes of something new, in the light of what is known?
+//! Reconciliation: decides what becomes of a new statement, given known ones.
 //!
-//! Pure. A new statement meets those that it may repeat or contradict, and one [`Decision`] comes out with its reason. The
-//! table is the same when something is remembered, when a session is learned from, and in the night:
+//! Pure. A new statement is compared with those that it may repeat or contradict, and one [`Decision`] with its
+//! reason comes out. The table is the same for `remember`, for consolidation and for maintenance:
 //!
 //! | decision | only if |
 //! |---|---|
 //! | skip | the new text has no content word, number or name that the known one lacks |
-//! | replace | both state the same attribute of the same subject with all its qualifiers, of which there is one value at a time, or they agree but for one value, or the new text says outright that the old one has ended; and the known text is a single statement that is neither pinned, confirmed nor to be kept as it is |
-//! | add as history | the same, but what is known was said later |
-//! | add | anything else; near texts about the same subject are linked as `may_contradict` |
+//! | replace | both state the same attribute of the same subject with all its qualifiers, and the attribute has one value at a time, or they agree except for one value, or the new text says explicitly that the old one has ended; and the known text is a single statement that is neither pinned, confirmed nor stored as it is |
+//! | add as history | the same, but the known statement was said later |
+//! | add | anything else; similar texts about the same subject are linked as `may_contradict` |
 //!
 //! A similarity never decides. Nothing is ever deleted here.
 
+mod analysis;
 mod compare;
-pub(crate) mod place;
-mod reading;
+pub(crate) mod write;
 
 use jiff::Timestamp;
 use loci_types::{ContentHash, MemoryId};
 
 use crate::config::Bands;
 use crate::learn::extract::{self, Claim};
+pub use analysis::AnalysedText;
 use compare::{
-    Apart, changed_in_one_value, ends, one_value_apart, says_more_than, says_nothing_new, share_a_subject, takes_up,
+    ValueDifference, changed_in_one_value, ends, one_value_apart, says_more_than, says_nothing_new, share_a_subject,
+    takes_up,
 };
-pub use reading::Reading;
 
-/// Something new.
+/// A new statement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
-    /// The hash of what it says.
+    /// The hash of its text.
     pub hash: ContentHash,
-    /// What it says, taken apart.
-    pub reading: Reading,
+    /// Its analysed text.
+    pub reading: AnalysedText,
     /// When it was said.
     pub said_at: Timestamp,
-    /// It was copied from a pool: it never takes the place of what its holder said.
+    /// Whether it was copied from a pool: then it never replaces a statement of its holder.
     pub copied: bool,
-    /// Its owner has confirmed or pinned it.
+    /// Whether its owner has confirmed or pinned it.
     pub confirmed: bool,
 }
 
-/// Something known that may be about the same.
+/// A known statement that may be about the same.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Neighbour {
-    /// Which.
+pub struct KnownStatement {
+    /// Its id.
     pub id: MemoryId,
-    /// The hash of what it says.
+    /// The hash of its text.
     pub hash: ContentHash,
-    /// What it says, taken apart.
-    pub reading: Reading,
-    /// The cosine of the two, where vectors are known.
+    /// Its analysed text.
+    pub reading: AnalysedText,
+    /// The cosine to the new statement, if both have vectors.
     pub similarity: Option<f64>,
     /// When it was said.
     pub said_at: Timestamp,
-    /// Its owner has confirmed or pinned it.
+    /// Whether its owner has confirmed or pinned it.
     pub confirmed: bool,
-    /// It is to be kept as it is.
+    /// Whether it is stored as it is (`as_is`).
     pub as_is: bool,
-    /// It was copied from a pool.
+    /// Whether it was copied from a pool.
     pub copied: bool,
 }
 
-/// What becomes of the new statement.
+/// The decision about a new statement.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Decision {
-    /// It is new.
+    /// It is added.
     Add {
-        /// Those that it may contradict.
+        /// The statements that it may contradict.
         contradicts: Vec<MemoryId>,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// It is known.
+    /// It is skipped, because it is known.
     Skip {
-        /// What says the same.
+        /// The statement that it repeats.
         of: MemoryId,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// It tells what was so before a known one was said.
+    /// It is added as history: a known statement was said later.
     AddAsHistory {
-        /// The known one.
+        /// The known statement.
         known: MemoryId,
-        /// When that was said.
+        /// When the known statement was said.
         until: Timestamp,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// It takes the place of a known one, which stays in the chain.
+    /// It replaces a known statement, which stays in the chain.
     Supersede {
-        /// The known one.
+        /// The known statement.
         old: MemoryId,
-        /// Others that it may contradict.
+        /// Other statements that it may contradict.
         contradicts: Vec<MemoryId>,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
 impl Decision {
-    /// Why.
+    /// The reason.
     pub fn reason(&self) -> &str {
         match self {
             Decision::Add { reason, .. }
@@ -110,7 +111,7 @@ impl Decision {
         }
     }
 
-    /// Those that the new statement may contradict.
+    /// The statements that the new one may contradict.
     pub fn contradicts(&self) -> &[MemoryId] {
         match self {
             Decision::Add { contradicts, .. } | Decision::Supersede { contradicts, .. } => contradicts,
@@ -119,40 +120,40 @@ impl Decision {
     }
 }
 
-/// What one known statement means for the new one.
-enum Meeting {
+/// The comparison of the new statement with one known statement.
+enum Comparison {
     Same(&'static str),
     Replaces(String),
     MayContradict,
     Unrelated,
 }
 
-/// At most so many known statements are linked with a new one that may contradict them.
-const LINKED: usize = 3;
+/// Maximum number of known statements that a new one is linked to as `may_contradict`.
+const MAX_CONTRADICTION_LINKS: usize = 3;
 
-/// What becomes of `new` beside `known`.
-pub fn reconcile(new: &Statement, known: &[Neighbour], bands: &Bands) -> Decision {
+/// Decides what becomes of `new`, given `known`.
+pub fn reconcile(new: &Statement, known: &[KnownStatement], bands: &Bands) -> Decision {
     if let Some(twin) = known.iter().find(|known| known.hash == new.hash) {
         return Decision::Skip { of: twin.id, reason: "said before in the same words".to_owned() };
     }
-    let mut replaced: Option<(&Neighbour, String)> = None;
-    let mut linked: Vec<(&Neighbour, f64)> = Vec::new();
+    let mut replaced: Option<(&KnownStatement, String)> = None;
+    let mut linked: Vec<(&KnownStatement, f64)> = Vec::new();
     for one in known {
         match meet(new, one, bands) {
             // What was said again after it had changed holds again.
-            Meeting::Same(_) if known.iter().any(|later| is_between(new, one, later)) => {}
-            Meeting::Same(reason) => return Decision::Skip { of: one.id, reason: reason.to_owned() },
-            Meeting::Replaces(reason) => {
+            Comparison::Same(_) if known.iter().any(|later| is_between(new, one, later)) => {}
+            Comparison::Same(reason) => return Decision::Skip { of: one.id, reason: reason.to_owned() },
+            Comparison::Replaces(reason) => {
                 let later = replaced.as_ref().is_none_or(|(other, _)| other.said_at < one.said_at);
                 let other = if later { replaced.replace((one, reason)).map(|(other, _)| other) } else { Some(one) };
                 linked.extend(other.map(|other| (other, 1.0)));
             }
-            Meeting::MayContradict => linked.push((one, one.similarity.unwrap_or(0.0))),
-            Meeting::Unrelated => {}
+            Comparison::MayContradict => linked.push((one, one.similarity.unwrap_or(0.0))),
+            Comparison::Unrelated => {}
         }
     }
     linked.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let contradicts: Vec<MemoryId> = linked.iter().take(LINKED).map(|(one, _)| one.id).collect();
+    let contradicts: Vec<MemoryId> = linked.iter().take(MAX_CONTRADICTION_LINKS).map(|(one, _)| one.id).collect();
     match replaced {
         Some((old, reason)) if new.said_at < old.said_at => {
             Decision::AddAsHistory { known: old.id, until: old.said_at, reason: format!("{reason}, as it was before") }
@@ -165,22 +166,22 @@ pub fn reconcile(new: &Statement, known: &[Neighbour], bands: &Bands) -> Decisio
     }
 }
 
-/// Whether something was said after `known` that `new`, which only repeats that, takes back.
-fn is_between(new: &Statement, known: &Neighbour, later: &Neighbour) -> bool {
+/// Whether another statement was made after `known`, which `new` would revert by repeating `known`.
+fn is_between(new: &Statement, known: &KnownStatement, later: &KnownStatement) -> bool {
     later.id != known.id
         && later.said_at > known.said_at
         && later.said_at <= new.said_at
         && replaces(&new.reading, &later.reading).is_some()
 }
 
-fn meet(new: &Statement, known: &Neighbour, bands: &Bands) -> Meeting {
+fn meet(new: &Statement, known: &KnownStatement, bands: &Bands) -> Comparison {
     let (a, b) = (&new.reading, &known.reading);
     if says_nothing_new(a, b) {
-        return Meeting::Same("says no more than something known");
+        return Comparison::Same("says no more than something known");
     }
     let protected = known.as_is || known.confirmed && !new.confirmed || new.copied && !known.copied;
     if let Some(reason) = replaces(a, b) {
-        return if protected || !b.is_single() { Meeting::MayContradict } else { Meeting::Replaces(reason) };
+        return if protected || !b.is_single() { Comparison::MayContradict } else { Comparison::Replaces(reason) };
     }
     let near = known.similarity.is_none_or(|cosine| cosine >= bands.check);
     // What only says more contradicts nothing.
@@ -190,33 +191,34 @@ fn meet(new: &Statement, known: &Neighbour, bands: &Bands) -> Meeting {
         && (a.is_within(b) || b.is_within(a))
         && (a.corrects() || a.items().count().abs_diff(b.items().count()) <= 3);
     let linked = changed || denied || disputed(a, b) || takes_up(a, b) && !b.is_within(a);
-    if linked || one_value_apart(a, b).is_some() { Meeting::MayContradict } else { Meeting::Unrelated }
+    if linked || one_value_apart(a, b).is_some() { Comparison::MayContradict } else { Comparison::Unrelated }
 }
 
-/// Whether someone else's judgement that `new` contradicts `known` may be followed: both are about the same subject, `known`
-/// is a single statement that is not protected, and `new` says that something has changed or gives another value.
-pub fn may_replace(new: &Statement, known: &Neighbour) -> bool {
+/// Whether an external verdict that `new` contradicts `known` may be applied: both are about the same subject,
+/// `known` is a single statement that is not protected, and `new` says that something has changed or gives another
+/// value.
+pub fn may_replace(new: &Statement, known: &KnownStatement) -> bool {
     let (a, b) = (&new.reading, &known.reading);
     let protected = known.as_is || known.confirmed && !new.confirmed || new.copied && !known.copied;
     let same = share_a_subject(a, b, 0.4) && a.names() == b.names() && a.is_single() && b.is_single();
     !protected && new.said_at >= known.said_at && same && (a.changes || disputed(a, b))
 }
 
-/// Why `new` takes the place of `known`, if it does.
-fn replaces(new: &Reading, known: &Reading) -> Option<String> {
+/// The reason why `new` replaces `known`, if it does.
+fn replaces(new: &AnalysedText, known: &AnalysedText) -> Option<String> {
     let claimed =
         new.claims.iter().find_map(|a| known.claims.iter().find(|b| other_value(a, b, new.changes)).map(|b| (a, b)));
     if let Some((a, b)) = claimed.filter(|(_, b)| !says_more_than(known, b, new)) {
         return Some(format!("same attribute ({} of {}), value {} → {}", a.attribute, a.about, b.said, a.said));
     }
-    if one_value_apart(new, known) == Some(Apart::Behind) || changed_in_one_value(new, known) {
+    if one_value_apart(new, known) == Some(ValueDifference::Behind) || changed_in_one_value(new, known) {
         return Some("the same statement with another value".to_owned());
     }
     ends(new, known).then(|| "says that this has ended".to_owned())
 }
 
-/// Two values of the same attribute of the same subject, of which only one holds at a time. Where that is not sure, the new
-/// text must say that something has changed.
+/// Whether both give different values of a single-valued attribute of the same subject. Where single-valuedness is
+/// not certain, the new text must say that something has changed.
 fn other_value(a: &Claim, b: &Claim, changes: bool) -> bool {
     let same = a.subject == b.subject && a.attribute == b.attribute;
     same && (a.single && b.single || changes && !a.many && !b.many)
@@ -237,18 +239,19 @@ fn comparable(a: &Claim, b: &Claim, changes: bool) -> bool {
     let (mine, theirs) = (unit(a), unit(b));
     let currency = |unit: &[String]| unit.iter().all(|word| ["eur", "usd", "gbp", "rub", "%"].contains(&word.as_str()));
     let bare = |one: &[String], other: &[String]| one.is_empty() && currency(other);
-    let number = a.sort == extract::claim::Type::Number;
+    let number = a.sort == extract::claim::ValueType::Number;
     a.sort == b.sort && (!number || changes || mine == theirs || bare(&mine, &theirs) || bare(&theirs, &mine))
 }
 
-/// Whether one value only says more than the other: "Acme" and "Acme Corp".
+/// Whether one value only extends the other: "Acme" and "Acme Corp".
 fn includes(a: &str, b: &str) -> bool {
     let within = |few: &str, many: &str| few.split(' ').all(|word| many.split(' ').any(|other| other == word));
     within(a, b) || within(b, a)
 }
 
-/// The same attribute of the same subject with another value or a denial, where it cannot be told which holds.
-fn disputed(new: &Reading, known: &Reading) -> bool {
+/// Whether both state the same attribute of the same subject with another value or a negation, and it is open which
+/// holds.
+fn disputed(new: &AnalysedText, known: &AnalysedText) -> bool {
     // "Our rent" may be "the rent".
     let about =
         |claim: &Claim| claim.subject.split(' ').filter(|word| *word != "user").map(str::to_owned).collect::<Vec<_>>();

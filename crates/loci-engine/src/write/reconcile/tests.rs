@@ -1,4 +1,4 @@
-//! What becomes of pairs that people would meet?
+//! Tests of reconciliation on pairs of statements.
 
 use jiff::Timestamp;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::*;
 use crate::content_hash;
-use crate::learn::extract::Voice;
+use crate::learn::extract::SpeakerIdentity;
 
 fn at(day: i64) -> Timestamp {
     Timestamp::from_second(day * 86_400).unwrap()
@@ -19,18 +19,18 @@ fn id(number: u128) -> MemoryId {
 fn statement(text: &str) -> Statement {
     Statement {
         hash: content_hash(text),
-        reading: Reading::of(text, None, &Voice::of(None, None)),
+        reading: AnalysedText::of(text, None, &SpeakerIdentity::of(None, None)),
         said_at: at(2),
         copied: false,
         confirmed: false,
     }
 }
 
-fn known(text: &str) -> Neighbour {
-    Neighbour {
+fn known(text: &str) -> KnownStatement {
+    KnownStatement {
         id: id(1),
         hash: content_hash(text),
-        reading: Reading::of(text, None, &Voice::of(None, None)),
+        reading: AnalysedText::of(text, None, &SpeakerIdentity::of(None, None)),
         similarity: Some(0.8),
         said_at: at(1),
         confirmed: false,
@@ -195,7 +195,7 @@ fn signs_moods_and_other_clauses_are_not_lost() {
 #[test]
 fn what_was_said_again_after_a_change_holds_again() {
     let first = known("Ana lives in Lisbon. She likes tea.");
-    let then = Neighbour { id: id(2), said_at: at(2), ..known("Ana lives in Porto.") };
+    let then = KnownStatement { id: id(2), said_at: at(2), ..known("Ana lives in Porto.") };
     let again = Statement { said_at: at(3), ..statement("Ana lives in Lisbon.") };
     let decision = reconcile(&again, &[first, then], &Bands::default());
     assert!(matches!(decision, Decision::Supersede { old, .. } if old == id(2)), "{decision:?}");
@@ -259,21 +259,21 @@ fn what_has_changed_is_replaced() {
 #[test]
 fn what_is_protected_stays() {
     let (old, new) = ("Ana lives in Porto", "Ana lives in Lisbon");
-    let check = |new: Statement, known: Neighbour, expect: &str| {
+    let check = |new: Statement, known: KnownStatement, expect: &str| {
         assert_eq!(name(&reconcile(&new, &[known], &Bands::default())), expect);
     };
-    check(statement(new), Neighbour { confirmed: true, ..known(old) }, "link");
-    check(Statement { confirmed: true, ..statement(new) }, Neighbour { confirmed: true, ..known(old) }, "replace");
-    check(statement(new), Neighbour { as_is: true, ..known(old) }, "link");
+    check(statement(new), KnownStatement { confirmed: true, ..known(old) }, "link");
+    check(Statement { confirmed: true, ..statement(new) }, KnownStatement { confirmed: true, ..known(old) }, "replace");
+    check(statement(new), KnownStatement { as_is: true, ..known(old) }, "link");
     check(Statement { copied: true, ..statement(new) }, known(old), "link");
-    check(Statement { copied: true, ..statement(new) }, Neighbour { copied: true, ..known(old) }, "replace");
+    check(Statement { copied: true, ..statement(new) }, KnownStatement { copied: true, ..known(old) }, "replace");
     // What was said earlier is history, whenever it comes in.
     check(Statement { said_at: at(0), ..statement(new) }, known(old), "history");
 }
 
 #[test]
 fn of_several_the_latest_is_replaced_and_the_others_are_linked() {
-    let early = Neighbour { id: id(7), said_at: at(0), ..known("Ana lives in Faro") };
+    let early = KnownStatement { id: id(7), said_at: at(0), ..known("Ana lives in Faro") };
     let decision =
         reconcile(&statement("Ana lives in Lisbon"), &[known("Ana lives in Porto"), early], &Bands::default());
     let Decision::Supersede { old, contradicts, .. } = decision else { panic!("{decision:?}") };
@@ -286,7 +286,10 @@ fn a_judgement_may_replace_only_what_is_about_the_same() {
     assert!(may("Ana follows a keto diet", "Ana stopped the keto diet and is now vegan"));
     assert!(!may("Ana's mother lives in Porto", "Ana finished an engineering project"));
     assert!(!may("Ana likes tea. Bob likes coffee.", "Ana no longer likes tea"));
-    assert!(!may_replace(&statement("Ana is now vegan"), &Neighbour { confirmed: true, ..known("Ana is vegetarian") }));
+    assert!(!may_replace(
+        &statement("Ana is now vegan"),
+        &KnownStatement { confirmed: true, ..known("Ana is vegetarian") }
+    ));
 }
 
 proptest! {

@@ -1,6 +1,6 @@
 //! Remembering facts, correcting, confirming and reviewing them.
 
-use loci_engine::{NewMemory, Provenance};
+use loci_engine::{NewMemory, ProvenanceReport};
 use loci_types::{Error, Layer, MemoryRef, Source};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -191,7 +191,7 @@ async fn explain(call: &Call, given: FactArguments) -> Result<ToolAnswer, Failur
     Ok(ToolAnswer::new(provenance(call, &found), write_provenance).less("look at one of its sources by itself"))
 }
 
-fn provenance(call: &Call, found: &Provenance) -> Value {
+fn provenance(call: &Call, found: &ProvenanceReport) -> Value {
     let entity =
         |entity: &loci_types::Entity| json!({ "name": entity.canonical_name, "entity_type": entity.entity_type });
     let link = |edge: &loci_types::Edge| json!({ "source_id": short(edge.source_id), "relation": edge.relation, "target_id": short(edge.target_id) });

@@ -4,7 +4,7 @@
 //! Unlike there, an answer is limited: beyond [`MOST`] tokens whole entities are left out, and a second text says so.
 
 use loci_engine::pack::tokens::count_tokens;
-use loci_engine::{AddedObservations, Graph, GraphEntity, GraphRelation, Observed};
+use loci_engine::{AddedObservations, Graph, GraphEntity, GraphRelation};
 use loci_types::Role;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -126,12 +126,12 @@ struct Relations {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Observations {
-    observations: Vec<EntityObservations>,
+    observations: Vec<NewObservations>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct EntityObservations {
+struct NewObservations {
     /// The name of the entity.
     entity_name: String,
     /// What is said of it.
@@ -229,7 +229,10 @@ async fn create_relations(call: &Call, given: Relations) -> Result<ToolAnswer, F
 
 async fn add_observations(call: &Call, given: Observations) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
-    let said = |one: EntityObservations| Observed { entity_name: one.entity_name, contents: one.contents };
+    let said = |one: NewObservations| loci_engine::EntityObservations {
+        entity_name: one.entity_name,
+        contents: one.contents,
+    };
     let observed = given.observations.into_iter().map(said).collect();
     let work = call.app.engine.graph_add_observations(&caller, observed);
     let added: Vec<AddedObservations> = call.run_operation(work).await?;
@@ -244,8 +247,11 @@ async fn delete_entities(call: &Call, given: Names) -> Result<ToolAnswer, Failur
 
 async fn delete_observations(call: &Call, given: Deletions) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
-    let said = |one: EntityDeletions| Observed { entity_name: one.entity_name, contents: one.observations };
-    let deletions: Vec<Observed> = given.deletions.into_iter().map(said).collect();
+    let said = |one: EntityDeletions| loci_engine::EntityObservations {
+        entity_name: one.entity_name,
+        contents: one.observations,
+    };
+    let deletions: Vec<loci_engine::EntityObservations> = given.deletions.into_iter().map(said).collect();
     call.run_operation(call.app.engine.graph_delete_observations(&caller, &deletions)).await?;
     Ok(done("The observations are deleted."))
 }

@@ -5,8 +5,8 @@
 
 use std::io::BufReader;
 
-use loci_engine::importers::{self, Brought, Format, Unreadable, markdown};
-use loci_engine::json_lines::Fate;
+use loci_engine::importers::{self, SourceFormat, SourceItem, UnreadableItem, markdown};
+use loci_engine::json_lines::ImportOutcome;
 use loci_types::{Error, ErrorKind};
 use tokio::sync::mpsc;
 
@@ -18,9 +18,9 @@ use crate::failure::{Failure, to_failure};
 const WAITING: usize = 16;
 
 /// Reads a file of JSON entry by entry.
-pub(super) async fn entries(import: &mut Import, format: Format, incoming: Incoming) -> Result<(), Failure> {
+pub(super) async fn entries(import: &mut Import, format: SourceFormat, incoming: Incoming) -> Result<(), Failure> {
     let (pieces, received) = mpsc::channel(WAITING);
-    let (sender, entries) = mpsc::channel::<Result<Brought, Unreadable>>(WAITING);
+    let (sender, entries) = mpsc::channel::<Result<SourceItem, UnreadableItem>>(WAITING);
     let reading = tokio::task::spawn_blocking(move || {
         let mut input = BufReader::new(Pieces::new(received));
         importers::read(format, &mut input, &mut |one| sender.blocking_send(one).is_ok())
@@ -37,8 +37,8 @@ pub(super) async fn entries(import: &mut Import, format: Format, incoming: Incom
 /// Keeps entries in batches as they come. The reader stops when this ends.
 async fn keep_all(
     import: &mut Import,
-    format: Format,
-    mut entries: mpsc::Receiver<Result<Brought, Unreadable>>,
+    format: SourceFormat,
+    mut entries: mpsc::Receiver<Result<SourceItem, UnreadableItem>>,
 ) -> Result<(), Failure> {
     let (mut batch, mut size) = (Vec::new(), 0);
     while let Some(one) = entries.recv().await {
@@ -58,19 +58,19 @@ async fn keep_all(
 }
 
 /// About how many memories an entry becomes.
-fn weight(one: &Brought) -> usize {
+fn weight(one: &SourceItem) -> usize {
     match one {
-        Brought::Memory(_) => 1,
-        Brought::Talk(talk) => talk.turns.len(),
+        SourceItem::Memory(_) => 1,
+        SourceItem::Conversation(talk) => talk.turns.len(),
     }
 }
 
-async fn keep(import: &mut Import, format: Format, batch: Vec<Brought>) -> Result<(), Failure> {
+async fn keep(import: &mut Import, format: SourceFormat, batch: Vec<SourceItem>) -> Result<(), Failure> {
     if batch.is_empty() {
         return Ok(());
     }
     let engine = &import.app.engine;
-    let bringing = engine.bring_in(&import.caller, format, batch, &mut import.how);
+    let bringing = engine.import_items(&import.caller, format, batch, &mut import.how);
     for taken in import.app.run_operation(OPERATION, bringing).await? {
         import.report.add_taken(&taken);
     }
@@ -84,13 +84,13 @@ pub(super) async fn notes(import: &mut Import, incoming: Incoming) -> Result<(),
         return Err(to_failure(&Error::invalid("body", "the body is empty"), OPERATION));
     }
     let most = import.app.engine.config().limits.content_characters;
-    keep(import, Format::Markdown, markdown::notes("notes.md", &text, None, most)).await
+    keep(import, SourceFormat::Markdown, markdown::notes("notes.md", &text, None, most)).await
 }
 
 /// Reads a graph as a whole.
 pub(super) async fn graph(import: &mut Import, incoming: Incoming) -> Result<(), Failure> {
     let text = incoming.text().await?;
-    let sifted = import.app.engine.graph_sift(&text);
+    let sifted = import.app.engine.filter_graph_lines(&text);
     for odd in &sifted.refused {
         import.report.refuse(&odd.place, &odd.reason);
     }
@@ -99,7 +99,7 @@ pub(super) async fn graph(import: &mut Import, incoming: Incoming) -> Result<(),
         return Err(to_failure(&Error::invalid("body", message).hint("name the right format"), OPERATION));
     }
     if import.how.dry_run {
-        (0..sifted.lines).for_each(|_| import.report.add("", &Fate::Imported));
+        (0..sifted.lines).for_each(|_| import.report.add("", &ImportOutcome::Imported));
         return Ok(());
     }
     let engine = &import.app.engine;

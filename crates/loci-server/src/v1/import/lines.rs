@@ -1,7 +1,7 @@
 //! Lines of Loci, one by one.
 
 use loci_engine::Error as EngineError;
-use loci_engine::json_lines::Line;
+use loci_engine::json_lines::ExportLine;
 use loci_types::{Error, ErrorKind};
 
 use super::body::Incoming;
@@ -43,7 +43,7 @@ pub(super) async fn read(import: &mut Import, mut incoming: Incoming) -> Result<
 
 /// Lines that wait to be kept together.
 struct Lines {
-    batch: Vec<(u64, Line)>,
+    batch: Vec<(u64, ExportLine)>,
     /// The number of the line that was read last, from 1.
     number: u64,
 }
@@ -73,10 +73,10 @@ impl Lines {
         if self.batch.is_empty() {
             return Ok(());
         }
-        let (numbers, lines): (Vec<u64>, Vec<Line>) = std::mem::take(&mut self.batch).into_iter().unzip();
+        let (numbers, lines): (Vec<u64>, Vec<ExportLine>) = std::mem::take(&mut self.batch).into_iter().unzip();
         let engine = &import.app.engine;
         let fates =
-            import.app.run_operation(OPERATION, engine.carry_in(&import.caller, lines, &mut import.how)).await?;
+            import.app.run_operation(OPERATION, engine.import_lines(&import.caller, lines, &mut import.how)).await?;
         for (number, fate) in numbers.into_iter().zip(&fates) {
             import.report.add(&format!("line {number}"), fate);
         }

@@ -16,8 +16,8 @@ use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
 use loci_engine::Caller;
-use loci_engine::importers::{self, Format};
-use loci_engine::json_lines::Taking;
+use loci_engine::importers::{self, SourceFormat};
+use loci_engine::json_lines::ImportOptions;
 use loci_types::ErrorKind;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -64,30 +64,30 @@ enum ImportFormat {
 }
 
 impl ImportFormat {
-    fn given(self) -> Option<Format> {
+    fn given(self) -> Option<SourceFormat> {
         match self {
             Self::Auto => None,
-            Self::Loci => Some(Format::Loci),
-            Self::Mem0 => Some(Format::Mem0),
-            Self::Chatgpt => Some(Format::Chatgpt),
-            Self::Claude => Some(Format::Claude),
-            Self::Langgraph => Some(Format::Langgraph),
-            Self::Markdown => Some(Format::Markdown),
-            Self::Graph => Some(Format::McpMemory),
+            Self::Loci => Some(SourceFormat::Loci),
+            Self::Mem0 => Some(SourceFormat::Mem0),
+            Self::Chatgpt => Some(SourceFormat::Chatgpt),
+            Self::Claude => Some(SourceFormat::Claude),
+            Self::Langgraph => Some(SourceFormat::Langgraph),
+            Self::Markdown => Some(SourceFormat::Markdown),
+            Self::Graph => Some(SourceFormat::McpMemory),
         }
     }
 }
 
-impl From<Format> for ImportFormat {
-    fn from(format: Format) -> Self {
+impl From<SourceFormat> for ImportFormat {
+    fn from(format: SourceFormat) -> Self {
         match format {
-            Format::Loci => Self::Loci,
-            Format::Mem0 => Self::Mem0,
-            Format::Chatgpt => Self::Chatgpt,
-            Format::Claude => Self::Claude,
-            Format::Langgraph => Self::Langgraph,
-            Format::Markdown => Self::Markdown,
-            Format::McpMemory => Self::Graph,
+            SourceFormat::Loci => Self::Loci,
+            SourceFormat::Mem0 => Self::Mem0,
+            SourceFormat::Chatgpt => Self::Chatgpt,
+            SourceFormat::Claude => Self::Claude,
+            SourceFormat::Langgraph => Self::Langgraph,
+            SourceFormat::Markdown => Self::Markdown,
+            SourceFormat::McpMemory => Self::Graph,
         }
     }
 }
@@ -112,7 +112,7 @@ struct ImportParams {
 struct Import {
     app: Arc<App>,
     caller: Caller,
-    how: Taking,
+    how: ImportOptions,
     report: ImportReport,
 }
 
@@ -155,19 +155,19 @@ async fn import(
     let mut incoming = Incoming::new(body, &app.options.server);
     let format = match params.format.given() {
         Some(format) => format,
-        None if sort == Some(ContentKind::Notes) => Format::Markdown,
-        None => importers::guess("", incoming.head().await?).unwrap_or(Format::Loci),
+        None if sort == Some(ContentKind::Notes) => SourceFormat::Markdown,
+        None => importers::guess("", incoming.head().await?).unwrap_or(SourceFormat::Loci),
     };
-    if sort.is_some_and(|sort| (sort == ContentKind::Notes) != (format == Format::Markdown)) {
+    if sort.is_some_and(|sort| (sort == ContentKind::Notes) != (format == SourceFormat::Markdown)) {
         return Err(other_sort("the content type does not fit the format"));
     }
-    let how = Taking::new(params.replace, params.dry_run);
+    let how = ImportOptions::new(params.replace, params.dry_run);
     let report = ImportReport::new(format.into(), params.dry_run);
     let mut import = Import { app, caller, how, report };
     match format {
-        Format::Loci => lines::read(&mut import, incoming).await?,
-        Format::Markdown => foreign::notes(&mut import, incoming).await?,
-        Format::McpMemory => foreign::graph(&mut import, incoming).await?,
+        SourceFormat::Loci => lines::read(&mut import, incoming).await?,
+        SourceFormat::Markdown => foreign::notes(&mut import, incoming).await?,
+        SourceFormat::McpMemory => foreign::graph(&mut import, incoming).await?,
         format => foreign::entries(&mut import, format, incoming).await?,
     }
     Ok(Json(import.report))

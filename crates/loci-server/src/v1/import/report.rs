@@ -1,7 +1,7 @@
 //! What became of what was imported.
 
-use loci_engine::importers::Taken;
-use loci_engine::json_lines::Fate;
+use loci_engine::importers::ImportedItem;
+use loci_engine::json_lines::ImportOutcome;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -51,22 +51,22 @@ impl ImportReport {
     }
 
     /// Counts what became of a record.
-    pub(super) fn add(&mut self, place: &str, fate: &Fate) {
-        match fate {
-            Fate::Imported => self.imported += 1,
-            Fate::Replaced => self.replaced += 1,
-            Fate::Skipped => self.skipped += 1,
-            Fate::Conflict(reason) => {
+    pub(super) fn add(&mut self, place: &str, outcome: &ImportOutcome) {
+        match outcome {
+            ImportOutcome::Imported => self.imported += 1,
+            ImportOutcome::Replaced => self.replaced += 1,
+            ImportOutcome::Skipped => self.skipped += 1,
+            ImportOutcome::Conflict(reason) => {
                 self.conflicts += 1;
                 self.report(place, reason);
             }
-            Fate::Refused(error) => self.refuse(place, &error.to_string()),
+            ImportOutcome::Refused(error) => self.refuse(place, &error.to_string()),
         }
     }
 
     /// Counts a memory of another system.
-    pub(super) fn add_taken(&mut self, taken: &Taken) {
-        self.add(&taken.text, &taken.fate);
+    pub(super) fn add_taken(&mut self, taken: &ImportedItem) {
+        self.add(&taken.text, &taken.outcome);
     }
 
     /// Counts something that cannot be read or kept.

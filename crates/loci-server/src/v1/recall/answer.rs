@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use loci_engine::pack::Packed;
+use loci_engine::pack::PackedText;
 use loci_engine::pack::context::{Budgets, Context, ContextTokens, Message};
-use loci_engine::{Answered, ContextResponse, Explanation, Newer, QueryResponse, Recall, RecallHit};
+use loci_engine::{Answered, ContextResponse, Explanation, NewerStatement, QueryResponse, Recall, RecallHit};
 use loci_types::{Memory, MemoryId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -50,7 +50,7 @@ pub(super) struct RecallResult {
     score: f64,
     /// What was said later and may contradict the memory.
     #[serde(skip_serializing_if = "Option::is_none")]
-    newer: Option<Newer>,
+    newer: Option<NewerStatement>,
     /// How the score is made up, if `explain` was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     explain: Option<Explanation>,
@@ -87,7 +87,7 @@ pub(super) struct RecallWindow {
     /// How the window was divided.
     budgets: Budgets,
     /// The memories in the window.
-    memory: Packed,
+    memory: PackedText,
     /// Number of older messages that were left out or summarized.
     older_turns: usize,
     /// The revision of the memory now, for `afterRevision` of the next question.

@@ -1,12 +1,12 @@
-//! What does a question ask for beside its intent?
+//! Flags of a question beside its intent, for ranking.
 //!
-//! Flags for ranking. Several may hold at once; a flag that holds wrongly only moves a rank.
+//! Several may be set at once; a wrong flag only changes ranks.
 
 use super::folded::Folded;
 
 /// What a question asks for beside its intent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Asks {
+pub struct QuestionFlags {
     /// A time: when, what date, how long, a deadline.
     pub time: bool,
     /// A number: how many, how much, how often.
@@ -67,9 +67,9 @@ const SAID: &str = "\
     предлагаете";
 
 /// What a question asks for beside its intent.
-pub fn asks(text: &str) -> Asks {
+pub fn asks(text: &str) -> QuestionFlags {
     let folded = Folded::new(text);
-    Asks {
+    QuestionFlags {
         time: folded.says(TIME),
         count: folded.says(COUNT),
         summary: folded.says(SUMMARY),

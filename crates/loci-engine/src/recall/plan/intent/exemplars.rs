@@ -1,6 +1,6 @@
-//! Which sentences stand for each intent?
+//! Example sentences of each intent.
 //!
-//! An embedder turns them into vectors once; questions are then compared with those.
+//! An embedder turns them into vectors once; questions are compared with those.
 
 use super::Intent;
 

@@ -1,8 +1,8 @@
-//! Does a text say these words?
+//! Matches phrases in a text.
 //!
-//! Text is compared in lower case with "е" for "ё", word by word: a phrase never matches inside a
-//! word or across a comma or a full stop. Phrases stand in one string with commas between them; one
-//! that ends in `*` matches the start of a word.
+//! Text is compared in lower case with "е" for "ё", word by word: a phrase never matches inside a word or across a
+//! comma or a full stop. Phrases are in one string with commas between them; one that ends in `*` matches the start
+//! of a word.
 
 /// A text as words with single spaces around them; commas and stops are words of their own.
 #[derive(Debug, Clone, PartialEq)]

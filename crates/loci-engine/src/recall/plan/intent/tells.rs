@@ -1,10 +1,9 @@
-//! Can a stored text answer a question for a time or a number?
+//! Checks whether a stored text can answer a question for a time or a number.
 //!
-//! Cheap, for every turn that is ranked: words are looked up, nothing is computed. It errs on the
-//! side of yes, since a yes only keeps a text in the race.
+//! Cheap, because every ranked turn is checked: words are looked up, nothing is computed. In doubt the answer is yes.
 
 use super::folded::{Folded, each};
-use crate::recall::plan::time::token::{Kind, Token, tokens};
+use crate::recall::plan::time::token::{Token, TokenKind, tokens};
 use crate::recall::plan::time::words::{self, Unit};
 
 /// Words that make a time of a doubtful one behind them: "in May", "last fall".
@@ -20,12 +19,12 @@ pub fn tells_time(text: &str) -> bool {
         let word = |at: usize| tokens.get(at).map_or("", Token::word);
         let before = at.checked_sub(1).map_or("", word);
         match &tokens[at].kind {
-            Kind::Word(said) => tells(said, before, tokens.get(at + 1)),
-            Kind::Number { value, digits: 4, .. } if (1900..2100).contains(value) => true,
-            Kind::Number { .. } => is_counted(word(at + 1)),
-            Kind::Mark(_) | Kind::Days(..) => false,
-            // "10am" is no number, but a time.
-            Kind::Other => is_hour(&text[tokens[at].at.clone()]),
+            TokenKind::Word(said) => tells(said, before, tokens.get(at + 1)),
+            TokenKind::Number { value, digits: 4, .. } if (1900..2100).contains(value) => true,
+            TokenKind::Number { .. } => is_counted(word(at + 1)),
+            TokenKind::Mark(_) | TokenKind::Days(..) => false,
+            // "10am" is a time, not a number.
+            TokenKind::Other => is_hour(&text[tokens[at].at.clone()]),
             _ => true,
         }
     })
@@ -38,7 +37,7 @@ fn tells(word: &str, before: &str, next: Option<&Token>) -> bool {
     }
     let next_word = next.map_or("", Token::word);
     let doubtful = words::month(word).is_some() || words::season(word).is_some();
-    let number_next = matches!(next.map(|next| &next.kind), Some(Kind::Number { .. }));
+    let number_next = matches!(next.map(|next| &next.kind), Some(TokenKind::Number { .. }));
     let counts = matches!(word, "a" | "an" | "few" | "several" | "couple" | "несколько" | "пару" | "полгода")
         || words::cardinal(word).is_some();
     words::among(words::TIMES, word)
@@ -74,7 +73,7 @@ const NUMBERS: &str = "\
     семьдесят, восемьдесят, девяносто, сто, двести, триста, тысяч*, миллион*, миллиард*, дюжин*, пара, пару, половин*, \
     полтора, полторы, дважды, трижды, ноль";
 
-/// Words before "one" that make it stand for a thing.
+/// Words before "one" that make it refer to a thing.
 const NO_NUMBER: &str = "no, the, this, that, which, any, every, each, another, some, last";
 
 /// Whether a text names a number: a digit or a number word.

@@ -1,17 +1,17 @@
-//! Which stretch of the calendar is meant, seen from now?
+//! Converts calendar expressions to spans of time, relative to now.
 //!
-//! Dates become instants here and nowhere else, in the time zone of `now`. Every answer is an
-//! `Option`: a stretch that the calendar does not reach is not said.
+//! Dates become instants only here, in the time zone of `now`. Every result is an `Option`: a span outside the
+//! calendar is `None`.
 
 use jiff::civil::{Date, Weekday};
 use jiff::{Span, Timestamp, Zoned};
 use loci_types::{Grain, TimeSpan};
 
-use super::words::{Part, Third, Unit, Which};
+use super::words::{DayPart, RelativePosition, Third, Unit};
 
 /// Something said so far: a stretch, or what comes again each year or week.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Said {
+pub(super) enum TimeExpression {
     Span(TimeSpan),
     Yearly(Yearly),
     Weekday(Weekday),
@@ -52,9 +52,9 @@ pub(super) enum Nth {
     Weekday(Weekday),
 }
 
-impl From<YearPart> for Said {
+impl From<YearPart> for TimeExpression {
     fn from(part: YearPart) -> Self {
-        Said::Yearly(Yearly { part, third: None })
+        TimeExpression::Yearly(Yearly { part, third: None })
     }
 }
 
@@ -115,16 +115,16 @@ impl Calendar<'_> {
     }
 
     /// "Last week", "this month": one whole unit.
-    pub(super) fn unit(&self, unit: Unit, which: Which) -> Option<TimeSpan> {
+    pub(super) fn unit(&self, unit: Unit, which: RelativePosition) -> Option<TimeSpan> {
         let steps = match which {
-            Which::BeforeLast => -2,
-            Which::Last => -1,
-            Which::This => 0,
-            Which::Next | Which::Coming => 1,
+            RelativePosition::BeforeLast => -2,
+            RelativePosition::Last => -1,
+            RelativePosition::This => 0,
+            RelativePosition::Next | RelativePosition::Coming => 1,
             // The weekend is the last one that has begun.
-            Which::Recent if self.today().weekday().to_monday_zero_offset() < 5 => -1,
-            Which::Recent => 0,
-            Which::Past => return None,
+            RelativePosition::Recent if self.today().weekday().to_monday_zero_offset() < 5 => -1,
+            RelativePosition::Recent => 0,
+            RelativePosition::Past => return None,
         };
         self.whole(unit, shift(self.today(), unit, steps)?)
     }
@@ -173,13 +173,13 @@ impl Calendar<'_> {
     }
 
     /// A part of a day; the night reaches into the next one.
-    pub(super) fn part(&self, date: Date, part: Part) -> Option<TimeSpan> {
+    pub(super) fn part(&self, date: Date, part: DayPart) -> Option<TimeSpan> {
         let next = date.tomorrow().ok()?;
         let (from, until) = match part {
-            Part::Morning => (self.hour(date, 0)?, self.hour(date, 12)?),
-            Part::Afternoon => (self.hour(date, 12)?, self.hour(date, 18)?),
-            Part::Evening => (self.hour(date, 17)?, self.hour(next, 0)?),
-            Part::Night => (self.hour(date, 18)?, self.hour(next, 6)?),
+            DayPart::Morning => (self.hour(date, 0)?, self.hour(date, 12)?),
+            DayPart::Afternoon => (self.hour(date, 12)?, self.hour(date, 18)?),
+            DayPart::Evening => (self.hour(date, 17)?, self.hour(next, 0)?),
+            DayPart::Night => (self.hour(date, 18)?, self.hour(next, 6)?),
         };
         Some(TimeSpan { from, until, grain: Grain::Day })
     }
@@ -252,22 +252,22 @@ impl Calendar<'_> {
         (-1..=8).filter_map(|step| self.in_year(yearly, year + step)).find(|span| span.from >= at)
     }
 
-    pub(super) fn yearly(&self, yearly: Yearly, which: Which) -> Option<TimeSpan> {
+    pub(super) fn yearly(&self, yearly: Yearly, which: RelativePosition) -> Option<TimeSpan> {
         let now = self.instant();
         let recent = self.latest(yearly, now);
         let before = |span: TimeSpan| self.latest(yearly, span.from.checked_sub(Span::new().hours(1)).ok()?);
         let last = || recent.and_then(|span| if span.until <= now { Some(span) } else { before(span) });
         match which {
-            Which::Recent => recent,
-            Which::Last => last(),
-            Which::BeforeLast => last().and_then(before),
-            Which::This => match recent.filter(|span| span.until > now) {
+            RelativePosition::Recent => recent,
+            RelativePosition::Last => last(),
+            RelativePosition::BeforeLast => last().and_then(before),
+            RelativePosition::This => match recent.filter(|span| span.until > now) {
                 Some(current) => Some(current),
                 // The winter of this year starts in its December.
                 None => self.in_year(yearly, self.today().year() + i16::from(starts_before(yearly))),
             },
-            Which::Next | Which::Coming => self.earliest(yearly, now),
-            Which::Past => None,
+            RelativePosition::Next | RelativePosition::Coming => self.earliest(yearly, now),
+            RelativePosition::Past => None,
         }
     }
 
@@ -279,36 +279,36 @@ impl Calendar<'_> {
     }
 
     /// A weekday that is not today: who means today says so.
-    pub(super) fn weekday(&self, weekday: Weekday, which: Which) -> Option<TimeSpan> {
+    pub(super) fn weekday(&self, weekday: Weekday, which: RelativePosition) -> Option<TimeSpan> {
         let place = i32::from(weekday.to_monday_zero_offset());
         let today = i32::from(self.today().weekday().to_monday_zero_offset());
         let back = (today - place - 1).rem_euclid(7) + 1;
         let steps = match which {
-            Which::Recent | Which::Last => -back,
-            Which::BeforeLast => -back - 7,
-            Which::This => place - today,
-            Which::Next => place - today + 7,
-            Which::Coming => (place - today - 1).rem_euclid(7) + 1,
-            Which::Past => return None,
+            RelativePosition::Recent | RelativePosition::Last => -back,
+            RelativePosition::BeforeLast => -back - 7,
+            RelativePosition::This => place - today,
+            RelativePosition::Next => place - today + 7,
+            RelativePosition::Coming => (place - today - 1).rem_euclid(7) + 1,
+            RelativePosition::Past => return None,
         };
         self.day(shift(self.today(), Unit::Day, steps)?)
     }
 
-    /// What is meant if nothing more is said.
-    pub(super) fn settle(&self, said: Said) -> Option<TimeSpan> {
+    /// The span of an expression without a year.
+    pub(super) fn settle(&self, said: TimeExpression) -> Option<TimeSpan> {
         match said {
-            Said::Span(span) => Some(span),
-            Said::Yearly(yearly) => self.yearly(yearly, Which::Recent),
-            Said::Weekday(weekday) => self.weekday(weekday, Which::Recent),
+            TimeExpression::Span(span) => Some(span),
+            TimeExpression::Yearly(yearly) => self.yearly(yearly, RelativePosition::Recent),
+            TimeExpression::Weekday(weekday) => self.weekday(weekday, RelativePosition::Recent),
         }
     }
 
     /// The last one that starts at an instant or before it.
-    pub(super) fn settle_before(&self, said: Said, at: Timestamp) -> Option<TimeSpan> {
+    pub(super) fn settle_before(&self, said: TimeExpression, at: Timestamp) -> Option<TimeSpan> {
         match said {
-            Said::Span(span) => Some(span),
-            Said::Yearly(yearly) => self.latest(yearly, at),
-            Said::Weekday(weekday) => {
+            TimeExpression::Span(span) => Some(span),
+            TimeExpression::Yearly(yearly) => self.latest(yearly, at),
+            TimeExpression::Weekday(weekday) => {
                 let day = self.date(at);
                 let back = i32::from(weekday.until(day.weekday()));
                 self.day(shift(day, Unit::Day, -back)?)
@@ -317,11 +317,11 @@ impl Calendar<'_> {
     }
 
     /// The first one that starts at an instant or after it.
-    pub(super) fn settle_after(&self, said: Said, at: Timestamp) -> Option<TimeSpan> {
+    pub(super) fn settle_after(&self, said: TimeExpression, at: Timestamp) -> Option<TimeSpan> {
         match said {
-            Said::Span(span) => Some(span),
-            Said::Yearly(yearly) => self.earliest(yearly, at),
-            Said::Weekday(weekday) => {
+            TimeExpression::Span(span) => Some(span),
+            TimeExpression::Yearly(yearly) => self.earliest(yearly, at),
+            TimeExpression::Weekday(weekday) => {
                 let day = self.date(at);
                 self.day(shift(day, Unit::Day, i32::from(day.weekday().until(weekday)))?)
             }

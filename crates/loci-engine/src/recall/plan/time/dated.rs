@@ -1,17 +1,17 @@
-//! Which stretch of the calendar do words name: a date, a month, a season, a year, a holiday?
+//! Reads dates, months, seasons, years and holidays.
 //!
-//! Words that are often something else ("may", "march", "fall", "sat", "среда") count only where a
-//! time is expected: behind a preposition of time, or beside a day or a year.
+//! Words that are often something else ("may", "march", "fall", "sat", "среда") count only where a time is expected:
+//! after a preposition of time, or beside a day or a year.
 
 use jiff::civil::{Date, DateTime};
 use jiff::{Span, Timestamp};
 use loci_types::{Grain, TimeSpan};
 
-use super::calendar::{Nth, Said, YearPart, Yearly};
+use super::calendar::{Nth, TimeExpression, YearPart, Yearly};
 use super::numeral::is_year;
-use super::point::{Anchor, Found, Reader};
-use super::token::Kind;
-use super::words::{self, Unit, Which, among};
+use super::point::{Anchor, Reader, TimeMatch};
+use super::token::TokenKind;
+use super::words::{self, RelativePosition, Unit, among};
 
 /// Prepositions that make a month of "may" and "march".
 const BEFORE_MONTH: &str = "in since until till before after during of from around throughout early mid late";
@@ -30,7 +30,7 @@ const REPEATED: &str = "every each any most каждый каждую каждо
 
 impl Reader<'_> {
     /// A date in digits: 2023-05-07, 2023-05, 2023-05-07T10:30, 2019-2021, 1990s.
-    pub(super) fn written(&self, at: usize) -> Option<Found> {
+    pub(super) fn written(&self, at: usize) -> Option<TimeMatch> {
         let calendar = &self.calendar;
         let minute = |from: Timestamp| {
             let until = from.checked_add(Span::new().minutes(1)).ok()?;
@@ -42,24 +42,24 @@ impl Reader<'_> {
             Some(TimeSpan { from: from.from, until: until.until, grain: Grain::Year })
         };
         let span = match *self.kind(at)? {
-            Kind::Day(date) => {
-                if let Some(&Kind::Clock(hour, minutes)) = self.kind(at + 1) {
-                    return Some(Found::span(minute(local(date.at(hour, minutes, 0, 0))?)?, at + 2));
+            TokenKind::Day(date) => {
+                if let Some(&TokenKind::Clock(hour, minutes)) = self.kind(at + 1) {
+                    return Some(TimeMatch::span(minute(local(date.at(hour, minutes, 0, 0))?)?, at + 2));
                 }
                 calendar.day(date)
             }
-            Kind::Month(year, month) => calendar.months(year, month, 1),
-            Kind::Local(time) => minute(local(time.date().at(time.hour(), time.minute(), 0, 0))?),
-            Kind::Instant(instant) => minute(whole_minute(instant)?),
-            Kind::Years(first, last) => years(first, last),
-            Kind::Decade(first) => years(first, first + 9),
+            TokenKind::Month(year, month) => calendar.months(year, month, 1),
+            TokenKind::Local(time) => minute(local(time.date().at(time.hour(), time.minute(), 0, 0))?),
+            TokenKind::Instant(instant) => minute(whole_minute(instant)?),
+            TokenKind::Years(first, last) => years(first, last),
+            TokenKind::Decade(first) => years(first, first + 9),
             _ => None,
         };
-        Some(Found::span(span?, at + 1))
+        Some(TimeMatch::span(span?, at + 1))
     }
 
     /// "7 May", "May 7, 2023", "the seventh of May", "May 2023", "May", "7 мая 2023 года".
-    pub(super) fn day_and_month(&self, at: usize, anchor: Anchor) -> Option<Found> {
+    pub(super) fn day_and_month(&self, at: usize, anchor: Anchor) -> Option<TimeMatch> {
         let day_first = self.day(at).and_then(|(day, count, end)| {
             // "7. May 2023" is one date; "… by 7. May I ask" is none, so there the year must follow.
             // In German every day has its dot: "am 13. Juni".
@@ -85,9 +85,9 @@ impl Reader<'_> {
     /// The days that stand before a month: "7", "7th", "7-9", "seventh", "twenty-first".
     fn day(&self, at: usize) -> Option<(i8, i8, usize)> {
         match self.kind(at)? {
-            &Kind::Number { value, digits: 1 | 2, .. } => Some((month_day(value)?, 1, at + 1)),
-            &Kind::Days(first, last) => Some((first, last - first + 1, at + 1)),
-            Kind::Word(word) => {
+            &TokenKind::Number { value, digits: 1 | 2, .. } => Some((month_day(value)?, 1, at + 1)),
+            &TokenKind::Days(first, last) => Some((first, last - first + 1, at + 1)),
+            TokenKind::Word(word) => {
                 if let Some(day) = words::ordinal(word) {
                     return Some((day, 1, at + 1));
                 }
@@ -109,19 +109,19 @@ impl Reader<'_> {
         let article = self.word(next) == "the";
         let start = next + usize::from(article);
         match self.kind(start)? {
-            Kind::Word(_) if !article => None,
-            Kind::Number { ordinal: false, .. } if self.counts_things(start + 1) => None,
+            TokenKind::Word(_) if !article => None,
+            TokenKind::Number { ordinal: false, .. } if self.counts_things(start + 1) => None,
             _ => self.day(start),
         }
     }
 
-    /// Adds the year that follows, if one does; a date that the year does not have is no date.
-    fn with_year(&self, yearly: Yearly, end: usize) -> Option<Found> {
+    /// Adds the year that follows, if one does; a date that does not exist in that year is `None`.
+    fn with_year(&self, yearly: Yearly, end: usize) -> Option<TimeMatch> {
         match self.year_after(end) {
-            Some((year, end)) => Some(Found::span(self.calendar.in_year(yearly, year)?, end)),
+            Some((year, end)) => Some(TimeMatch::span(self.calendar.in_year(yearly, year)?, end)),
             None => {
                 self.calendar.latest(yearly, self.calendar.instant())?;
-                Some(Found { said: Said::Yearly(yearly), end })
+                Some(TimeMatch { said: TimeExpression::Yearly(yearly), end })
             }
         }
     }
@@ -129,14 +129,14 @@ impl Reader<'_> {
     /// "2023", ", 2023", "of 2023", "'23", "2023 года".
     fn year_after(&self, at: usize) -> Option<(i16, usize)> {
         if self.is_mark(at, &['\'', '’'])
-            && let Some(&Kind::Number { value, digits: 2, ordinal: false }) = self.kind(at + 1)
+            && let Some(&TokenKind::Number { value, digits: 2, ordinal: false }) = self.kind(at + 1)
         {
             return Some((2000 + value as i16, at + 2));
         }
         let abbreviated = self.is_mark(at, &['.']) && among(ABBREVIATED, self.word_before(at, 1));
         let at = at + usize::from(self.is_mark(at, &[',']) || abbreviated);
         let at = self.skip(at, &["of", "in"]);
-        let &Kind::Number { value: year @ 1000..3000, digits: 4, .. } = self.kind(at)? else { return None };
+        let &TokenKind::Number { value: year @ 1000..3000, digits: 4, .. } = self.kind(at)? else { return None };
         let end = self.skip(at + 1, &["год", "года", "году", "годом", "г"]);
         (end > at + 1 || !self.counts_things(end)).then_some((year as i16, end))
     }
@@ -156,7 +156,7 @@ impl Reader<'_> {
     }
 
     /// Whether a month's word is a month here, given all that was read beside it.
-    fn is_month(&self, at: usize, name: usize, found: &Found, anchor: Anchor) -> bool {
+    fn is_month(&self, at: usize, name: usize, found: &TimeMatch, anchor: Anchor) -> bool {
         let word = self.word(name);
         if words::sure_month(word).is_some() {
             return self.is_once(at, found);
@@ -174,12 +174,12 @@ impl Reader<'_> {
         let with_day = at != name || self.tokens[found.end - 1].word() != word;
         match found.said {
             // A year or a day stands beside it.
-            Said::Span(_) => true,
+            TimeExpression::Span(_) => true,
             _ if with_day => {
-                let ordinal = |at: usize| matches!(self.kind(at), Some(Kind::Number { ordinal: true, .. }));
-                let told = self.word_before(name, 1) == "of" || ordinal(at) || ordinal(found.end - 1);
+                let ordinal = |at: usize| matches!(self.kind(at), Some(TokenKind::Number { ordinal: true, .. }));
+                let has_ordinal = self.word_before(name, 1) == "of" || ordinal(at) || ordinal(found.end - 1);
                 let ends = self.word(found.end).is_empty();
-                !verb || told || ends || anchor == Anchor::Firm || among(BEFORE_DATE, self.word_before(at, 1))
+                !verb || has_ordinal || ends || anchor == Anchor::Firm || among(BEFORE_DATE, self.word_before(at, 1))
             }
             _ => match anchor {
                 Anchor::Firm => true,
@@ -192,21 +192,24 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether something that comes again is meant once: not "every May".
-    fn is_once(&self, at: usize, found: &Found) -> bool {
-        matches!(found.said, Said::Span(_)) || !among(REPEATED, self.word_before(at, 1))
+    /// Whether a recurring day refers to one occurrence: not "every May".
+    fn is_once(&self, at: usize, found: &TimeMatch) -> bool {
+        matches!(found.said, TimeExpression::Span(_)) || !among(REPEATED, self.word_before(at, 1))
     }
 
     /// "Summer 2022", "in the summer", "летом", "winter 2022/23".
-    pub(super) fn season(&self, at: usize, anchor: Anchor) -> Option<Found> {
+    pub(super) fn season(&self, at: usize, anchor: Anchor) -> Option<TimeMatch> {
         let word = self.word(at);
         let first = words::season(word)?;
-        if let Some(&Kind::Years(start, end)) = self.kind(at + 1) {
+        if let Some(&TokenKind::Years(start, end)) = self.kind(at + 1) {
             let winter = first == 0 && start + 1 == end;
-            return winter.then(|| self.calendar.months(end, first, 3)).flatten().map(|span| Found::span(span, at + 2));
+            return winter
+                .then(|| self.calendar.months(end, first, 3))
+                .flatten()
+                .map(|span| TimeMatch::span(span, at + 2));
         }
         let found = self.with_year(Yearly { part: YearPart::Months { first, count: 3 }, third: None }, at + 1)?;
-        if matches!(found.said, Said::Span(_)) {
+        if matches!(found.said, TimeExpression::Span(_)) {
             return Some(found);
         }
         let next = self.word(found.end);
@@ -222,7 +225,7 @@ impl Reader<'_> {
     }
 
     /// "Q1 2024", "2024 Q1", "the first quarter of 2024", "в первом квартале".
-    pub(super) fn quarter(&self, at: usize, anchor: Anchor) -> Option<Found> {
+    pub(super) fn quarter(&self, at: usize, anchor: Anchor) -> Option<TimeMatch> {
         let short = |at: usize| match self.word(at) {
             "q1" => Some(1),
             "q2" => Some(2),
@@ -231,15 +234,15 @@ impl Reader<'_> {
             _ => None,
         };
         let months = |quarter: i8| Yearly { part: YearPart::Months { first: quarter * 3 - 2, count: 3 }, third: None };
-        if let Some(&Kind::Number { value: year @ 1900..2100, digits: 4, ordinal: false }) = self.kind(at) {
+        if let Some(&TokenKind::Number { value: year @ 1900..2100, digits: 4, ordinal: false }) = self.kind(at) {
             let span = self.calendar.in_year(months(short(at + 1)?), year as i16)?;
-            return Some(Found::span(span, at + 2));
+            return Some(TimeMatch::span(span, at + 2));
         }
         let (quarter, end) = match short(at) {
             Some(quarter) => (quarter, at + 1),
             None => {
                 let number = match self.kind(at)? {
-                    &Kind::Number { value: value @ 1..=4, .. } => value as i8,
+                    &TokenKind::Number { value: value @ 1..=4, .. } => value as i8,
                     _ => words::nth(self.word(at)).filter(|nth| *nth > 0)?,
                 };
                 let (Unit::Quarter, false) = words::unit(self.word(at + 1))? else { return None };
@@ -250,22 +253,23 @@ impl Reader<'_> {
         let before = [self.word_before(at, 1), self.word_before(at, 2)];
         let placed = among(BEFORE_YEAR, before[0]) || (before[0] == "the" && among(BEFORE_YEAR, before[1]));
         let plain = self.word(found.end) != "of";
-        (matches!(found.said, Said::Span(_)) || ((placed || anchor == Anchor::Firm) && plain)).then_some(found)
+        (matches!(found.said, TimeExpression::Span(_)) || ((placed || anchor == Anchor::Firm) && plain))
+            .then_some(found)
     }
 
     /// "At Christmas", "on New Year's Eve 2022", "на Новый год".
-    pub(super) fn holiday(&self, at: usize, anchor: Anchor) -> Option<Found> {
+    pub(super) fn holiday(&self, at: usize, anchor: Anchor) -> Option<TimeMatch> {
         let (words, month, day, count) = *words::HOLIDAYS
             .iter()
             .find(|(words, ..)| words.split(' ').enumerate().all(|(step, word)| self.word(at + step) == word))?;
         let end = at + words.split(' ').count();
         let found = self.with_year(Yearly { part: YearPart::Days { month, day, count }, third: None }, end)?;
         let placed = anchor == Anchor::Firm || among(BEFORE_HOLIDAY, self.word_before(at, 1));
-        (matches!(found.said, Said::Span(_)) || (placed && self.is_once(at, &found))).then_some(found)
+        (matches!(found.said, TimeExpression::Span(_)) || (placed && self.is_once(at, &found))).then_some(found)
     }
 
     /// "Monday", "on Sat", "в среду".
-    pub(super) fn weekday(&self, at: usize, anchor: Anchor) -> Option<Found> {
+    pub(super) fn weekday(&self, at: usize, anchor: Anchor) -> Option<TimeMatch> {
         let word = self.word(at);
         let weekday = words::weekday(word)?;
         let before = self.word_before(at, 1);
@@ -280,39 +284,39 @@ impl Reader<'_> {
         let after_next = self.word(at + 1) == "after" && self.word(at + 2) == "next";
         let other = among("good black ash cyber", before) || among(REPEATED, before) || after_next;
         let greeted = matches!(before, "с" | "со") && self.is_with(at);
-        (sure && !other && !greeted).then_some(Found { said: Said::Weekday(weekday), end: at + 1 })
+        (sure && !other && !greeted).then_some(TimeMatch { said: TimeExpression::Weekday(weekday), end: at + 1 })
     }
 
     /// "In 2022", "2022 год".
-    pub(super) fn bare_year(&self, at: usize, anchor: Anchor) -> Option<Found> {
-        let &Kind::Number { value, digits: 4, ordinal } = self.kind(at)? else { return None };
+    pub(super) fn bare_year(&self, at: usize, anchor: Anchor) -> Option<TimeMatch> {
+        let &TokenKind::Number { value, digits: 4, ordinal } = self.kind(at)? else { return None };
         let year = i16::try_from(value).ok()?;
         let end = self.skip(at + 1, &["год", "года", "году", "годом", "г"]);
         let before = self.word_before(at, 1);
         let total = before == "of" && among("total sum count number out", self.word_before(at, 2));
         let placed = (among(BEFORE_YEAR, before) && !total) || anchor != Anchor::None;
-        let sized = matches!(self.kind(at + 2), Some(&Kind::Number { value, .. }) if !(1900..2100).contains(&value))
+        let sized = matches!(self.kind(at + 2), Some(&TokenKind::Number { value, .. }) if !(1900..2100).contains(&value))
             && among("to till and до по и", self.word(at + 1));
         let said = (end > at + 1 && (1000..3000).contains(&year))
             || (placed && is_year(year) && !sized && !self.counts_things(end));
         let russian = !ordinal || !before.is_ascii();
-        (said && russian).then(|| self.calendar.year(year)).flatten().map(|span| Found::span(span, end))
+        (said && russian).then(|| self.calendar.year(year)).flatten().map(|span| TimeMatch::span(span, end))
     }
 
     /// "Over the weekend", "в выходные".
-    pub(super) fn weekend(&self, at: usize) -> Option<Found> {
+    pub(super) fn weekend(&self, at: usize) -> Option<TimeMatch> {
         let (Unit::Weekend, false) = words::unit(self.word(at))? else { return None };
         let before = self.word_before(at, 1);
         let english = before == "the" && among("over on at during for in since", self.word_before(at, 2));
         let russian = among("в на", before);
-        let span = (english || russian).then(|| self.calendar.unit(Unit::Weekend, Which::Recent))??;
-        (self.word(at + 1) != "of").then_some(Found::span(span, at + 1))
+        let span = (english || russian).then(|| self.calendar.unit(Unit::Weekend, RelativePosition::Recent))??;
+        (self.word(at + 1) != "of").then_some(TimeMatch::span(span, at + 1))
     }
 
     /// "The first week of May", "the last Friday in June", "в последнюю пятницу мая".
-    pub(super) fn nth(&self, at: usize) -> Option<Found> {
+    pub(super) fn nth(&self, at: usize) -> Option<TimeMatch> {
         let nth = match self.kind(at)? {
-            &Kind::Number { value: value @ 1..=4, ordinal: true, .. } => value as i8,
+            &TokenKind::Number { value: value @ 1..=4, ordinal: true, .. } => value as i8,
             _ => words::nth(self.word(at))?,
         };
         let of = match (words::unit(self.word(at + 1)), words::weekday(self.word(at + 1))) {

@@ -1,12 +1,12 @@
-//! What does a run of digits mean: a number, a date, a clock, or none of them?
+//! Classifies a run of digits as a number, a date, a clock time, or none of them.
 //!
-//! Versions, prices, telephone and ticket numbers, ratios and addresses are [`Kind::Other`]: a
-//! numeral counts only where nothing else is attached to it.
+//! Versions, prices, telephone and ticket numbers, ratios and addresses are [`TokenKind::Other`]: a numeral counts
+//! only if nothing else is attached to it.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 
-use super::token::Kind;
+use super::token::TokenKind;
 
 /// What joins digits into one numeral.
 const JOINTS: [char; 6] = ['.', ',', '/', ':', '-', '–'];
@@ -19,19 +19,19 @@ const ENGLISH_ORDINALS: [&str; 4] = ["st", "nd", "rd", "th"];
 const RUSSIAN_ORDINALS: [&str; 9] = ["ого", "ому", "го", "му", "ом", "е", "й", "м", "х"];
 
 /// Reads the numeral that a text starts with, and says how long it is.
-pub(super) fn numeral(text: &str, before: Option<char>) -> (Kind, usize) {
+pub(super) fn numeral(text: &str, before: Option<char>) -> (TokenKind, usize) {
     let length = extent(text);
     let (body, rest) = text.split_at(length);
     let clean = before.is_none_or(|c| !BAD_BEFORE.contains(&c));
     let (suffix, hyphen) = suffix(rest);
     let kind = match suffix {
-        _ if !clean => Kind::Other,
+        _ if !clean => TokenKind::Other,
         "" if ends_cleanly(rest) => plain(body),
-        "" => Kind::Other,
+        "" => TokenKind::Other,
         _ if hyphen && RUSSIAN_ORDINALS.contains(&suffix) => number(body, true),
         _ if !hyphen && ENGLISH_ORDINALS.contains(&suffix.to_ascii_lowercase().as_str()) => number(body, true),
         "s" if !hyphen => decade(body),
-        _ => Kind::Other,
+        _ => TokenKind::Other,
     };
     (kind, length + suffix.len() + usize::from(hyphen))
 }
@@ -81,7 +81,7 @@ fn ends_cleanly(rest: &str) -> bool {
     }
 }
 
-fn plain(body: &str) -> Kind {
+fn plain(body: &str) -> TokenKind {
     if body.contains(['T', 't']) {
         return instant(body);
     }
@@ -92,28 +92,30 @@ fn plain(body: &str) -> Kind {
     let value = |place: usize| parts.get(place).and_then(|part| part.parse::<i16>().ok()).unwrap_or(-1);
     let date = |year: i16, month: i16, day: i16| {
         let fits = (1000..3000).contains(&year) && (0..100).contains(&month) && (0..100).contains(&day);
-        fits.then(|| Date::new(year, month as i8, day as i8).ok()).flatten().map_or(Kind::Other, Kind::Day)
+        fits.then(|| Date::new(year, month as i8, day as i8).ok()).flatten().map_or(TokenKind::Other, TokenKind::Day)
     };
     match (joint, lengths.as_slice()) {
         (None, _) => number(body, false),
-        _ if !same => Kind::Other,
+        _ if !same => TokenKind::Other,
         (Some('-' | '/'), [4, 2, 2]) => date(value(0), value(1), value(2)),
         (Some('.'), [1 | 2, 1 | 2, 4]) => date(value(2), value(1), value(0)),
         // Month first, as in the United States, unless only day first makes a date.
         (Some('/'), [1 | 2, 1 | 2, 4]) if value(0) > 12 => date(value(2), value(1), value(0)),
         (Some('/'), [1 | 2, 1 | 2, 4]) => date(value(2), value(0), value(1)),
-        (Some('-'), [4, 2]) if (1..=12).contains(&value(1)) => Kind::Month(value(0), value(1) as i8),
-        (Some('-' | '/' | '–'), [4, 2]) if (value(0) + 1) % 100 == value(1) => Kind::Years(value(0), value(0) + 1),
+        (Some('-'), [4, 2]) if (1..=12).contains(&value(1)) => TokenKind::Month(value(0), value(1) as i8),
+        (Some('-' | '/' | '–'), [4, 2]) if (value(0) + 1) % 100 == value(1) => {
+            TokenKind::Years(value(0), value(0) + 1)
+        }
         (Some('-' | '–'), [4, 4]) if is_year(value(0)) && is_year(value(1)) && value(0) < value(1) => {
-            Kind::Years(value(0), value(1))
+            TokenKind::Years(value(0), value(1))
         }
         (Some('-' | '–'), [1 | 2, 1 | 2]) if 0 < value(0) && value(0) < value(1) && value(1) < 32 => {
-            Kind::Days(value(0) as i8, value(1) as i8)
+            TokenKind::Days(value(0) as i8, value(1) as i8)
         }
         (Some(':'), [1 | 2, 2] | [1 | 2, 2, 2]) if value(0) < 24 && value(1) < 60 => {
-            Kind::Clock(value(0) as i8, value(1) as i8)
+            TokenKind::Clock(value(0) as i8, value(1) as i8)
         }
-        _ => Kind::Other,
+        _ => TokenKind::Other,
     }
 }
 
@@ -122,22 +124,22 @@ pub(super) fn is_year(value: i16) -> bool {
     (1900..2100).contains(&value)
 }
 
-fn number(body: &str, ordinal: bool) -> Kind {
+fn number(body: &str, ordinal: bool) -> TokenKind {
     match body.parse() {
-        Ok(value) if body.len() < 9 => Kind::Number { value, digits: body.len(), ordinal },
-        _ => Kind::Other,
+        Ok(value) if body.len() < 9 => TokenKind::Number { value, digits: body.len(), ordinal },
+        _ => TokenKind::Other,
     }
 }
 
-fn decade(body: &str) -> Kind {
+fn decade(body: &str) -> TokenKind {
     match body.parse::<i16>() {
-        Ok(year) if is_year(year) && year % 10 == 0 => Kind::Decade(year),
-        _ => Kind::Other,
+        Ok(year) if is_year(year) && year % 10 == 0 => TokenKind::Decade(year),
+        _ => TokenKind::Other,
     }
 }
 
-fn instant(body: &str) -> Kind {
-    let fixed = || body.parse::<Timestamp>().ok().map(Kind::Instant);
-    let local = || body.parse::<DateTime>().ok().map(Kind::Local);
-    fixed().or_else(local).unwrap_or(Kind::Other)
+fn instant(body: &str) -> TokenKind {
+    let fixed = || body.parse::<Timestamp>().ok().map(TokenKind::Instant);
+    let local = || body.parse::<DateTime>().ok().map(TokenKind::Local);
+    fixed().or_else(local).unwrap_or(TokenKind::Other)
 }

@@ -1,25 +1,25 @@
-//! Which one stretch of time do the words from here on name?
+//! Reads one time expression at a position.
 //!
-//! A [`Reader`] tries every rule at a place and keeps the longest reading. Rules look behind for
-//! prepositions but never take them in. They nest to a fixed depth, so reading stays linear.
+//! A [`Reader`] tries every rule at a position and keeps the longest match. Rules look back for prepositions but
+//! never include them. They nest to a fixed depth, so reading stays linear.
 
 use jiff::Zoned;
 use loci_types::{Grain, TimeSpan};
 
-use super::calendar::{Calendar, Said, YearPart, Yearly};
-use super::token::{Kind, Token};
+use super::calendar::{Calendar, TimeExpression, YearPart, Yearly};
+use super::token::{Token, TokenKind};
 use super::words::{Third, Unit};
 
 /// A reading: what was said, up to which token.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Found {
-    pub(super) said: Said,
+pub(super) struct TimeMatch {
+    pub(super) said: TimeExpression,
     pub(super) end: usize,
 }
 
-impl Found {
+impl TimeMatch {
     pub(super) fn span(span: TimeSpan, end: usize) -> Self {
-        Self { said: Said::Span(span), end }
+        Self { said: TimeExpression::Span(span), end }
     }
 }
 
@@ -54,12 +54,12 @@ impl<'a> Reader<'a> {
         at.checked_sub(steps).map_or("", |at| self.word(at))
     }
 
-    pub(super) fn kind(&self, at: usize) -> Option<&'a Kind> {
+    pub(super) fn kind(&self, at: usize) -> Option<&'a TokenKind> {
         self.tokens.get(at).map(|token| &token.kind)
     }
 
     pub(super) fn is_mark(&self, at: usize, marks: &[char]) -> bool {
-        matches!(self.kind(at), Some(Kind::Mark(c)) if marks.contains(c))
+        matches!(self.kind(at), Some(TokenKind::Mark(c)) if marks.contains(c))
     }
 
     pub(super) fn is_title(&self, at: usize) -> bool {
@@ -72,16 +72,16 @@ impl<'a> Reader<'a> {
     }
 
     /// The longest reading at a place, with what narrows it down: "on Monday last week".
-    pub(super) fn point(&self, at: usize, anchor: Anchor) -> Option<Found> {
+    pub(super) fn point(&self, at: usize, anchor: Anchor) -> Option<TimeMatch> {
         self.narrowed(at, |at, anchor| self.single(at, anchor), anchor)
     }
 
-    fn single(&self, at: usize, anchor: Anchor) -> Option<Found> {
+    fn single(&self, at: usize, anchor: Anchor) -> Option<TimeMatch> {
         let inner = |at: usize, anchor: Anchor| self.narrowed(at, |at, anchor| self.simple(at, anchor), anchor);
         longest([self.simple(at, anchor), self.thirds(at, inner), self.away(at, inner), self.week_of(at, inner)])
     }
 
-    fn simple(&self, at: usize, anchor: Anchor) -> Option<Found> {
+    fn simple(&self, at: usize, anchor: Anchor) -> Option<TimeMatch> {
         longest([
             self.date(at, anchor),
             self.named_day(at),
@@ -94,7 +94,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A date of the calendar, whatever day it is now.
-    pub(super) fn date(&self, at: usize, anchor: Anchor) -> Option<Found> {
+    pub(super) fn date(&self, at: usize, anchor: Anchor) -> Option<TimeMatch> {
         longest([
             self.written(at),
             self.day_and_month(at, anchor),
@@ -105,7 +105,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Lets the next words narrow a reading: a year its month, a week its weekday.
-    fn narrowed(&self, at: usize, read: impl Fn(usize, Anchor) -> Option<Found>, anchor: Anchor) -> Option<Found> {
+    fn narrowed(
+        &self,
+        at: usize,
+        read: impl Fn(usize, Anchor) -> Option<TimeMatch>,
+        anchor: Anchor,
+    ) -> Option<TimeMatch> {
         let mut found = read(at, anchor)?;
         for _ in 0..2 {
             let comma = self.is_mark(found.end, &[',']);
@@ -113,35 +118,40 @@ impl<'a> Reader<'a> {
             let after = self.skip(next, &["in", "on", "at", "of", "в", "во", "на"]);
             let Some(more) = read(self.skip(after, &["the"]), Anchor::None) else { break };
             let Some(said) = self.combine(found.said, more.said, comma) else { break };
-            found = Found { said, end: more.end };
+            found = TimeMatch { said, end: more.end };
         }
         Some(found)
     }
 
-    fn combine(&self, one: Said, other: Said, comma: bool) -> Option<Said> {
+    fn combine(&self, one: TimeExpression, other: TimeExpression, comma: bool) -> Option<TimeExpression> {
         let calendar = &self.calendar;
         match (one, other) {
-            (Said::Weekday(weekday), Said::Yearly(yearly @ Yearly { part: YearPart::Days { count: 1, .. }, .. })) => {
-                Some(calendar.on_weekday(yearly, weekday).map_or(other, Said::Span))
-            }
-            (Said::Weekday(weekday), Said::Span(span)) if span.grain == Grain::Day => {
+            (
+                TimeExpression::Weekday(weekday),
+                TimeExpression::Yearly(yearly @ Yearly { part: YearPart::Days { count: 1, .. }, .. }),
+            ) => Some(calendar.on_weekday(yearly, weekday).map_or(other, TimeExpression::Span)),
+            (TimeExpression::Weekday(weekday), TimeExpression::Span(span)) if span.grain == Grain::Day => {
                 (calendar.date(span.from).weekday() == weekday).then_some(other)
             }
             // "A Wednesday in May" may be any of them.
-            (Said::Weekday(_), Said::Yearly(_)) if !comma => Some(other),
-            (Said::Weekday(_), Said::Span(span)) if !comma && span.grain >= Grain::Month => Some(other),
-            (Said::Weekday(weekday), Said::Span(span)) | (Said::Span(span), Said::Weekday(weekday)) => {
-                calendar.in_week(span, weekday).map(Said::Span)
+            (TimeExpression::Weekday(_), TimeExpression::Yearly(_)) if !comma => Some(other),
+            (TimeExpression::Weekday(_), TimeExpression::Span(span)) if !comma && span.grain >= Grain::Month => {
+                Some(other)
             }
-            (Said::Yearly(yearly), Said::Span(span)) | (Said::Span(span), Said::Yearly(yearly)) => {
-                calendar.in_year(yearly, calendar.as_year(span)?).map(Said::Span)
+            (TimeExpression::Weekday(weekday), TimeExpression::Span(span))
+            | (TimeExpression::Span(span), TimeExpression::Weekday(weekday)) => {
+                calendar.in_week(span, weekday).map(TimeExpression::Span)
+            }
+            (TimeExpression::Yearly(yearly), TimeExpression::Span(span))
+            | (TimeExpression::Span(span), TimeExpression::Yearly(yearly)) => {
+                calendar.in_year(yearly, calendar.as_year(span)?).map(TimeExpression::Span)
             }
             _ => None,
         }
     }
 
     /// "Early May", "mid-2023", "at the end of last year", "в начале мая".
-    fn thirds(&self, at: usize, inner: impl Fn(usize, Anchor) -> Option<Found>) -> Option<Found> {
+    fn thirds(&self, at: usize, inner: impl Fn(usize, Anchor) -> Option<TimeMatch>) -> Option<TimeMatch> {
         let (third, english) = match self.word(at) {
             "early" => (Third::Early, false),
             "mid" => (Third::Middle, false),
@@ -159,28 +169,30 @@ impl<'a> Reader<'a> {
         }
         let found = inner(self.skip(at + 1 + usize::from(english), &["the", "in"]), Anchor::Firm)?;
         let said = match found.said {
-            Said::Yearly(Yearly { part: part @ YearPart::Months { .. }, third: None }) => {
-                Said::Yearly(Yearly { part, third: Some(third) })
+            TimeExpression::Yearly(Yearly { part: part @ YearPart::Months { .. }, third: None }) => {
+                TimeExpression::Yearly(Yearly { part, third: Some(third) })
             }
-            Said::Span(span) if span.grain >= Grain::Month => Said::Span(self.calendar.third(span, third)?),
+            TimeExpression::Span(span) if span.grain >= Grain::Month => {
+                TimeExpression::Span(self.calendar.third(span, third)?)
+            }
             _ => return None,
         };
-        Some(Found { said, end: found.end })
+        Some(TimeMatch { said, end: found.end })
     }
 
     /// "The week of May 7".
-    fn week_of(&self, at: usize, inner: impl Fn(usize, Anchor) -> Option<Found>) -> Option<Found> {
+    fn week_of(&self, at: usize, inner: impl Fn(usize, Anchor) -> Option<TimeMatch>) -> Option<TimeMatch> {
         if self.word(at) != "week" || self.word(at + 1) != "of" {
             return None;
         }
         let found = inner(self.skip(at + 2, &["the"]), Anchor::Firm)?;
         let span = self.calendar.settle(found.said).filter(|span| span.grain == Grain::Day)?;
         let week = self.calendar.whole(Unit::Week, self.calendar.date(span.from))?;
-        Some(Found::span(week, found.end))
+        Some(TimeMatch::span(week, found.end))
     }
 }
 
 /// The reading that reaches furthest; of equals, the first.
-fn longest<const N: usize>(found: [Option<Found>; N]) -> Option<Found> {
+fn longest<const N: usize>(found: [Option<TimeMatch>; N]) -> Option<TimeMatch> {
     found.into_iter().flatten().reduce(|best, next| if next.end > best.end { next } else { best })
 }

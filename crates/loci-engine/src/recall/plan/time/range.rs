@@ -1,30 +1,30 @@
-//! From when to when, if a sentence names one end or both?
+//! Reads ranges of time with one end or both.
 //!
-//! Both ends are inside: "from March to June" holds June. What is said without a year is the last
-//! that has begun, and its end the first that follows it.
+//! Both ends are included: "from March to June" contains June. An expression without a year is the last that has
+//! begun, and its end the first that follows it.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
 use loci_types::{Grain, TimeSpan};
 
-use super::calendar::{Said, YearPart, Yearly};
+use super::calendar::{TimeExpression, YearPart, Yearly};
 use super::dated::with_day;
 use super::point::{Anchor, Reader};
-use super::token::Kind;
+use super::token::TokenKind;
 use super::words;
 use super::{OPEN_FUTURE, OPEN_PAST};
 
 /// One end of a range; a day may wait for the month of the other end.
 #[derive(Debug, Clone, Copy)]
 enum End {
-    Said(Said),
+    Expression(TimeExpression),
     Day(i8),
 }
 
 impl Reader<'_> {
     /// The stretch that the words from here on name, and where they end.
     pub(super) fn phrase(&self, at: usize, anchor: Anchor) -> Option<(TimeSpan, usize)> {
-        if matches!(self.kind(at), Some(Kind::Word(word)) if !words::known(word)) {
+        if matches!(self.kind(at), Some(TokenKind::Word(word)) if !words::known(word)) {
             return None;
         }
         if let Some(found) = self.two_ends(at).or_else(|| self.one_end(at)) {
@@ -55,19 +55,19 @@ impl Reader<'_> {
         Some((self.join(first, last)?, end))
     }
 
-    /// "March to June 2023", "May 3 – May 9", "May 3 to 9": dates alone, since "moved from today to
-    /// Friday" is no range.
+    /// "March to June 2023", "May 3 – May 9", "May 3 to 9": dates alone, since "moved from today to Friday" does not
+    /// name a range.
     fn unmarked(&self, at: usize, anchor: Anchor) -> Option<(TimeSpan, usize)> {
         let (first, end) = match (self.date(at, anchor), self.kind(at)?) {
-            (Some(found), _) => (End::Said(found.said), found.end),
-            (None, &Kind::Number { value: value @ 1..=31, digits: 1 | 2, .. }) => (End::Day(value as i8), at + 1),
+            (Some(found), _) => (End::Expression(found.said), found.end),
+            (None, &TokenKind::Number { value: value @ 1..=31, digits: 1 | 2, .. }) => (End::Day(value as i8), at + 1),
             _ => return None,
         };
         if !self.joins(end) {
             return None;
         }
         let (last, last_end) = self.end(end + 1)?;
-        if matches!(last, End::Said(_)) {
+        if matches!(last, End::Expression(_)) {
             self.date(end + 1, Anchor::Firm)?;
         }
         Some((self.join(first, last)?, last_end))
@@ -130,10 +130,10 @@ impl Reader<'_> {
     fn end(&self, at: usize) -> Option<(End, usize)> {
         let at = self.skip(at, &["the"]);
         if let Some(found) = self.point(at, Anchor::Firm) {
-            return Some((End::Said(found.said), found.end));
+            return Some((End::Expression(found.said), found.end));
         }
         match self.kind(at)? {
-            &Kind::Number { value: value @ 1..=31, digits: 1 | 2, .. } => Some((End::Day(value as i8), at + 1)),
+            &TokenKind::Number { value: value @ 1..=31, digits: 1 | 2, .. } => Some((End::Day(value as i8), at + 1)),
             _ => None,
         }
     }
@@ -141,13 +141,13 @@ impl Reader<'_> {
     fn join(&self, first: End, last: End) -> Option<TimeSpan> {
         let calendar = &self.calendar;
         let (first, last) = match (first, last) {
-            (End::Said(first), End::Said(last)) => (first, last),
-            (End::Day(day), End::Said(last)) => (self.beside(last, day)?, last),
-            (End::Said(first), End::Day(day)) => (first, self.beside(first, day)?),
+            (End::Expression(first), End::Expression(last)) => (first, last),
+            (End::Day(day), End::Expression(last)) => (self.beside(last, day)?, last),
+            (End::Expression(first), End::Day(day)) => (first, self.beside(first, day)?),
             (End::Day(_), End::Day(_)) => return None,
         };
         let (first, last) = match (first, last) {
-            (first, Said::Span(last)) => (calendar.settle_before(first, last.from)?, last),
+            (first, TimeExpression::Span(last)) => (calendar.settle_before(first, last.from)?, last),
             (first, last) => {
                 let first = calendar.settle(first)?;
                 (first, calendar.settle_after(last, first.from)?)
@@ -158,14 +158,14 @@ impl Reader<'_> {
     }
 
     /// A day of the month in which another day lies.
-    fn beside(&self, said: Said, day: i8) -> Option<Said> {
+    fn beside(&self, said: TimeExpression, day: i8) -> Option<TimeExpression> {
         match said {
-            Said::Yearly(Yearly { part: YearPart::Days { month, count: 1, .. }, third: None }) => {
+            TimeExpression::Yearly(Yearly { part: YearPart::Days { month, count: 1, .. }, third: None }) => {
                 Some(YearPart::Days { month, day, count: 1 }.into())
             }
-            Said::Span(span) if span.grain == Grain::Day => {
+            TimeExpression::Span(span) if span.grain == Grain::Day => {
                 let date: Date = with_day(self.calendar.date(span.from), day)?;
-                Some(Said::Span(self.calendar.day(date)?))
+                Some(TimeExpression::Span(self.calendar.day(date)?))
             }
             _ => None,
         }

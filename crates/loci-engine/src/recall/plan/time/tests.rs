@@ -1,7 +1,7 @@
-//! Do phrases become the right spans, and other words none?
+//! Tests of time expressions.
 //!
-//! A row is a sentence with its phrases in brackets, and their spans at noon on Wednesday, 15 May
-//! 2024, in Berlin. An end of `..` is open.
+//! A row is a sentence with its phrases in brackets, and their spans at noon on Wednesday, 15 May 2024, in Berlin. An
+//! end of `..` is open.
 
 use jiff::civil::date;
 use jiff::tz::TimeZone;

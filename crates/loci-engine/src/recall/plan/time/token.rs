@@ -1,7 +1,7 @@
-//! Which words and numbers stand in a sentence, and where?
+//! Splits a sentence into tokens: words and numbers with their positions.
 //!
-//! Tokens ascend, do not overlap and lie on char boundaries. What looks like code, a path or an
-//! address is one [`Kind::Other`], so that no rule can read a date out of a part of it.
+//! Tokens ascend, do not overlap and are on char boundaries. Code, a path or an address is one [`TokenKind::Other`],
+//! so that no rule reads a date out of a part of it.
 
 use std::ops::Range;
 
@@ -13,14 +13,14 @@ use super::numeral::numeral;
 /// A word, a number or a mark, and where it stands.
 #[derive(Debug, Clone)]
 pub(crate) struct Token {
-    pub(crate) kind: Kind,
+    pub(crate) kind: TokenKind,
     pub(crate) at: Range<usize>,
     /// Written like a name: one capital, then small letters.
     pub(crate) title: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     /// In lower case, with "е" for "ё", without the English "'s".
     Word(String),
     /// A plain number, with its count of digits; an ordinal has a suffix: 7th, 7-го.
@@ -70,7 +70,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
 /// Cuts what stands between two spaces.
 fn split(chunk: &str, base: usize, tokens: &mut Vec<Token>) {
     if is_code(chunk) {
-        tokens.push(Token { kind: Kind::Other, at: base..base + chunk.len(), title: false });
+        tokens.push(Token { kind: TokenKind::Other, at: base..base + chunk.len(), title: false });
         return;
     }
     let mut place = 0;
@@ -82,17 +82,19 @@ fn split(chunk: &str, base: usize, tokens: &mut Vec<Token>) {
         } else if c.is_alphabetic() {
             word(&chunk[place..])
         } else {
-            (Kind::Mark(c), c.len_utf8(), false)
+            (TokenKind::Mark(c), c.len_utf8(), false)
         };
         let at = base + place..base + place + length;
         place += length;
         before = chunk[..place].chars().next_back();
         // "mid-2023" is two words; "PROJ-2023" is one name.
-        if kind == Kind::Mark('-') && tokens.last().is_some_and(|last| last.at.end == at.start && takes_hyphen(last)) {
+        if kind == TokenKind::Mark('-')
+            && tokens.last().is_some_and(|last| last.at.end == at.start && takes_hyphen(last))
+        {
             before = None;
             continue;
         }
-        if let Kind::Word(word) = &kind
+        if let TokenKind::Word(word) = &kind
             && chunk[place..].starts_with(['\'', '’'])
             && !word.is_empty()
         {
@@ -106,7 +108,7 @@ fn takes_hyphen(token: &Token) -> bool {
     matches!(token.word(), "mid" | "early" | "late")
 }
 
-/// The length of an "'s" that is no part of its word.
+/// The length of an "'s" that does not belong to its word.
 fn possessive(rest: &str) -> usize {
     let mut chars = rest.char_indices();
     let letter = chars.nth(1).filter(|(_, c)| matches!(c, 's' | 'S'));
@@ -117,7 +119,7 @@ fn possessive(rest: &str) -> usize {
 }
 
 /// Reads a word. An apostrophe belongs to it where letters follow: "don't" but not "today's".
-fn word(rest: &str) -> (Kind, usize, bool) {
+fn word(rest: &str) -> (TokenKind, usize, bool) {
     let mut folded = String::new();
     let mut end = rest.len();
     let (mut capitals, mut first) = (0, false);
@@ -144,7 +146,7 @@ fn word(rest: &str) -> (Kind, usize, bool) {
             break;
         }
     }
-    (Kind::Word(folded), end, first && capitals == 1)
+    (TokenKind::Word(folded), end, first && capitals == 1)
 }
 
 /// Whether a piece of text is a path, an address or a name in a program.
@@ -165,7 +167,7 @@ impl Token {
     /// The word, or nothing if it is none.
     pub(crate) fn word(&self) -> &str {
         match &self.kind {
-            Kind::Word(word) => word,
+            TokenKind::Word(word) => word,
             _ => "",
         }
     }

@@ -1,7 +1,7 @@
-//! Which words speak of time?
+//! Word lists of time expressions.
 //!
-//! Word lists alone, in English and Russian, with the months and days of German, French and Spanish, as tokens spell them: lower case, "е" for "ё". A row
-//! holds the forms of one word. Whether a word means time where it stands is judged by the grammar.
+//! English and Russian, with the months and days of German, French and Spanish, as tokens spell them: lower case, "е"
+//! for "ё". A row has the forms of one word. The grammar decides whether a word means a time where it occurs.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -182,9 +182,9 @@ const UNITS: [(Unit, &str, &str); 8] = [
     (Unit::Year, "year год года году годом", "years лет годы годах"),
 ];
 
-/// Which of several equal stretches is meant, as seen from now.
+/// Which of several equal spans an expression refers to, relative to now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Which {
+pub(crate) enum RelativePosition {
     /// Not said: the one that memories are about.
     Recent,
     BeforeLast,
@@ -199,7 +199,7 @@ pub(crate) enum Which {
 
 /// A part of the day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum DayPart {
     Morning,
     Afternoon,
     Evening,
@@ -268,12 +268,12 @@ pub(crate) fn unit(word: &str) -> Option<(Unit, bool)> {
     })
 }
 
-pub(super) fn part(word: &str) -> Option<Part> {
+pub(super) fn part(word: &str) -> Option<DayPart> {
     Some(match word {
-        "morning" | "утром" => Part::Morning,
-        "afternoon" | "днем" => Part::Afternoon,
-        "evening" | "вечером" => Part::Evening,
-        "night" | "ночью" => Part::Night,
+        "morning" | "утром" => DayPart::Morning,
+        "afternoon" | "днем" => DayPart::Afternoon,
+        "evening" | "вечером" => DayPart::Evening,
+        "night" | "ночью" => DayPart::Night,
         _ => return None,
     })
 }
@@ -293,25 +293,25 @@ pub(crate) fn day(word: &str) -> Option<i32> {
 const ADJECTIVE_ENDINGS: &str = "ый ий ой ая яя ую юю ое ее ом ем ым им ого его ому ему ей ые ие ых их ыми ими";
 
 /// Which one a word picks.
-pub(crate) fn which(word: &str) -> Option<Which> {
-    const STEMS: &[(&str, Which)] = &[
-        ("позапрошл", Which::BeforeLast),
-        ("прошл", Which::Last),
-        ("минувш", Which::Last),
-        ("следующ", Which::Next),
-        ("будущ", Which::Next),
-        ("ближайш", Which::Coming),
-        ("текущ", Which::This),
-        ("последн", Which::Past),
+pub(crate) fn which(word: &str) -> Option<RelativePosition> {
+    const STEMS: &[(&str, RelativePosition)] = &[
+        ("позапрошл", RelativePosition::BeforeLast),
+        ("прошл", RelativePosition::Last),
+        ("минувш", RelativePosition::Last),
+        ("следующ", RelativePosition::Next),
+        ("будущ", RelativePosition::Next),
+        ("ближайш", RelativePosition::Coming),
+        ("текущ", RelativePosition::This),
+        ("последн", RelativePosition::Past),
     ];
     Some(match word {
-        "last" | "previous" => Which::Last,
-        "this" | "current" => Which::This,
-        "next" => Which::Next,
-        "upcoming" | "coming" => Which::Coming,
-        "past" | "recent" => Which::Past,
+        "last" | "previous" => RelativePosition::Last,
+        "this" | "current" => RelativePosition::This,
+        "next" => RelativePosition::Next,
+        "upcoming" | "coming" => RelativePosition::Coming,
+        "past" | "recent" => RelativePosition::Past,
         _ if among("этот эта это этого этой этому этом эту этим эти этих", word) => {
-            Which::This
+            RelativePosition::This
         }
         _ => return STEMS.iter().find(|(stem, _)| adjective(stem, word)).map(|(_, which)| *which),
     })

@@ -1,8 +1,8 @@
-//! What has time done to a memory?
+//! The ageing of one memory: its confidence, its relevance and its next state.
 //!
-//! Pure: one memory, one instant, one fate. Confidence is counted on from where it was last counted
-//! to, so that running twice, late or not at all for a year comes to the same. Pinned memories are
-//! kept whatever happens; confirmed ones (`decay_rate` 0) do not fade, but can expire.
+//! Pure: one memory and one instant give one outcome. **Invariant:** confidence is computed from the instant of the
+//! last computation, so running twice, late or not for a year gives the same result. Pinned memories are always kept;
+//! confirmed ones (`decay_rate` 0) do not decay, but can expire.
 
 use std::fmt;
 
@@ -54,7 +54,7 @@ impl fmt::Display for Cause {
 
 /// What becomes of a memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Fate {
+pub struct AgeingOutcome {
     /// Its confidence now.
     pub confidence: f64,
     /// Its relevance now.
@@ -65,15 +65,15 @@ pub struct Fate {
     pub aged: bool,
 }
 
-/// The fate of a memory at an instant.
-pub fn fate(memory: &AgeingRow, spec: &KindSpec, rules: &Lifecycle, now: Timestamp) -> Fate {
+/// The outcome of ageing for a memory at an instant.
+pub fn ageing_outcome(memory: &AgeingRow, spec: &KindSpec, rules: &Lifecycle, now: Timestamp) -> AgeingOutcome {
     let confidence = confidence(memory, spec, now);
     let relevance = relevance(memory, rules, now);
     let live = memory.state.is_live() && !memory.superseded;
     let notable = (confidence - memory.confidence).abs() >= NOTABLE || (relevance - memory.relevance).abs() >= NOTABLE;
     let step = step(memory, spec, rules, (confidence, relevance), now);
     let aged = live && notable && !matches!(step, Some((Some(State::SoftDeleted) | None, _)));
-    Fate { confidence, relevance, step, aged }
+    AgeingOutcome { confidence, relevance, step, aged }
 }
 
 /// Confidence by Ebbinghaus, counted on from `aged_at`. Episodes do not fade so.
@@ -173,12 +173,12 @@ pub fn rate_of(spec: &KindSpec, rules: &Lifecycle) -> f64 {
     ((1.0 / prune).ln() / lasts.powf(0.8)).clamp(0.0, 10.0)
 }
 
-/// So many days before an instant.
+/// The instant this number of days before another.
 pub(crate) fn days_before(now: Timestamp, days: u32) -> Timestamp {
     now.saturating_sub(SignedDuration::from_hours(24 * i64::from(days))).unwrap_or(Timestamp::MIN)
 }
 
-/// So many days after an instant.
+/// The instant this number of days after another.
 pub(crate) fn days_after(now: Timestamp, days: i64) -> Timestamp {
     now.saturating_add(SignedDuration::from_hours(24 * days)).unwrap_or(Timestamp::MAX)
 }
@@ -230,7 +230,7 @@ mod tests {
         let rules = Lifecycle { relevance_rate: 0.01, exempt_layers: vec![Layer::Company], ..Lifecycle::default() };
         let gone = Some(State::SoftDeleted);
         let check = |name: &str, days: i64, memory: AgeingRow, expect: Option<(Option<State>, Cause)>| {
-            let found = fate(&memory, &spec(&memory.kind), &rules, days_after(start(), days)).step;
+            let found = ageing_outcome(&memory, &spec(&memory.kind), &rules, days_after(start(), days)).step;
             assert_eq!(found, expect, "{name} after {days} days");
         };
         check("young", 1, fact(), None);
@@ -310,13 +310,13 @@ mod tests {
             let used = used.filter(|used| *used <= days[0]).map(|used| days_after(start(), used));
             let memory = AgeingRow { decay_rate: rate, last_accessed_at: used, ..fact() };
             let last = days_after(start(), *days.last().unwrap());
-            let once = fate(&memory, &spec("fact"), &rules, last);
+            let once = ageing_outcome(&memory, &spec("fact"), &rules, last);
             let mut stepwise = memory;
             for day in days {
                 let now = days_after(start(), day);
-                let fate = fate(&stepwise, &spec("fact"), &rules, now);
-                prop_assert!(fate.confidence <= stepwise.confidence + 1e-12);
-                (stepwise.confidence, stepwise.relevance, stepwise.aged_at) = (fate.confidence, fate.relevance, Some(now));
+                let outcome = ageing_outcome(&stepwise, &spec("fact"), &rules, now);
+                prop_assert!(outcome.confidence <= stepwise.confidence + 1e-12);
+                (stepwise.confidence, stepwise.relevance, stepwise.aged_at) = (outcome.confidence, outcome.relevance, Some(now));
             }
             prop_assert!((stepwise.confidence - once.confidence).abs() < 1e-9);
             prop_assert!((stepwise.relevance - once.relevance).abs() < 1e-9);
@@ -327,7 +327,7 @@ mod tests {
             let rules = Lifecycle { relevance_rate: 0.01, ..Lifecycle::default() };
             let now = days_after(start(), 10);
             let memory = AgeingRow { aged_at: Some(now), confidence: 0.4, relevance: 0.9, ..fact() };
-            let found = fate(&memory, &spec("fact"), &rules, days_after(now, -back));
+            let found = ageing_outcome(&memory, &spec("fact"), &rules, days_after(now, -back));
             prop_assert_eq!((found.confidence, found.relevance), (0.4, 0.9));
         }
     }

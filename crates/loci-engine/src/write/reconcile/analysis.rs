@@ -1,11 +1,11 @@
-//! What does a text say, taken apart for comparison?
+//! Analyses a text for comparison.
 //!
-//! Words become their stems, numbers with units one quantity ("0.9 t" is "900 kg"), the speaker their key, and every word
-//! remembers the part it plays ("over spaces", "Mina's"). Two readings are compared word by word, never by a score.
+//! Words become their stems, numbers with units one quantity ("0.9 t" is "900 kg"), the speaker their key, and every
+//! word keeps its role ("over spaces", "Mina's"). Two analysed texts are compared word by word, never by a score.
 
 use std::collections::HashSet;
 
-use crate::learn::extract::Voice;
+use crate::learn::extract::SpeakerIdentity;
 use crate::learn::extract::claim::{Claim, claims};
 use crate::learn::language::sentence::sentences;
 use crate::learn::language::word::{Shape, Word, words};
@@ -14,11 +14,11 @@ use crate::recall::plan::time::words::among;
 
 /// A text taken apart.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Reading {
+pub struct AnalysedText {
     /// Its sentences.
-    pub(super) sentences: Vec<Vec<Item>>,
-    /// How each sentence is meant, beside what its words say.
-    pub(super) senses: Vec<Sense>,
+    pub(super) sentences: Vec<Vec<TextItem>>,
+    /// The form of each sentence, beside its words.
+    pub(super) senses: Vec<SentenceForm>,
     /// What it states, where that is sure.
     pub(crate) claims: Vec<Claim>,
     /// It says that something has changed, has ended or was wrong.
@@ -26,7 +26,7 @@ pub struct Reading {
     /// It says that something is set to a value: "goes up to", "was lowered".
     pub(super) sets: bool,
     /// What it answers.
-    context: Vec<Item>,
+    context: Vec<TextItem>,
     /// It can be read: there is a table for its language, and a word that only this has.
     pub(super) tabled: bool,
 }
@@ -36,9 +36,9 @@ const SHARED: &str = "in is was an as me so of no on at to de en la do al van me
 /// Words by which something is only attempted.
 const TRIES: &str = "try tries tried trying attempted versuche versucht versuchte intento intenté intentó essaie essayé пытаюсь пытался пыталась";
 
-/// How a sentence is meant.
+/// The form of a sentence.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Sense {
+pub(super) struct SentenceForm {
     /// Wished, planned, said by someone, asked, past.
     mood: u64,
     /// Signs that change what is said: the minus of a number, the plus of a blood group, `<`, `#`.
@@ -47,7 +47,7 @@ pub(super) struct Sense {
     pictures: Vec<char>,
 }
 
-impl Sense {
+impl SentenceForm {
     fn of(text: &str, asks: bool, words: &[Word]) -> Self {
         const MOOD: u64 = form::PLANS | form::SAYS | form::UNREAL | form::PAST | form::CONDITION;
         let mood = words.iter().fold(0, |mood, word| mood | word.form & MOOD);
@@ -74,8 +74,8 @@ impl Sense {
         sense
     }
 
-    /// Whether a sentence that is meant so says no more than one that is meant as `known`.
-    pub(super) fn is_within(&self, known: &Sense) -> bool {
+    /// Whether a sentence of this form adds nothing to one of the form `known`.
+    pub(super) fn is_within(&self, known: &SentenceForm) -> bool {
         self.mood == known.mood
             && self.signs == known.signs
             && self.pictures.iter().all(|picture| known.pictures.contains(picture))
@@ -84,12 +84,12 @@ impl Sense {
 
 /// A word as it is compared.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Item {
+pub(super) struct TextItem {
     /// The stem, the quantity, or the speaker's key.
     pub(super) key: String,
     /// The preposition before it, or `'s` for an owner.
     pub(super) role: Option<String>,
-    pub(super) sort: Sort,
+    pub(super) sort: ItemKind,
     pub(super) capital: bool,
     pub(super) form: u64,
     /// No other word stands between it and the next item.
@@ -102,7 +102,7 @@ pub(super) struct Item {
 
 /// What a word does in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sort {
+pub(super) enum ItemKind {
     /// It has content of its own.
     Content,
     /// A number or a code.
@@ -113,16 +113,16 @@ pub(super) enum Sort {
     Negation,
 }
 
-impl Reading {
+impl AnalysedText {
     /// Reads a text, said in this voice; `context` is what it answers, which says nothing of its own.
-    pub fn of(text: &str, context: Option<&str>, voice: &Voice) -> Self {
+    pub fn of(text: &str, context: Option<&str>, voice: &SpeakerIdentity) -> Self {
         let language = language_of(text);
         let mut reading = Self::default();
         let mut known = false;
         for sentence in sentences(text) {
             let words = words(sentence.text, language);
             let conditional = words.iter().any(|word| word.is(form::CONDITION));
-            // "Finished" and "left" tell of an event; whether anything has changed by it cannot be told.
+            // "Finished" and "left" report an event; they do not show whether anything has changed.
             let changes =
                 |word: &Word| word.is(form::CHANGE | form::CORRECTION) || word.is(form::ENDS) && !word.is(form::DID);
             reading.changes |= !conditional && words.iter().any(changes);
@@ -132,7 +132,7 @@ impl Reading {
             reading.claims.extend(claims);
             known |=
                 words.iter().any(|word| word.form != 0 && word.text.chars().count() > 1 && !among(SHARED, &word.text));
-            reading.senses.push(Sense::of(sentence.text, sentence.asks, &words));
+            reading.senses.push(SentenceForm::of(sentence.text, sentence.asks, &words));
             reading.sentences.push(items(&words, language, voice));
         }
         // A text in Latin script is read as English unless more speaks for another.
@@ -151,14 +151,15 @@ impl Reading {
         self.claims.iter().find(|claim| claim.single).or(self.claims.first())
     }
 
-    pub(super) fn items(&self) -> impl Iterator<Item = &Item> {
+    pub(super) fn items(&self) -> impl Iterator<Item = &TextItem> {
         self.sentences.iter().flatten()
     }
 
     /// Its words with content, as a set.
     pub(super) fn content(&self) -> HashSet<&str> {
         let spoken = self.items().chain(&self.context);
-        let tells = |item: &&Item| item.sort == Sort::Content && item.form & (form::PRONOUN | form::SECOND) == 0;
+        let tells =
+            |item: &&TextItem| item.sort == ItemKind::Content && item.form & (form::PRONOUN | form::SECOND) == 0;
         spoken.filter(tells).map(|item| item.key.as_str()).collect()
     }
 
@@ -170,13 +171,13 @@ impl Reading {
 
     /// Whom and what it names.
     pub(super) fn names(&self) -> HashSet<&str> {
-        let named = |item: &&Item| item.capital && item.sort == Sort::Content && item.form == 0;
+        let named = |item: &&TextItem| item.capital && item.sort == ItemKind::Content && item.form == 0;
         self.items().filter(named).map(|item| item.key.as_str()).collect()
     }
 
     /// Whether all its words with content and all its values stand in the other text.
-    pub(super) fn is_within(&self, other: &Reading) -> bool {
-        let tells = |item: &&Item| matches!(item.sort, Sort::Content | Sort::Value);
+    pub(super) fn is_within(&self, other: &AnalysedText) -> bool {
+        let tells = |item: &&TextItem| matches!(item.sort, ItemKind::Content | ItemKind::Value);
         let theirs: HashSet<&str> = other.items().filter(tells).map(|item| item.key.as_str()).collect();
         self.items().filter(tells).all(|item| theirs.contains(item.key.as_str()))
     }
@@ -187,15 +188,15 @@ impl Reading {
     }
 
     pub(super) fn is_negated(&self) -> bool {
-        self.items().any(|item| item.sort == Sort::Negation)
+        self.items().any(|item| item.sort == ItemKind::Negation)
     }
 }
 
 /// The items of a sentence.
-fn items(words: &[Word], language: Option<&Language>, voice: &Voice) -> Vec<Item> {
+fn items(words: &[Word], language: Option<&Language>, voice: &SpeakerIdentity) -> Vec<TextItem> {
     let fold = |word: &str| language.map_or_else(|| word.to_owned(), |language| language.folded(word));
     let spoken: Vec<&Word> = words.iter().filter(|word| word.shape != Shape::Mark || word.mark("€$£%:=")).collect();
-    let mut found: Vec<Item> = Vec::new();
+    let mut found: Vec<TextItem> = Vec::new();
     let mut role: Option<String> = None;
     let mut place = 0;
     while place < spoken.len() {
@@ -208,12 +209,12 @@ fn items(words: &[Word], language: Option<&Language>, voice: &Voice) -> Vec<Item
         // "7 May", and not "may".
         let month = word.text == "may" && word.capital && !found.is_empty();
         let sort = match () {
-            () if month => Sort::Content,
+            () if month => ItemKind::Content,
             // "By the way".
             () if word.is(form::FILLER) => continue,
-            () if word.is(form::FIRST | form::MINE) => Sort::Content,
-            () if word.is(form::NEGATION) => Sort::Negation,
-            () if word.is(form::LIMIT) => Sort::Limit,
+            () if word.is(form::FIRST | form::MINE) => ItemKind::Content,
+            () if word.is(form::NEGATION) => ItemKind::Negation,
+            () if word.is(form::LIMIT) => ItemKind::Limit,
             () if word.is(form::ROLE) => {
                 break_touch(&mut found);
                 // "Off at night": one that governs nothing is a word of its own.
@@ -221,7 +222,7 @@ fn items(words: &[Word], language: Option<&Language>, voice: &Voice) -> Vec<Item
                 continue;
             }
             // "Not a ketch but a sloop": what follows holds instead.
-            () if word.is(form::INSTEAD) && found.iter().any(|item| item.sort == Sort::Negation) => Sort::Limit,
+            () if word.is(form::INSTEAD) && found.iter().any(|item| item.sort == ItemKind::Negation) => ItemKind::Limit,
             () if word.mark(":=") => {
                 break_touch(&mut found);
                 continue;
@@ -230,8 +231,8 @@ fn items(words: &[Word], language: Option<&Language>, voice: &Voice) -> Vec<Item
                 break_touch(&mut found);
                 continue;
             }
-            () if matches!(word.shape, Shape::Number | Shape::Code) => Sort::Value,
-            () => Sort::Content,
+            () if matches!(word.shape, Shape::Number | Shape::Code) => ItemKind::Value,
+            () => ItemKind::Content,
         };
         let mut key = match () {
             () if word.is(form::FIRST | form::MINE) => voice.key.clone(),
@@ -240,12 +241,12 @@ fn items(words: &[Word], language: Option<&Language>, voice: &Voice) -> Vec<Item
         };
         let mut sort = sort;
         if !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit() || byte == b':') {
-            sort = Sort::Value;
+            sort = ItemKind::Value;
         }
-        if sort == Sort::Value || is_month(&key) || word.mark("€$£") {
+        if sort == ItemKind::Value || is_month(&key) || word.mark("€$£") {
             let next = |ahead: usize| spoken.get(place + ahead).map(|next| fold(&next.text));
             let (value, used) = value(key, next);
-            (key, sort, place) = (value, if used > 0 { Sort::Value } else { sort }, place + used);
+            (key, sort, place) = (value, if used > 0 { ItemKind::Value } else { sort }, place + used);
         }
         // "At Bramble Labs": a name of two words plays one part.
         let name = found
@@ -256,7 +257,7 @@ fn items(words: &[Word], language: Option<&Language>, voice: &Voice) -> Vec<Item
             Some(part) if role.is_none() => Some(part),
             _ => role.take(),
         };
-        found.push(Item {
+        found.push(TextItem {
             key,
             role,
             sort,
@@ -273,11 +274,11 @@ fn items(words: &[Word], language: Option<&Language>, voice: &Voice) -> Vec<Item
 }
 
 /// A preposition that governs nothing: it must stand in both texts.
-fn particle(text: String) -> Item {
-    Item {
+fn particle(text: String) -> TextItem {
+    TextItem {
         key: text,
         role: None,
-        sort: Sort::Limit,
+        sort: ItemKind::Limit,
         capital: false,
         form: 0,
         touches_next: false,
@@ -286,16 +287,16 @@ fn particle(text: String) -> Item {
     }
 }
 
-fn break_touch(found: &mut [Item]) {
+fn break_touch(found: &mut [TextItem]) {
     if let Some(last) = found.last_mut() {
         last.touches_next = false;
     }
 }
 
 /// "May weigh 900 kg at most" and "max. weight 900 kg" set the same bound.
-fn bounded(mut items: Vec<Item>) -> Vec<Item> {
+fn bounded(mut items: Vec<TextItem>) -> Vec<TextItem> {
     if items.iter().any(|item| item.key == "max") {
-        items.retain(|item| item.sort != Sort::Limit || !matches!(item.key.as_str(), "may" | "must" | "should"));
+        items.retain(|item| item.sort != ItemKind::Limit || !matches!(item.key.as_str(), "may" | "must" | "should"));
     }
     items
 }

@@ -1,21 +1,26 @@
-//! Which candidates say the same?
+//! Merges candidates that state the same.
 //!
-//! The same thing may be known in several layers: the most specific one speaks for all. Within a layer the latest does. Alike
-//! is not the same: a number, a name or a "not" that one of them has makes two. Two episodes alike are two events. A memory
-//! that was learned from a turn and the turn itself are one: the memory, with the turn as its source.
+//! If several layers have the same memory, the most specific layer is kept; within a layer, the latest. Similar is
+//! not the same: a number, a name or a negation that only one has keeps both. Two similar episodes are two events. A
+//! memory that was learned from a turn and the turn are merged into the memory, with the turn as its source.
 
 use std::collections::BTreeSet;
 
 use loci_types::{Edge, Memory, MemoryId, Relation};
 
-use super::rank::{Candidate, ScoredPool};
+use super::rank::{RankedCandidate, ScoredCandidates};
 use crate::learn::language::word::words;
 use crate::learn::language::{form, language_of};
 
 /// Leaves one of those that say the same.
-pub(crate) fn unite(scored: &ScoredPool, similarity: f64, edges: &[Edge], candidates: &mut Vec<Candidate>) {
+pub(crate) fn merge_duplicates(
+    scored: &ScoredCandidates,
+    similarity: f64,
+    edges: &[Edge],
+    candidates: &mut Vec<RankedCandidate>,
+) {
     merge_sources(edges, candidates);
-    let mut kept: Vec<Candidate> = Vec::with_capacity(candidates.len());
+    let mut kept: Vec<RankedCandidate> = Vec::with_capacity(candidates.len());
     for mut candidate in candidates.drain(..) {
         let twin = kept.iter_mut().find(|other| say_the_same(scored, similarity, other, &candidate));
         let Some(twin) = twin else {
@@ -31,10 +36,11 @@ pub(crate) fn unite(scored: &ScoredPool, similarity: f64, edges: &[Edge], candid
     *candidates = kept;
 }
 
-/// Leaves out the turns that other candidates were learned from; each stands for its own.
-fn merge_sources(edges: &[Edge], candidates: &mut Vec<Candidate>) {
+/// Removes the turns that other candidates were learned from; each becomes a source of its memory.
+fn merge_sources(edges: &[Edge], candidates: &mut Vec<RankedCandidate>) {
     for edge in edges.iter().filter(|edge| edge.relation == Relation::DerivedFrom) {
-        let place = |id: MemoryId, candidates: &[Candidate]| candidates.iter().position(|one| one.memory.id == id);
+        let place =
+            |id: MemoryId, candidates: &[RankedCandidate]| candidates.iter().position(|one| one.memory.id == id);
         let (Some(_), Some(source)) = (place(edge.source_id, candidates), place(edge.target_id, candidates)) else {
             continue;
         };
@@ -48,7 +54,7 @@ fn merge_sources(edges: &[Edge], candidates: &mut Vec<Candidate>) {
 }
 
 /// One that speaks for another stands where the better of them would.
-fn absorb(one: &mut Candidate, mut other: Candidate) {
+fn absorb(one: &mut RankedCandidate, mut other: RankedCandidate) {
     one.explain.overrides.append(&mut other.explain.overrides);
     one.explain.sources.append(&mut other.explain.sources);
     one.explain.lift += (other.explain.evidence - one.explain.evidence).max(0.0);
@@ -64,8 +70,8 @@ fn replaces(one: &Memory, other: &Memory) -> bool {
     rank(one) < rank(other)
 }
 
-fn say_the_same(scored: &ScoredPool, similarity: f64, one: &Candidate, other: &Candidate) -> bool {
-    let (a, b) = (&scored.pool.members[one.at].reading, &scored.pool.members[other.at].reading);
+fn say_the_same(scored: &ScoredCandidates, similarity: f64, one: &RankedCandidate, other: &RankedCandidate) -> bool {
+    let (a, b) = (&scored.pool.candidates[one.at].features, &scored.pool.candidates[other.at].features);
     if !(a.lasting && b.lasting) {
         return false;
     }

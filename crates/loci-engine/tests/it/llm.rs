@@ -1,12 +1,12 @@
-//! What does a language model make of it, over real HTTP?
+//! Tests of the language model client over real HTTP.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use loci_engine::extract::{Speaker, Surroundings, Utterance, extract};
-use loci_engine::llm::{Direction, InsightDraft, Mind, Rewritten, Side, Spent, Verdict, prompts};
+use loci_engine::extract::{ExtractionContext, Speaker, Utterance, extract};
+use loci_engine::llm::{Direction, InsightDraft, LlmClient, PairSide, RewriteResult, TokenUsage, Verdict, prompts};
 use loci_models::{ChatConfig, RemoteChat, Retries};
 use loci_types::{ErrorKind, MemoryId};
 use serde_json::{Value, json};
@@ -27,13 +27,13 @@ impl Respond for Script {
 }
 
 /// A mind behind a server that says these texts.
-async fn mind(texts: &[&str]) -> (Mind, MockServer) {
+async fn mind(texts: &[&str]) -> (LlmClient, MockServer) {
     let server = MockServer::start().await;
     let script = Script(Mutex::new(texts.iter().map(|&text| text.to_owned()).collect()));
     Mock::given(matchers::path("/chat/completions")).respond_with(script).mount(&server).await;
     let retries = Retries { attempts: 1, ..Retries::default() };
     let config = ChatConfig { retries, timeout: Duration::from_secs(20), ..ChatConfig::new(server.uri(), "scripted") };
-    (Mind::new(Arc::new(RemoteChat::new(config).unwrap())), server)
+    (LlmClient::new(Arc::new(RemoteChat::new(config).unwrap())), server)
 }
 
 /// A whole answer that says this text.
@@ -49,11 +49,11 @@ pub(crate) async fn mount(server: &MockServer, answer: ResponseTemplate) {
 }
 
 /// A mind behind a server that always answers like this, asked once and not for long.
-pub(crate) async fn scripted(server: &MockServer, answer: ResponseTemplate, timeout: Duration) -> Mind {
+pub(crate) async fn scripted(server: &MockServer, answer: ResponseTemplate, timeout: Duration) -> LlmClient {
     mount(server, answer).await;
     let retries = Retries { attempts: 1, ..Retries::default() };
     let config = ChatConfig { retries, timeout, ..ChatConfig::new(server.uri(), "scripted") };
-    Mind::new(Arc::new(RemoteChat::new(config).unwrap()))
+    LlmClient::new(Arc::new(RemoteChat::new(config).unwrap()))
 }
 
 async fn sent(server: &MockServer) -> Vec<Value> {
@@ -87,9 +87,9 @@ fn facts(texts: &[&str]) -> String {
 }
 
 /// What the rules choose of turns, put into statements by the model.
-async fn rewritten(mind: &Mind, turns: &[Utterance<'_>]) -> loci_engine::Result<(Rewritten, Spent)> {
+async fn rewritten(mind: &LlmClient, turns: &[Utterance<'_>]) -> loci_engine::Result<(RewriteResult, TokenUsage)> {
     let surroundings =
-        Surroundings { time_zone: TimeZone::UTC, known: Default::default(), owner: Some("ana".to_owned()) };
+        ExtractionContext { time_zone: TimeZone::UTC, known: Default::default(), owner: Some("ana".to_owned()) };
     let quotations = extract(turns, &surroundings).candidates;
     mind.rewrite_all(turns, quotations, &surroundings).await
 }
@@ -201,12 +201,12 @@ async fn pairs_are_judged_eight_at_a_time_between_two_beyond_doubt() {
     assert_eq!((found.len(), spent.tokens), (9, 200));
     assert_eq!(found[0], Verdict::Same { newer: None });
     assert!(found[1..7].iter().all(|verdict| *verdict == Verdict::Unanswered), "{found:?}");
-    assert_eq!(found[7], Verdict::Contradicts { newer: Some(Side::Second) });
-    assert_eq!(found[8], Verdict::Contradicts { newer: Some(Side::First) });
+    assert_eq!(found[7], Verdict::Contradicts { newer: Some(PairSide::Second) });
+    assert_eq!(found[8], Verdict::Contradicts { newer: Some(PairSide::First) });
     let calls = sent(&server).await;
     assert_eq!(calls.len(), 2);
     assert!(input(&calls[0]).contains(r#"[2] a: "left 1" b: "right 1""#), "{}", input(&calls[0]));
-    assert_eq!(mind.same_fact(&[]).await.unwrap(), (vec![], Spent::default()));
+    assert_eq!(mind.same_fact(&[]).await.unwrap(), (vec![], TokenUsage::default()));
 }
 
 #[tokio::test]
@@ -222,7 +222,7 @@ async fn a_verdict_that_does_not_exist_is_sent_back() {
     let said = |verdict| verdicts(&[(1, "same", "neither"), (2, verdict, "a"), (3, "different", "neither")]);
     let (mind, server) = mind(&[&said("similar"), &said("same")]).await;
     let (verdicts, _) = mind.same_fact(&pairs(1)).await.unwrap();
-    assert_eq!(verdicts, [Verdict::Same { newer: Some(Side::First) }]);
+    assert_eq!(verdicts, [Verdict::Same { newer: Some(PairSide::First) }]);
     let calls = sent(&server).await;
     let complaint = calls[1]["messages"][3]["content"].as_str().unwrap();
     assert!(complaint.contains(r#"must be one of "same", "contradicts", "different""#), "{complaint}");
@@ -256,7 +256,7 @@ async fn insights_keep_to_their_budget_and_rules() {
     let calls = sent(&server).await;
     assert_eq!((&calls[0]["max_tokens"], &calls[0]["temperature"]), (&json!(220), &json!(0)));
     // Nothing to look at needs no question.
-    assert_eq!(mind.insights(&[], &[], " ").await.unwrap(), (vec![], Spent::default()));
+    assert_eq!(mind.insights(&[], &[], " ").await.unwrap(), (vec![], TokenUsage::default()));
     assert_eq!(sent(&server).await.len(), 1);
 }
 

@@ -1,35 +1,35 @@
-//! How well is each token of the question met in a memory?
+//! Late interaction (MaxSim): how well each token of the query is matched by a memory.
 //!
-//! Late interaction: every token of the question looks for its best match among the tokens of a memory, by the cosine of their
-//! states in context. The states come from the pass that makes the sentence vector; only tokens that say something are kept.
-//! Where a memory has no states yet, or the model cannot read it, its letters say what the states would most likely say.
+//! Every query token is compared with all tokens of a memory by the cosine of their contextual states. The states
+//! come from the same pass as the sentence vector; only content tokens are kept. Where a memory has no states, or the
+//! model cannot read it, matches of characters give the expected value.
 
 use loci_models::projection::{self, Projection, State};
 use loci_models::{Embedding, Token};
 use loci_store::text::says_nothing;
 
+use super::candidates::{Candidate, CandidateSet};
 use super::letters::{LetterMatches, Letters};
-use super::pool::{Member, Pool};
 use super::question::Question;
 
-/// What a token is expected to be met by where there are no states: so much, and so much more if its word stands there.
+/// Expected match of a token in a memory without states: the base, and the addition if its word occurs there.
 const EXPECTED: (f32, f32) = (0.3, 0.6);
 
 /// The same where another model has read both: a share of its cosine comes on top.
 const EXPECTED_BY_OTHER: (f32, f32, f32) = (0.33, 0.46, 0.7);
 
 /// What is kept of a text's tokens, for a model whose states can be made small.
-pub(crate) fn kept(model: &str, embedding: &Embedding) -> Option<Vec<u8>> {
+pub(crate) fn packed_states(model: &str, embedding: &Embedding) -> Option<Vec<u8>> {
     let projection = Projection::of(model)?;
     let mut states = Vec::new();
-    for (_, token) in telling(&embedding.tokens) {
+    for (_, token) in content_tokens(&embedding.tokens) {
         states.extend(projection::pack(&projection.apply(&token.state)?));
     }
     Some(states)
 }
 
 /// The tokens whose words say something, each with its whole word.
-pub(crate) fn telling(tokens: &[Token]) -> Vec<(String, &Token)> {
+pub(crate) fn content_tokens(tokens: &[Token]) -> Vec<(String, &Token)> {
     let mut found = all(tokens);
     found.retain(|(word, _)| !says_nothing(word) && word.chars().any(char::is_alphanumeric));
     found
@@ -51,7 +51,7 @@ pub(crate) fn all(tokens: &[Token]) -> Vec<(String, &Token)> {
 }
 
 /// For each member and each token of the question how well it is met.
-pub(crate) struct Matches {
+pub(crate) struct TokenMatches {
     width: usize,
     best: Vec<f32>,
     /// By letters alone; empty where no member needed them.
@@ -60,21 +60,21 @@ pub(crate) struct Matches {
     weights: Vec<f64>,
 }
 
-impl Matches {
+impl TokenMatches {
     /// Compares every token of the question with every member of the pool.
-    pub(crate) fn new(question: &Question, pool: &Pool) -> Self {
+    pub(crate) fn new(question: &Question, pool: &CandidateSet) -> Self {
         let width = question.tokens.len();
         let weights = question.tokens.iter().map(|token| token.weight).collect();
-        let best = vec![0.0; width * pool.members.len()];
+        let best = vec![0.0; width * pool.candidates.len()];
         let mut matches = Self { width, best, letters: Vec::new(), weights };
         if width == 0 {
             return matches;
         }
         let asked: Vec<State> = question.tokens.iter().map(|token| projection::even_odd(&token.state)).collect();
         let mut unseen = Vec::new();
-        for (at, member) in pool.members.iter().enumerate() {
-            if question.compares(&member.reading) {
-                projection::max_similarity(&asked, member.reading.states(), &mut matches.best[at * width..][..width]);
+        for (at, member) in pool.candidates.iter().enumerate() {
+            if question.compares(&member.features) {
+                projection::max_similarity(&asked, member.features.states(), &mut matches.best[at * width..][..width]);
             } else {
                 unseen.push(at);
             }
@@ -83,18 +83,18 @@ impl Matches {
             return matches;
         }
         let letters = Letters::new(question);
-        let standing: Vec<LetterMatches> =
-            unseen.iter().map(|at| letters.standing(&pool.members[*at].reading)).collect();
-        let rarity = letters.rarity(standing.iter());
-        matches.letters = vec![0.0; width * pool.members.len()];
+        let letter_matches: Vec<LetterMatches> =
+            unseen.iter().map(|at| letters.letter_matches(&pool.candidates[*at].features)).collect();
+        let rarity = letters.rarity(letter_matches.iter());
+        matches.letters = vec![0.0; width * pool.candidates.len()];
         if !question.readable {
             // Without a stemmer the same word in another form would pass for a rare one.
             matches.weights = letters.weights(&rarity);
         }
-        for (at, standing) in unseen.into_iter().zip(&standing) {
+        for (at, letter_matches) in unseen.into_iter().zip(&letter_matches) {
             let met = &mut matches.letters[at * width..][..width];
-            letters.meet(standing, &rarity, met);
-            expect(question, &pool.members[at], met, &mut matches.best[at * width..][..width]);
+            letters.meet(letter_matches, &rarity, met);
+            expect(question, &pool.candidates[at], met, &mut matches.best[at * width..][..width]);
         }
         matches
     }
@@ -116,8 +116,8 @@ impl Matches {
 }
 
 /// What the states would most likely say.
-fn expect(question: &Question, member: &Member, met: &[f32], row: &mut [f32]) {
-    let other = question.other_cosine(&member.reading);
+fn expect(question: &Question, member: &Candidate, met: &[f32], row: &mut [f32]) {
+    let other = question.other_cosine(&member.features);
     for (row, met) in row.iter_mut().zip(met) {
         *row = match other {
             Some(cosine) => EXPECTED_BY_OTHER.0 + EXPECTED_BY_OTHER.1 * met + EXPECTED_BY_OTHER.2 * cosine as f32,

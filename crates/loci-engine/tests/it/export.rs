@@ -1,12 +1,12 @@
-//! What leaves one house is the same in another.
+//! Tests of export and import between two stores.
 
-use loci_engine::json_lines::{ExportRequest, Fate, Line, Taking};
+use loci_engine::json_lines::{ExportLine, ExportRequest, ImportOptions, ImportOutcome};
 use loci_engine::{Caller, MaintainRequest};
 use loci_types::MemoryId;
 
 use crate::house::{House, in_session, user};
 
-async fn carried(house: &House, request: ExportRequest) -> Vec<Line> {
+async fn carried(house: &House, request: ExportRequest) -> Vec<ExportLine> {
     let mut export = house.engine.export(&Caller::operator(), request).await.unwrap();
     let mut all = Vec::new();
     while let Some(lines) = house.engine.export_next(&mut export).await.unwrap() {
@@ -15,12 +15,12 @@ async fn carried(house: &House, request: ExportRequest) -> Vec<Line> {
     all
 }
 
-async fn everything(house: &House) -> Vec<Line> {
+async fn everything(house: &House) -> Vec<ExportLine> {
     carried(house, ExportRequest { vectors: true, ..ExportRequest::default() }).await
 }
 
-fn imported(fates: &[Fate]) -> usize {
-    fates.iter().filter(|fate| matches!(fate, Fate::Imported)).count()
+fn imported(fates: &[ImportOutcome]) -> usize {
+    fates.iter().filter(|fate| matches!(fate, ImportOutcome::Imported)).count()
 }
 
 /// People, places and what was said of them; some of them the same.
@@ -56,9 +56,9 @@ async fn lived_in() -> House {
 }
 
 /// What came without a vector was given one, since there is a model; everything else is as it was.
-fn as_they_were(mut lines: Vec<Line>, before: &[Line]) -> Vec<Line> {
+fn as_they_were(mut lines: Vec<ExportLine>, before: &[ExportLine]) -> Vec<ExportLine> {
     for (line, before) in lines.iter_mut().zip(before) {
-        if let (Line::Memory(line), Line::Memory(before)) = (line, before)
+        if let (ExportLine::Memory(line), ExportLine::Memory(before)) = (line, before)
             && before.vectors.is_empty()
         {
             line.vectors.clear();
@@ -75,14 +75,14 @@ async fn everything_that_is_known_is_carried() {
     for name in ["memory", "edge", "entity", "mentions", "union", "session", "fact"] {
         assert!(before.iter().any(|line| line.name() == name), "{name}");
     }
-    let aged = |line: &Line| matches!(line, Line::Memory(line) if line.aged_at.is_some() && !line.vectors.is_empty());
+    let aged = |line: &ExportLine| matches!(line, ExportLine::Memory(line) if line.aged_at.is_some() && !line.vectors.is_empty());
     assert!(before.iter().any(aged), "time was counted, and vectors were made");
     let operator = Caller::operator();
-    let fates = other.engine.carry_in(&operator, before.clone(), &mut Taking::default()).await.unwrap();
+    let fates = other.engine.import_lines(&operator, before.clone(), &mut ImportOptions::default()).await.unwrap();
     assert_eq!(imported(&fates), before.len(), "{fates:?}");
     assert_eq!(as_they_were(everything(&other).await, &before), before);
-    let again = other.engine.carry_in(&operator, before.clone(), &mut Taking::default()).await.unwrap();
-    assert!(again.iter().all(|fate| matches!(fate, Fate::Skipped)), "{again:?}");
+    let again = other.engine.import_lines(&operator, before.clone(), &mut ImportOptions::default()).await.unwrap();
+    assert!(again.iter().all(|fate| matches!(fate, ImportOutcome::Skipped)), "{again:?}");
     assert_eq!(as_they_were(everything(&other).await, &before), before);
     let wait = async |house: &House| house.engine.stats(&operator).await;
     assert!(wait(&other).await.unwrap().without_vector <= wait(&house).await.unwrap().without_vector);
@@ -94,14 +94,17 @@ async fn a_stranger_carries_only_their_own() {
     let lines = everything(&house).await;
     let export = house.engine.export(&user("ben"), ExportRequest::default()).await.unwrap();
     assert_eq!(export.total(), 0);
-    let fates = other.engine.carry_in(&user("ben"), lines.clone(), &mut Taking::default()).await.unwrap();
-    assert!(fates.iter().all(|fate| matches!(fate, Fate::Refused(_))), "nothing of ana's is ben's to bring: {fates:?}");
+    let fates = other.engine.import_lines(&user("ben"), lines.clone(), &mut ImportOptions::default()).await.unwrap();
+    assert!(
+        fates.iter().all(|fate| matches!(fate, ImportOutcome::Refused(_))),
+        "nothing of ana's is ben's to bring: {fates:?}"
+    );
     assert_eq!(everything(&other).await, []);
     let own = carried(&house, ExportRequest { user: Some("ana".into()), ..ExportRequest::default() }).await;
-    let ids = |lines: &[Line]| -> Vec<MemoryId> {
+    let ids = |lines: &[ExportLine]| -> Vec<MemoryId> {
         lines
             .iter()
-            .filter_map(|line| if let Line::Memory(line) = line { Some(line.memory.id) } else { None })
+            .filter_map(|line| if let ExportLine::Memory(line) = line { Some(line.memory.id) } else { None })
             .collect()
     };
     assert_eq!(ids(&own), ids(&lines), "all of it carries her name");
@@ -116,27 +119,28 @@ async fn a_replacement_converges() {
     house.remember(&ana, "the harbour is closed on Mondays").await;
     let mut lines = everything(&house).await;
     for line in &mut lines {
-        if let Line::Memory(line) = line {
+        if let ExportLine::Memory(line) = line {
             line.memory.identifiers.session_id = Some("s2".into());
             line.memory.identifiers.project_id = Some("p2".into());
             line.memory.run_id = Some("r2".into());
         }
     }
-    let replaced = async |lines: &[Line]| {
-        let fates = house.engine.carry_in(&operator, lines.to_vec(), &mut Taking::new(true, false)).await.unwrap();
-        assert!(!fates.iter().any(|fate| matches!(fate, Fate::Refused(_))), "{fates:?}");
-        fates.iter().filter(|fate| matches!(fate, Fate::Replaced)).count()
+    let replaced = async |lines: &[ExportLine]| {
+        let fates =
+            house.engine.import_lines(&operator, lines.to_vec(), &mut ImportOptions::new(true, false)).await.unwrap();
+        assert!(!fates.iter().any(|fate| matches!(fate, ImportOutcome::Refused(_))), "{fates:?}");
+        fates.iter().filter(|fate| matches!(fate, ImportOutcome::Replaced)).count()
     };
     assert_eq!(replaced(&lines).await, 2);
     assert_eq!(everything(&house).await, lines);
     assert_eq!(replaced(&lines).await, 0);
     for line in &mut lines {
-        if let Line::Memory(line) = line {
+        if let ExportLine::Memory(line) = line {
             line.memory.identifiers.user_id = Some("ben".into());
         }
     }
-    let fates = house.engine.carry_in(&operator, lines, &mut Taking::new(true, false)).await.unwrap();
-    assert_eq!(fates.iter().filter(|fate| matches!(fate, Fate::Refused(_))).count(), 2, "{fates:?}");
+    let fates = house.engine.import_lines(&operator, lines, &mut ImportOptions::new(true, false)).await.unwrap();
+    assert_eq!(fates.iter().filter(|fate| matches!(fate, ImportOutcome::Refused(_))).count(), 2, "{fates:?}");
     assert_eq!(house.engine.get(&ana, first).await.unwrap().identifiers.user_id.as_deref(), Some("ana"));
 }
 
@@ -162,7 +166,8 @@ async fn an_earlier_state_of_a_chain_comes_back() {
     let lines = everything(&house).await;
     house.engine.restore(&ana, new).await.unwrap();
     assert_eq!(heads().await, [new]);
-    let fates = house.engine.carry_in(&operator, lines.clone(), &mut Taking::new(true, false)).await.unwrap();
-    assert!(!fates.iter().any(|fate| matches!(fate, Fate::Refused(_))), "{fates:?}");
+    let fates =
+        house.engine.import_lines(&operator, lines.clone(), &mut ImportOptions::new(true, false)).await.unwrap();
+    assert!(!fates.iter().any(|fate| matches!(fate, ImportOutcome::Refused(_))), "{fates:?}");
     assert_eq!(heads().await, [old]);
 }

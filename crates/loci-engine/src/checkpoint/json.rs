@@ -1,7 +1,7 @@
-//! How is a checkpoint told in JSON?
+//! The JSON form of a checkpoint.
 //!
-//! Data that are JSON stand there as they are; other bytes as base64, under the name of their format. What is told can
-//! be put again and comes to the same.
+//! Data in JSON format is embedded as it is; other bytes are base64 under the name of their format. The form can be
+//! stored again and gives the same bytes.
 
 use data_encoding::BASE64;
 use jiff::Timestamp;
@@ -10,7 +10,7 @@ use loci_types::{Error, Identifiers, JSON, Layer, PendingWrite};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// A checkpoint as it is told.
+/// A checkpoint in its JSON form.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
@@ -45,7 +45,7 @@ pub struct SavedCheckpoint {
     pub writes: Vec<SavedWrite>,
 }
 
-/// What a task wrote, as it is told.
+/// A pending write of a task, in its JSON form.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
@@ -73,7 +73,7 @@ impl From<KeptCheckpoint> for SavedCheckpoint {
             namespace: kept.namespace,
             id: kept.id,
             parent_id: kept.parent_id,
-            data: kept.data.map(|data| told(&kept.format, &data)),
+            data: kept.data.map(|data| to_json(&kept.format, &data)),
             format: kept.format,
             bytes: kept.bytes,
             metadata: kept.metadata,
@@ -90,19 +90,19 @@ impl From<PendingWrite> for SavedWrite {
             position: write.position,
             task_path: write.task_path,
             channel: write.channel,
-            data: told(&write.format, &write.data),
+            data: to_json(&write.format, &write.data),
             format: write.format,
         }
     }
 }
 
-fn told(format: &str, data: &[u8]) -> Value {
-    // What is called JSON was looked at when it was put.
+fn to_json(format: &str, data: &[u8]) -> Value {
+    // Data in JSON format was validated when it was stored.
     let json = (format == JSON).then(|| serde_json::from_slice(data).ok()).flatten();
     json.unwrap_or_else(|| BASE64.encode(data).into())
 }
 
-/// The bytes that such data stand for.
+/// The bytes of data in its JSON form.
 pub fn payload(format: &str, data: &Value) -> Result<Vec<u8>, Error> {
     if format == JSON || format.is_empty() {
         return serde_json::to_vec(data).map_err(|error| Error::invalid("data", error.to_string()));
@@ -122,11 +122,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_can_be_put_again() {
+    fn the_json_form_can_be_stored_again() {
         for (format, data) in
             [("json", json!({ "a": [1, null] })), ("json", json!("text")), ("msgpack", json!("AP+A")), ("x", json!(""))]
         {
-            assert_eq!(told(format, &payload(format, &data).unwrap()), data, "{format}");
+            assert_eq!(to_json(format, &payload(format, &data).unwrap()), data, "{format}");
         }
         for (format, data) in [("x", json!(1)), ("x", json!("not base64")), ("x", json!("AP+")), ("x", json!(null))] {
             assert_eq!(payload(format, &data).unwrap_err().field(), Some("data"), "{format} {data}");

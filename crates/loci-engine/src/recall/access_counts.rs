@@ -1,4 +1,4 @@
-//! Gathers the uses of memories that wait to be counted.
+//! Collects access counts that wait to be written.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -7,17 +7,17 @@ use std::sync::{Mutex, PoisonError};
 use loci_types::{Action, Bookkeeping, Change, Space, Tenant};
 
 /// A space of a tenant.
-type Place = (Tenant, Space);
+type SpaceKey = (Tenant, Space);
 
 /// For each space whose uses are being written, those that came meanwhile.
 #[derive(Default)]
-pub(crate) struct Uses {
-    waiting: Mutex<HashMap<Place, Option<Change>>>,
+pub(crate) struct PendingAccesses {
+    waiting: Mutex<HashMap<SpaceKey, Option<Change>>>,
 }
 
-impl Uses {
+impl PendingAccesses {
     /// Returns true if the caller must write the change, and false if it goes along with the next one of the space.
-    pub(crate) fn begin(&self, place: &Place, change: &Change) -> bool {
+    pub(crate) fn begin(&self, place: &SpaceKey, change: &Change) -> bool {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         match waiting.entry(place.clone()) {
             Entry::Vacant(entry) => {
@@ -42,8 +42,8 @@ impl Uses {
         }
     }
 
-    /// What came while the last change was written; none: the next use begins anew.
-    pub(crate) fn next(&self, place: &Place) -> Option<Change> {
+    /// The accesses that arrived while the last change was written. `None` if there were none.
+    pub(crate) fn next(&self, place: &SpaceKey) -> Option<Change> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let next = waiting.get_mut(place).and_then(Option::take);
         if next.is_none() {

@@ -1,8 +1,8 @@
-//! How do the lines of an export come in?
+//! Imports the lines of an export.
 //!
-//! In their order, many at a time. Lines are idempotent: one that is here already changes nothing, one that says
-//! something else is a conflict and is left alone, unless it is to replace what is here. What a line hangs on and that
-//! is not here is told, and does not stop the others.
+//! Lines are imported in their order, many at a time. **Invariant:** lines are idempotent: an existing one changes
+//! nothing, a different one is a conflict and is skipped unless it is to replace the existing one. A line whose
+//! references are missing is reported and does not stop the others.
 
 use std::collections::HashMap;
 
@@ -13,114 +13,126 @@ use loci_types::{
 };
 use uuid::Uuid;
 
-use super::Fate;
-use super::line::{EntityLine, Given, Line, MemoryLine, MentionsLine, SessionLine, UnionLine, read_line};
-use super::records::{Incoming, Taking};
+use super::ImportOutcome;
+use super::line::{EntityLine, ExportLine, MemoryLine, MentionsLine, ParsedLine, SessionLine, UnionLine, read_line};
+use super::records::{ImportOptions, IncomingRecord};
 use crate::access::policy::{self, Caller};
 use crate::{Engine, Result};
 
 impl Engine {
     /// Refuses a line that could not have been written here, before it is taken in with others.
-    pub async fn check_line(&self, caller: &Caller, line: &Line) -> Result<()> {
+    pub async fn check_line(&self, caller: &Caller, line: &ExportLine) -> Result<()> {
         match line {
-            Line::Memory(line) => {
+            ExportLine::Memory(line) => {
                 line.vectors.iter().try_for_each(|vector| vector.vector().map(drop))?;
                 self.check_record(caller, &line.memory).await
             }
-            Line::Edge(edge) => {
+            ExportLine::Edge(edge) => {
                 loci_types::unit("strength", edge.strength)?;
                 Ok(loci_types::unit("confidence", edge.confidence).map(drop)?)
             }
-            Line::Agent(agent) => {
+            ExportLine::Agent(agent) => {
                 loci_types::slug("agentId", &agent.agent_id)?;
                 self.check_settings(&agent.settings)
             }
-            Line::Entity(line) => Ok(line.whose.scope().map(drop)?),
-            Line::Union(line) => Ok(line.whose.scope().map(drop)?),
-            Line::Session(line) => Ok(line.whose.scope().map(drop)?),
-            Line::Fact(fact) => {
+            ExportLine::Entity(line) => Ok(line.whose.scope().map(drop)?),
+            ExportLine::Union(line) => Ok(line.whose.scope().map(drop)?),
+            ExportLine::Session(line) => Ok(line.whose.scope().map(drop)?),
+            ExportLine::Fact(fact) => {
                 fact.scope()?;
                 Ok(loci_types::unit("confidence", fact.confidence).map(drop)?)
             }
-            Line::Mentions(_) => Ok(()),
+            ExportLine::Mentions(_) => Ok(()),
         }
     }
 
     /// Reads and checks a line that is to come in; none for a header, which brings nothing. A new memory that does not
     /// say whose it is belongs to `owner`; `keeper` writes it.
-    pub async fn read_import(&self, keeper: &Caller, owner: &Caller, text: &str) -> Result<Option<Line>> {
+    pub async fn read_import(&self, keeper: &Caller, owner: &Caller, text: &str) -> Result<Option<ExportLine>> {
         let line = match read_line(text)? {
-            Given::Header(_) => return Ok(None),
-            Given::Line(line) => line,
-            Given::New(whose, created_at, new) => {
+            ParsedLine::Header(_) => return Ok(None),
+            ParsedLine::Line(line) => line,
+            ParsedLine::New(whose, created_at, new) => {
                 let identifiers = whose.unwrap_or_else(|| owner.identifiers.clone());
                 let memory = self.draft(&Caller { identifiers, ..owner.clone() }, *new, created_at)?;
-                Line::Memory(Box::new(MemoryLine { memory, aged_at: None, vectors: Vec::new() }))
+                ExportLine::Memory(Box::new(MemoryLine { memory, aged_at: None, vectors: Vec::new() }))
             }
         };
         self.check_line(keeper, &line).await?;
         Ok(Some(line))
     }
 
-    /// Takes lines in, in their order. One fate each.
-    pub async fn carry_in(&self, caller: &Caller, lines: Vec<Line>, how: &mut Taking) -> Result<Vec<Fate>> {
-        policy::writer(caller)?;
-        let mut fates = Vec::with_capacity(lines.len());
+    /// Takes lines in, in their order. One outcome each.
+    pub async fn import_lines(
+        &self,
+        caller: &Caller,
+        lines: Vec<ExportLine>,
+        how: &mut ImportOptions,
+    ) -> Result<Vec<ImportOutcome>> {
+        policy::require_writer(caller)?;
+        let mut outcomes = Vec::with_capacity(lines.len());
         let mut lines = lines.into_iter().peekable();
         while let Some(first) = lines.next() {
             match first {
-                Line::Memory(first) => {
+                ExportLine::Memory(first) => {
                     let mut run = vec![*first];
-                    while let Some(Line::Memory(next)) = lines.next_if(|line| matches!(line, Line::Memory(_))) {
+                    while let Some(ExportLine::Memory(next)) =
+                        lines.next_if(|line| matches!(line, ExportLine::Memory(_)))
+                    {
                         run.push(*next);
                     }
-                    fates.extend(self.memories_in(caller, run, how).await?);
+                    outcomes.extend(self.import_memories(caller, run, how).await?);
                 }
-                Line::Edge(first) => {
+                ExportLine::Edge(first) => {
                     let mut run = vec![*first];
-                    while let Some(Line::Edge(next)) = lines.next_if(|line| matches!(line, Line::Edge(_))) {
+                    while let Some(ExportLine::Edge(next)) = lines.next_if(|line| matches!(line, ExportLine::Edge(_))) {
                         run.push(*next);
                     }
-                    fates.extend(self.edges_in(caller, run, how).await?);
+                    outcomes.extend(self.import_edges(caller, run, how).await?);
                 }
-                other => fates.push(self.part_in(caller, other, how).await?),
+                other => outcomes.push(self.import_line(caller, other, how).await?),
             }
         }
-        Ok(fates)
+        Ok(outcomes)
     }
 
     /// What belongs to a scope as a whole, or to the store, is the operator's to bring.
-    async fn part_in(&self, caller: &Caller, line: Line, how: &Taking) -> Result<Fate> {
-        if let Err(error) = policy::operator(caller, &format!("brings in lines of the type {}", line.name())) {
-            return Ok(Fate::Refused(error.into()));
+    async fn import_line(&self, caller: &Caller, line: ExportLine, how: &ImportOptions) -> Result<ImportOutcome> {
+        if let Err(error) = policy::require_operator(caller, &format!("brings in lines of the type {}", line.name())) {
+            return Ok(ImportOutcome::Refused(error.into()));
         }
         let taken = match line {
-            Line::Agent(agent) => self.agent_in(caller, agent, how).await,
-            Line::Entity(line) => self.entity_in(caller, *line, how).await,
-            Line::Mentions(line) => self.mentions_in(caller, line, how).await,
-            Line::Union(line) => self.union_in(caller, line, how).await,
-            Line::Session(line) => self.session_in(caller, *line, how).await,
-            Line::Fact(fact) => self.fact_in(caller, *fact, how).await,
-            Line::Memory(_) | Line::Edge(_) => Ok(Fate::Skipped),
+            ExportLine::Agent(agent) => self.import_agent(caller, agent, how).await,
+            ExportLine::Entity(line) => self.import_entity(caller, *line, how).await,
+            ExportLine::Mentions(line) => self.import_mentions(caller, line, how).await,
+            ExportLine::Union(line) => self.import_union(caller, line, how).await,
+            ExportLine::Session(line) => self.import_session(caller, *line, how).await,
+            ExportLine::Fact(fact) => self.import_fact(caller, *fact, how).await,
+            ExportLine::Memory(_) | ExportLine::Edge(_) => Ok(ImportOutcome::Skipped),
         };
         match taken {
             Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::MissingIdentifier) => {
-                Ok(Fate::Refused(error))
+                Ok(ImportOutcome::Refused(error))
             }
             taken => taken,
         }
     }
 
-    async fn memories_in(&self, caller: &Caller, run: Vec<MemoryLine>, how: &mut Taking) -> Result<Vec<Fate>> {
+    async fn import_memories(
+        &self,
+        caller: &Caller,
+        run: Vec<MemoryLine>,
+        how: &mut ImportOptions,
+    ) -> Result<Vec<ImportOutcome>> {
         let mut incoming = Vec::with_capacity(run.len());
         for line in run {
             let vectors = line.vectors.iter().map(|vector| vector.vector()).collect::<Result<_, Error>>()?;
-            incoming.push(Incoming { vectors, aged_at: line.aged_at, ..Incoming::new(line.memory) });
+            incoming.push(IncomingRecord { vectors, aged_at: line.aged_at, ..IncomingRecord::new(line.memory) });
         }
-        self.take_in(caller, incoming, how).await
+        self.import_records(caller, incoming, how).await
     }
 
-    async fn edges_in(&self, caller: &Caller, run: Vec<Edge>, how: &Taking) -> Result<Vec<Fate>> {
+    async fn import_edges(&self, caller: &Caller, run: Vec<Edge>, how: &ImportOptions) -> Result<Vec<ImportOutcome>> {
         let visible = self.visible(caller, None).await?;
         let ends: Vec<MemoryId> = run.iter().flat_map(|edge| [edge.source_id, edge.target_id]).collect();
         let mut spaces: HashMap<MemoryId, Space> = HashMap::new();
@@ -131,97 +143,104 @@ impl Engine {
         let known = self.store.edges(&visible, &Filter::everything(self.now()), &sources, &[]).await?;
         let known: HashMap<_, Edge> =
             known.into_iter().map(|edge| ((edge.source_id, edge.target_id, edge.relation), edge)).collect();
-        let mut fates: Vec<Fate> = run.iter().map(|_| Fate::Skipped).collect();
+        let mut outcomes: Vec<ImportOutcome> = run.iter().map(|_| ImportOutcome::Skipped).collect();
         let mut by_space: HashMap<Space, Vec<(usize, Change)>> = HashMap::new();
         for (place, edge) in run.into_iter().enumerate() {
             let (source, target) = (spaces.get(&edge.source_id), spaces.get(&edge.target_id));
             let Some(space) = source.filter(|space| target == Some(*space)) else {
                 // The memories of a dry run are not here either.
                 if how.dry_run {
-                    fates[place] = Fate::Imported;
+                    outcomes[place] = ImportOutcome::Imported;
                     continue;
                 }
-                let told = format!("edge {} links memories that are not both here", edge.id);
-                fates[place] = Fate::Refused(Error::new(ErrorKind::NotFound, told).at("edge").into());
+                let message = format!("edge {} links memories that are not both here", edge.id);
+                outcomes[place] = ImportOutcome::Refused(Error::new(ErrorKind::NotFound, message).at("edge").into());
                 continue;
             };
             match known.get(&(edge.source_id, edge.target_id, edge.relation)) {
                 Some(known) if same_edge(known, &edge) => continue,
                 Some(known) if !how.replace => {
-                    fates[place] = Fate::Conflict(format!("edge {} is here with other values", known.id));
+                    outcomes[place] = ImportOutcome::Conflict(format!("edge {} is here with other values", known.id));
                     continue;
                 }
-                known => fates[place] = if known.is_some() { Fate::Replaced } else { Fate::Imported },
+                known => {
+                    outcomes[place] = if known.is_some() { ImportOutcome::Replaced } else { ImportOutcome::Imported }
+                }
             }
             let change = self.change(caller, "operator", "imported", Action::Link(edge));
             by_space.entry(space.clone()).or_default().push((place, change));
         }
         if how.dry_run {
-            return Ok(fates);
+            return Ok(outcomes);
         }
         for (space, changes) in by_space {
             let (places, changes): (Vec<usize>, Vec<Change>) = changes.into_iter().unzip();
             let batch = Batch { tenant: caller.tenant.clone(), space, changes };
-            for (place, fate) in places.into_iter().zip(self.apply_each(batch).await?) {
-                fates[place] = fate;
+            for (place, outcome) in places.into_iter().zip(self.apply_each(batch).await?) {
+                outcomes[place] = outcome;
             }
         }
-        Ok(fates)
+        Ok(outcomes)
     }
 
-    async fn agent_in(&self, caller: &Caller, agent: loci_store::Agent, how: &Taking) -> Result<Fate> {
+    async fn import_agent(
+        &self,
+        caller: &Caller,
+        agent: loci_store::Agent,
+        how: &ImportOptions,
+    ) -> Result<ImportOutcome> {
         let known = self.store.agents(&caller.tenant, Some(&agent.agent_id)).await?.pop();
-        let fate = match &known {
-            Some(known) if known.settings == agent.settings => return Ok(Fate::Skipped),
+        let outcome = match &known {
+            Some(known) if known.settings == agent.settings => return Ok(ImportOutcome::Skipped),
             // An agent that was only ever written to has set nothing, and nothing is lost.
             Some(known) if !how.replace && known.settings.as_object().is_some_and(|config| !config.is_empty()) => {
-                return Ok(Fate::Conflict(format!("agent `{}` is here with other settings", agent.agent_id)));
+                return Ok(ImportOutcome::Conflict(format!("agent `{}` is here with other settings", agent.agent_id)));
             }
-            Some(_) => Fate::Replaced,
-            None => Fate::Imported,
+            Some(_) => ImportOutcome::Replaced,
+            None => ImportOutcome::Imported,
         };
         if !how.dry_run {
             self.check_settings(&agent.settings)?;
             self.store.change_catalogue(&caller.tenant, CatalogueChange::PutAgent(agent)).await?;
         }
-        Ok(fate)
+        Ok(outcome)
     }
 
-    async fn entity_in(&self, caller: &Caller, line: EntityLine, how: &Taking) -> Result<Fate> {
+    async fn import_entity(&self, caller: &Caller, line: EntityLine, how: &ImportOptions) -> Result<ImportOutcome> {
         let scope = line.whose.scope()?;
         let known = self.entity_here(caller, &scope, line.entity.id).await?;
         let mut entity = line.entity;
-        let fate = match known {
-            Some(known) if known.scope == scope && same_entity(&known, &entity) => return Ok(Fate::Skipped),
+        let outcome = match known {
+            Some(known) if known.scope == scope && same_entity(&known, &entity) => return Ok(ImportOutcome::Skipped),
             Some(_) if !how.replace => {
-                return Ok(Fate::Conflict(format!("entity {} is here with other values", entity.id)));
+                return Ok(ImportOutcome::Conflict(format!("entity {} is here with other values", entity.id)));
             }
-            Some(_) => Fate::Replaced,
+            Some(_) => ImportOutcome::Replaced,
             // Every mention that follows counts once.
             None => {
                 entity.mention_count = entity.mention_count.saturating_sub(line.mentioned);
-                Fate::Imported
+                ImportOutcome::Imported
             }
         };
         let space = scope.space();
         let action = Action::Name { scope, entity: Box::new(entity) };
-        self.one_in(caller, space, action, fate, how).await
+        self.one_in(caller, space, action, outcome, how).await
     }
 
     /// An entity by itself.
     async fn entity_here(&self, caller: &Caller, scope: &Scope, id: EntityId) -> Result<Option<ExportedEntity>> {
-        let (visible, everything) = (policy::whole(&caller.tenant), Filter::everything(self.now()));
+        let (visible, everything) = (policy::visible_tenant(&caller.tenant), Filter::everything(self.now()));
         let before = EntityId(Uuid::from_u128(id.0.as_u128().saturating_sub(1)));
         let after = ExportCursor::Entities(Some(before));
         let page = self.store.export_page(&visible, &everything, &scope.space(), &after, 1).await?;
         Ok(page.entities.into_iter().find(|found| found.entity.id == id))
     }
 
-    async fn mentions_in(&self, caller: &Caller, line: MentionsLine, how: &Taking) -> Result<Fate> {
-        let visible = policy::whole(&caller.tenant);
+    async fn import_mentions(&self, caller: &Caller, line: MentionsLine, how: &ImportOptions) -> Result<ImportOutcome> {
+        let visible = policy::visible_tenant(&caller.tenant);
         let here = self.store.fetch(&visible, &line.memory_ids).await?;
         if how.dry_run {
-            return Ok(Fate::Imported);
+            return Ok(ImportOutcome::Imported);
         }
         let mut by_space: HashMap<Space, Vec<Change>> = HashMap::new();
         for memory in &here {
@@ -233,88 +252,88 @@ impl Engine {
             let change = self.change(caller, "operator", "imported", action);
             by_space.entry(memory.scope()?.space()).or_default().push(change);
         }
-        let mut fate = Fate::Skipped;
+        let mut outcome = ImportOutcome::Skipped;
         for (space, changes) in by_space {
             let batch = Batch { tenant: caller.tenant.clone(), space, changes };
             for taken in self.apply_each(batch).await? {
                 match taken {
-                    Fate::Imported | Fate::Replaced => fate = Fate::Imported,
-                    refused @ Fate::Refused(_) => return Ok(refused),
+                    ImportOutcome::Imported | ImportOutcome::Replaced => outcome = ImportOutcome::Imported,
+                    refused @ ImportOutcome::Refused(_) => return Ok(refused),
                     _ => {}
                 }
             }
         }
         let missing = line.memory_ids.len() - here.len();
         if missing > 0 {
-            let told = format!("{missing} memories that speak of entity {} are not here", line.entity_id);
-            return Ok(Fate::Refused(Error::new(ErrorKind::NotFound, told).at("memoryIds").into()));
+            let message = format!("{missing} memories that speak of entity {} are not here", line.entity_id);
+            return Ok(ImportOutcome::Refused(Error::new(ErrorKind::NotFound, message).at("memoryIds").into()));
         }
-        Ok(fate)
+        Ok(outcome)
     }
 
-    async fn union_in(&self, caller: &Caller, line: UnionLine, how: &Taking) -> Result<Fate> {
+    async fn import_union(&self, caller: &Caller, line: UnionLine, how: &ImportOptions) -> Result<ImportOutcome> {
         let scope = line.whose.scope()?;
         let Some(from) = self.entity_here(caller, &scope, line.from_id).await? else {
             if how.dry_run {
-                return Ok(Fate::Imported);
+                return Ok(ImportOutcome::Imported);
             }
-            let told = format!("there is no entity {} to be united", line.from_id);
-            return Ok(Fate::Refused(Error::new(ErrorKind::NotFound, told).at("fromId").into()));
+            let message = format!("unknown entity {}, which cannot be merged", line.from_id);
+            return Ok(ImportOutcome::Refused(Error::new(ErrorKind::NotFound, message).at("fromId").into()));
         };
         match from.united_with {
-            Some(into) if into == line.into_id => return Ok(Fate::Skipped),
+            Some(into) if into == line.into_id => return Ok(ImportOutcome::Skipped),
             Some(into) => {
-                return Ok(Fate::Conflict(format!("entity {} is united with {into} here", line.from_id)));
+                return Ok(ImportOutcome::Conflict(format!("entity {} is united with {into} here", line.from_id)));
             }
             None => {}
         }
         if how.dry_run {
-            return Ok(Fate::Imported);
+            return Ok(ImportOutcome::Imported);
         }
         let action = Action::Unite { into: line.into_id, from: line.from_id };
         // A union is a change of the entity; the time of its last one is carried too.
         let change = Change { at: from.entity.updated_at, ..self.change(caller, "operator", "imported", action) };
         let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes: vec![change] };
         Ok(match self.apply_each(batch).await?.pop() {
-            Some(Fate::Replaced) => Fate::Imported,
-            fate => fate.unwrap_or(Fate::Skipped),
+            Some(ImportOutcome::Replaced) => ImportOutcome::Imported,
+            outcome => outcome.unwrap_or(ImportOutcome::Skipped),
         })
     }
 
-    async fn session_in(&self, caller: &Caller, line: SessionLine, how: &Taking) -> Result<Fate> {
+    async fn import_session(&self, caller: &Caller, line: SessionLine, how: &ImportOptions) -> Result<ImportOutcome> {
         let session = line.session()?;
         let filter = SessionFilter { session_id: Some(session.session_id.clone()), ..SessionFilter::default() };
-        let seen = policy::only(caller, &session.scope, None);
+        let seen = policy::visible_scope(caller, &session.scope, None);
         let known = self.store.sessions(&seen, &filter, 1).await?.pop();
-        let fate = match known {
-            Some(known) if SessionLine::of(known.clone()) == line => return Ok(Fate::Skipped),
+        let outcome = match known {
+            Some(known) if SessionLine::of(known.clone()) == line => return Ok(ImportOutcome::Skipped),
             Some(_) if !how.replace => {
-                return Ok(Fate::Conflict(format!(
+                return Ok(ImportOutcome::Conflict(format!(
                     "session `{}` of {} is here with other values",
                     line.session_id, session.scope
                 )));
             }
-            Some(_) => Fate::Replaced,
-            None => Fate::Imported,
+            Some(_) => ImportOutcome::Replaced,
+            None => ImportOutcome::Imported,
         };
         let space = session.scope.space();
-        self.one_in(caller, space, Action::Bookkeeping(Bookkeeping::Resume(Box::new(session))), fate, how).await
+        self.one_in(caller, space, Action::Bookkeeping(Bookkeeping::Resume(Box::new(session))), outcome, how).await
     }
 
-    async fn fact_in(&self, caller: &Caller, fact: Fact, how: &Taking) -> Result<Fate> {
+    async fn import_fact(&self, caller: &Caller, fact: Fact, how: &ImportOptions) -> Result<ImportOutcome> {
         let scope = fact.scope()?;
         let filter = FactFilter { id: Some(fact.id), include_past: true, ..FactFilter::at(self.now()) };
-        let known = self.store.facts(&policy::whole(&caller.tenant), &filter, 1).await?.pop();
-        let fate = match &known {
-            Some(known) if *known == fact => return Ok(Fate::Skipped),
+        let known = self.store.facts(&policy::visible_tenant(&caller.tenant), &filter, 1).await?.pop();
+        let outcome = match &known {
+            Some(known) if *known == fact => return Ok(ImportOutcome::Skipped),
             Some(_) if !how.replace => {
-                return Ok(Fate::Conflict(format!("triple {} is here with other values", fact.id)));
+                return Ok(ImportOutcome::Conflict(format!("triple {} is here with other values", fact.id)));
             }
-            Some(_) => Fate::Replaced,
-            None => Fate::Imported,
+            Some(_) => ImportOutcome::Replaced,
+            None => ImportOutcome::Imported,
         };
         if how.dry_run {
-            return Ok(fate);
+            return Ok(outcome);
         }
         let retract = known.map(|known| Action::Retract { scope: scope.clone(), id: known.id });
         // It keeps the time of its last change.
@@ -324,20 +343,27 @@ impl Engine {
             changes.map(|action| Change { at, ..self.change(caller, "operator", "imported", action) }).collect();
         let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes };
         Ok(match self.apply_each(batch).await?.pop() {
-            Some(refused @ Fate::Refused(_)) => refused,
-            _ => fate,
+            Some(refused @ ImportOutcome::Refused(_)) => refused,
+            _ => outcome,
         })
     }
 
-    async fn one_in(&self, caller: &Caller, space: Space, action: Action, fate: Fate, how: &Taking) -> Result<Fate> {
+    async fn one_in(
+        &self,
+        caller: &Caller,
+        space: Space,
+        action: Action,
+        outcome: ImportOutcome,
+        how: &ImportOptions,
+    ) -> Result<ImportOutcome> {
         if how.dry_run {
-            return Ok(fate);
+            return Ok(outcome);
         }
         let change = self.change(caller, "operator", "imported", action);
         let batch = Batch { tenant: caller.tenant.clone(), space, changes: vec![change] };
         Ok(match self.apply_each(batch).await?.pop() {
-            Some(refused @ Fate::Refused(_)) => refused,
-            _ => fate,
+            Some(refused @ ImportOutcome::Refused(_)) => refused,
+            _ => outcome,
         })
     }
 }

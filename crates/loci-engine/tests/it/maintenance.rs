@@ -1,8 +1,8 @@
-//! What time does: fading, expiring, lapsing, purging, caps, dry runs.
+//! Tests of maintenance: decay, expiry, proposals, purging, caps, dry runs.
 
 use std::collections::BTreeMap;
 
-use loci_engine::{Caller, Config, Lifecycle, MaintainReport, MaintainRequest, NewMemory, Step};
+use loci_engine::{Caller, Config, Lifecycle, MaintainReport, MaintainRequest, MaintenanceStep, NewMemory};
 use loci_types::{ErrorKind, MemoryId, State};
 
 use crate::house::{House, in_session, new, user};
@@ -11,7 +11,7 @@ fn operator() -> Caller {
     Caller::operator()
 }
 
-async fn run(house: &House, dry_run: bool, only: &[Step]) -> MaintainReport {
+async fn run(house: &House, dry_run: bool, only: &[MaintenanceStep]) -> MaintainReport {
     let request = MaintainRequest { dry_run, only: only.to_vec(), at: None };
     house.engine.maintain(&operator(), request, |_| {}).await.unwrap()
 }
@@ -65,7 +65,7 @@ async fn a_dry_run_tells_exactly_what_a_run_does() {
     // A second run finds nothing to do, and thirty days later what went is gone for good.
     assert!(plan(&run(&house, false, &[]).await).is_empty());
     house.later(31);
-    let purged = plan(&run(&house, false, &[Step::Purge]).await);
+    let purged = plan(&run(&house, false, &[MaintenanceStep::Purge]).await);
     let gone = planned.values().filter(|action| *action == "soft-delete").count();
     assert_eq!(purged.len(), gone);
     assert!(house.engine.doctor(&operator(), false).await.unwrap().is_empty());
@@ -78,14 +78,14 @@ async fn confidence_fades_by_ebbinghaus_and_use_brings_it_back() {
     let id = house.engine.remember(&ana, rate).await.unwrap().id;
     let confidence = async || house.engine.get(&ana, id).await.unwrap().confidence;
     house.later(10);
-    run(&house, false, &[Step::Decay]).await;
+    run(&house, false, &[MaintenanceStep::Decay]).await;
     let expect = (-0.1 * 10_f64.powf(0.8)).exp();
     assert!((confidence().await - expect).abs() < 1e-9);
     // Twice in one night is once.
-    run(&house, false, &[Step::Decay]).await;
+    run(&house, false, &[MaintenanceStep::Decay]).await;
     assert!((confidence().await - expect).abs() < 1e-9);
     house.later(15);
-    run(&house, false, &[Step::Decay]).await;
+    run(&house, false, &[MaintenanceStep::Decay]).await;
     assert!((confidence().await - (-0.1 * 25_f64.powf(0.8)).exp()).abs() < 1e-9);
     let memory = house.engine.get(&ana, id).await.unwrap();
     assert_eq!(memory.state, State::Decayed);
@@ -97,7 +97,7 @@ async fn confidence_fades_by_ebbinghaus_and_use_brings_it_back() {
     // Confirmed, it is sure, active again, and stays.
     house.engine.confirm(&ana, id).await.unwrap();
     house.later(3_000);
-    run(&house, false, &[Step::Decay]).await;
+    run(&house, false, &[MaintenanceStep::Decay]).await;
     assert_eq!(confidence().await, 1.0);
     // A clock that jumps back does no harm.
     house.later(-5_000);
@@ -112,9 +112,9 @@ async fn proposals_lapse_after_a_week() {
     house.say(&ana, "t", "user", "I live in Porto.").await;
     house.end(&ana, "s1").await;
     house.later(6);
-    assert!(plan(&run(&house, false, &[Step::Consent]).await).is_empty());
+    assert!(plan(&run(&house, false, &[MaintenanceStep::Consent]).await).is_empty());
     house.later(1);
-    assert_eq!(plan(&run(&house, false, &[Step::Consent]).await).len(), 1);
+    assert_eq!(plan(&run(&house, false, &[MaintenanceStep::Consent]).await).len(), 1);
     assert!(house.engine.proposals(&user("ana")).await.unwrap().is_empty());
     let events = house.engine.stats(&operator()).await.unwrap();
     assert_eq!(events.by_state.get("soft_deleted"), Some(&1));
@@ -131,7 +131,7 @@ async fn the_weakest_give_way_where_there_are_too_many() {
         house.engine.remember(&ana, memory).await.unwrap();
     }
     house.remember(&user("bo"), "only one").await;
-    assert_eq!(plan(&run(&house, false, &[Step::Caps]).await).len(), 3);
+    assert_eq!(plan(&run(&house, false, &[MaintenanceStep::Caps]).await).len(), 3);
     let mut left: Vec<String> = house.known(&ana).await.into_iter().map(|memory| memory.content).collect();
     left.sort();
     assert_eq!(left, ["number 0", "number 4", "number 5", "number 6", "number 7"], "the new one is never refused");
@@ -162,8 +162,8 @@ async fn what_says_the_same_becomes_one_in_the_night() {
         later(&house, text).await;
     }
     while house.engine.embed_waiting(&operator(), 100).await.unwrap() > 0 {}
-    let dry = plan(&run(&house, true, &[Step::Dedup]).await);
-    let real = plan(&run(&house, false, &[Step::Dedup]).await);
+    let dry = plan(&run(&house, true, &[MaintenanceStep::Dedup]).await);
+    let real = plan(&run(&house, false, &[MaintenanceStep::Dedup]).await);
     assert_eq!(dry, real);
     let left: Vec<String> = house.known(&ana).await.into_iter().map(|memory| memory.content).collect();
     for (text, stays) in [
@@ -181,7 +181,7 @@ async fn what_says_the_same_becomes_one_in_the_night() {
         assert_eq!(left.contains(&text.to_owned()), stays, "{text}: {left:?}");
     }
     // Pairs that were looked at are not looked at again for two weeks.
-    assert!(plan(&run(&house, false, &[Step::Dedup]).await).is_empty());
+    assert!(plan(&run(&house, false, &[MaintenanceStep::Dedup]).await).is_empty());
 }
 
 #[tokio::test]
@@ -191,7 +191,7 @@ async fn what_is_kept_as_it_is_survives_the_night() {
     for text in ["Ana lives in Porto", "Ana lives in Lisbon", "Ana's team has 3 members", "Ana's team has 4 members"] {
         house.engine.remember(&ana, as_is(text)).await.unwrap();
     }
-    assert!(plan(&run(&house, false, &[Step::Dedup]).await).is_empty());
+    assert!(plan(&run(&house, false, &[MaintenanceStep::Dedup]).await).is_empty());
     assert_eq!(house.known(&ana).await.len(), 4);
     // What comes later does not replace it either.
     house.remember(&ana, "Ana lives in Faro").await;
@@ -205,7 +205,7 @@ async fn where_nothing_is_reconciled_nothing_is_in_the_night_either() {
     for text in ["Ana lives in Porto", "Ana lives in Lisbon"] {
         house.remember(&user("ana"), text).await;
     }
-    assert!(plan(&run(&house, false, &[Step::Dedup]).await).is_empty());
+    assert!(plan(&run(&house, false, &[MaintenanceStep::Dedup]).await).is_empty());
     assert_eq!(house.known(&user("ana")).await.len(), 2);
 }
 
@@ -214,9 +214,9 @@ async fn a_model_that_always_says_the_same_merges_nothing() {
     let all: Vec<_> =
         (1..=10).map(|pair| serde_json::json!({ "pair": pair, "verdict": "same", "newer": "neither" })).collect();
     let server = wiremock::MockServer::start().await;
-    let answer = crate::mind::answering(&serde_json::json!({ "verdicts": all }).to_string());
-    let mind = crate::mind::scripted(&server, answer, std::time::Duration::from_secs(5)).await;
-    let house = House::new().with_mind(mind);
+    let answer = crate::llm::answering(&serde_json::json!({ "verdicts": all }).to_string());
+    let mind = crate::llm::scripted(&server, answer, std::time::Duration::from_secs(5)).await;
+    let house = House::new().with_llm(mind);
     for text in [
         "Jolene's mother passed away in 2022",
         "Jolene's mother finished a project in 2022",
@@ -225,7 +225,7 @@ async fn a_model_that_always_says_the_same_merges_nothing() {
         later(&house, text).await;
     }
     while house.engine.embed_waiting(&operator(), 100).await.unwrap() > 0 {}
-    let report = run(&house, false, &[Step::Dedup]).await;
+    let report = run(&house, false, &[MaintenanceStep::Dedup]).await;
     assert!(plan(&report).is_empty());
     assert!(report.steps[0].problem.as_deref().is_some_and(|problem| problem.contains("void")), "{report:?}");
     assert_eq!(house.known(&user("ana")).await.len(), 3);
@@ -257,7 +257,7 @@ async fn entities_are_described_once_they_are_spoken_of_enough() {
         house.say(&ana, "t", "user", text).await;
     }
     house.end(&ana, "s1").await;
-    run(&house, false, &[Step::Enrich]).await;
+    run(&house, false, &[MaintenanceStep::Enrich]).await;
     let marta = house.engine.entity(&user("ana"), "Marta").await.unwrap().entity;
     let summary = marta.summary.unwrap();
     assert!(summary.contains("Marta") && summary.chars().count() <= 280, "{summary}");
@@ -269,7 +269,7 @@ async fn what_is_restored_stays() {
     let task = NewMemory { kind: Some("task".into()), ..new("Fix the roof of the boat house") };
     let id = house.engine.remember(&ana, task).await.unwrap().id;
     house.later(5_000);
-    run(&house, false, &[Step::Decay]).await;
+    run(&house, false, &[MaintenanceStep::Decay]).await;
     assert_eq!(house.engine.get(&ana, id).await.unwrap().state, State::SoftDeleted);
     house.engine.restore(&ana, id).await.unwrap();
     house.later(1);

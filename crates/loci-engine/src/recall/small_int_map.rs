@@ -1,16 +1,16 @@
-//! Is this one of the few that are asked for?
+//! A small map from integers, for very frequent lookups.
 //!
-//! A table of a few dozen numbers that is asked hundreds of thousands of times per question, nearly
-//! always in vain. A general map would spend more on its hash than the whole question may cost.
+//! It holds a few dozen keys and is read hundreds of thousands of times per query, mostly without a match. The hash
+//! of a general map would cost more than the whole query may.
 
 /// Which place each number has.
-pub(crate) struct Lookup {
+pub(crate) struct SmallIntMap {
     slots: Vec<Option<(u64, u32)>>,
     count: u32,
 }
 
-impl Lookup {
-    /// Room for so many numbers.
+impl SmallIntMap {
+    /// A map with room for this number of keys.
     pub(crate) fn for_most(numbers: usize) -> Self {
         Self { slots: vec![None; (numbers * 4).next_power_of_two().max(16)], count: 0 }
     }
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn numbers_keep_their_places() {
-        let mut lookup = Lookup::for_most(100);
+        let mut lookup = SmallIntMap::for_most(100);
         for number in (0..100_u64).chain(0..100) {
             assert_eq!(lookup.insert(number.wrapping_mul(0x1_0000_0001)), number as usize);
         }

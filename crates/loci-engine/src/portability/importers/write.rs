@@ -1,104 +1,115 @@
-//! How does what another system knew become ours?
+//! Writes the items that an importer read.
 //!
-//! Each thing is checked, masked and measured as if it had been remembered here, keeps the times it had there, and gets
-//! an id that is made of where it comes from: whoever brings in the same file twice brings in nothing new, even if it
-//! was forgotten in between. Its fading begins when it comes in.
+//! Each item is validated, masked and scored as by `remember`, keeps its original times, and gets an id derived from
+//! its source. **Invariant:** importing a file twice adds nothing new, even if memories were forgotten in between.
+//! Decay starts at the import.
 
 use jiff::Timestamp;
 use loci_types::{Action, Batch, Bookkeeping, Kind, Memory, MemoryId, Scope, Source};
 use serde_json::{Map, Value, json};
 use uuid::{Builder, Uuid};
 
-use super::{Brought, Draft, Format, Said, Talk};
+use super::{SourceConversation, SourceFormat, SourceItem, SourceMemory, SourceTurn};
 use crate::access::policy::{self, Caller};
 use crate::access::redact::Pass;
-use crate::portability::json_lines::{Fate, Incoming, Taking};
+use crate::portability::json_lines::{ImportOptions, ImportOutcome, IncomingRecord};
 use crate::write::ingest::pieces;
 use crate::{Engine, NewMemory, Result};
 
-/// What became of something, and what it was.
+/// An imported item and its outcome.
 #[derive(Debug)]
-pub struct Taken {
-    /// What became of it.
-    pub fate: Fate,
+pub struct ImportedItem {
+    /// The outcome.
+    pub outcome: ImportOutcome,
     /// Its kind.
     pub kind: String,
-    /// Whose it is.
+    /// Its owner.
     pub whose: String,
-    /// The conversation it belongs to.
+    /// Its thread.
     pub thread: Option<String>,
-    /// How its text begins.
+    /// The beginning of its text.
     pub text: String,
 }
 
-impl Taken {
-    /// Something that became nothing.
+impl ImportedItem {
+    /// An item that was refused.
     fn refused(error: crate::Error) -> Self {
         let (kind, whose, text) = Default::default();
-        Self { fate: Fate::Refused(error), kind, whose, thread: None, text }
+        Self { outcome: ImportOutcome::Refused(error), kind, whose, thread: None, text }
     }
 }
 
-/// So much of a text is shown.
-const SHOWN: usize = 100;
+/// Maximum number of characters of a text in the report.
+const MAX_PREVIEW_CHARACTERS: usize = 100;
 
-/// A talk as far as the session needs it.
-struct Held {
+/// What the session of an imported conversation needs.
+struct ConversationSession {
     scope: Scope,
     thread: String,
     from: Option<Timestamp>,
     until: Option<Timestamp>,
-    /// Where its turns stand among what comes in.
+    /// The indexes of its turns among the imported records.
     places: std::ops::Range<usize>,
 }
 
 impl Engine {
-    /// Takes in what another system knew; `whose` it is where the file does not say. There is one answer for each
-    /// memory that it becomes.
-    pub async fn bring_in(
+    /// Imports items of another system. `whose` is the owner where the file names none. Returns one result for each
+    /// memory.
+    pub async fn import_items(
         &self,
         whose: &Caller,
-        format: Format,
-        brought: Vec<Brought>,
-        how: &mut Taking,
-    ) -> Result<Vec<Taken>> {
+        format: SourceFormat,
+        brought: Vec<SourceItem>,
+        how: &mut ImportOptions,
+    ) -> Result<Vec<ImportedItem>> {
         let keeper = Caller { tenant: whose.tenant.clone(), ..Caller::operator() };
         let (mut incoming, mut taken, mut talks) = (Vec::new(), Vec::new(), Vec::new());
         for one in brought {
             let mut refused = Vec::new();
             match one {
-                Brought::Memory(draft) => match self.drafted(whose, format, *draft) {
+                SourceItem::Memory(draft) => match self.memory_records(whose, format, *draft) {
                     Ok(records) => incoming.extend(records),
                     Err(error) => refused.push(error),
                 },
-                Brought::Talk(talk) => match self.talked(whose, format, talk, &mut refused) {
+                SourceItem::Conversation(talk) => match self.conversation_records(whose, format, talk, &mut refused) {
                     Ok((scope, thread, turns)) => {
                         let places = incoming.len()..incoming.len() + turns.len();
                         let from = turns.first().and_then(|turn| turn.memory.event_time);
                         let until = turns.iter().filter_map(|turn| turn.memory.event_time).max();
-                        talks.push(Held { scope, thread, from, until, places });
+                        talks.push(ConversationSession { scope, thread, from, until, places });
                         incoming.extend(turns);
                     }
                     Err(error) => refused.push(error),
                 },
             }
-            taken.extend(refused.into_iter().map(Taken::refused));
+            taken.extend(refused.into_iter().map(ImportedItem::refused));
         }
         let shown: Vec<_> = incoming.iter().map(|one| show(&one.memory)).collect();
-        let fates = self.take_in(&keeper, incoming, how).await?;
+        let outcomes = self.import_records(&keeper, incoming, how).await?;
         if !how.dry_run {
-            self.attend(&keeper, &talks, &fates).await?;
+            self.update_sessions(&keeper, &talks, &outcomes).await?;
         }
-        let told = fates.into_iter().zip(shown);
-        taken.extend(told.map(|(fate, (kind, whose, thread, text))| Taken { fate, kind, whose, thread, text }));
+        let items = outcomes.into_iter().zip(shown);
+        taken.extend(items.map(|(outcome, (kind, whose, thread, text))| ImportedItem {
+            outcome,
+            kind,
+            whose,
+            thread,
+            text,
+        }));
         Ok(taken)
     }
 
-    /// A conversation of which something came in is known as a session, from its first turn to its last. It is
-    /// learned from like any that has gone quiet.
-    async fn attend(&self, caller: &Caller, talks: &[Held], fates: &[Fate]) -> Result<()> {
+    /// Records imported conversations as sessions, from their first turn to their last. They are learned from like
+    /// any other session that has ended.
+    async fn update_sessions(
+        &self,
+        caller: &Caller,
+        talks: &[ConversationSession],
+        outcomes: &[ImportOutcome],
+    ) -> Result<()> {
         for talk in talks {
-            if !fates[talk.places.clone()].iter().any(|fate| matches!(fate, Fate::Imported)) {
+            if !outcomes[talk.places.clone()].iter().any(|outcome| matches!(outcome, ImportOutcome::Imported)) {
                 continue;
             }
             let times = [talk.from, talk.until].map(|at| at.unwrap_or_else(|| self.now()));
@@ -113,8 +124,8 @@ impl Engine {
         Ok(())
     }
 
-    /// The records that a draft becomes: one, or several if it is long.
-    fn drafted(&self, whose: &Caller, format: Format, draft: Draft) -> Result<Vec<Incoming>> {
+    /// The records of a memory: one, or several if it is long.
+    fn memory_records(&self, whose: &Caller, format: SourceFormat, draft: SourceMemory) -> Result<Vec<IncomingRecord>> {
         let mut caller = whose.clone();
         let named = draft.identifiers;
         caller.identifiers.user_id = named.user_id.or(caller.identifiers.user_id);
@@ -131,7 +142,7 @@ impl Engine {
             if parts > 1 {
                 new.metadata.insert("part".to_owned(), json!(format!("{} of {parts}", part + 1)));
             }
-            let scope = policy::meant(&caller.identifiers, new.layer)?;
+            let scope = policy::scope_for(&caller.identifiers, new.layer)?;
             let mut memory = self.admit(&caller, &scope, new, None)?.memory;
             if let Some(at) = draft.created_at {
                 memory.created_at = at;
@@ -148,22 +159,22 @@ impl Engine {
         Ok(records)
     }
 
-    /// The records that a conversation becomes, each following the one before. A turn that cannot be kept is told,
-    /// and the next one follows the one before it.
-    fn talked(
+    /// The records of a conversation, each following the one before. An invalid turn is reported, and the next one
+    /// follows the one before it.
+    fn conversation_records(
         &self,
         whose: &Caller,
-        format: Format,
-        talk: Talk,
+        format: SourceFormat,
+        talk: SourceConversation,
         refused: &mut Vec<crate::Error>,
-    ) -> Result<(Scope, String, Vec<Incoming>)> {
+    ) -> Result<(Scope, String, Vec<IncomingRecord>)> {
         let scope = policy::target(whose, None)?;
         crate::access::bounds::short("threadId", Some(&talk.id), crate::access::bounds::REFERENCE)?;
         let mut metadata = Map::from_iter([("importedFrom".to_owned(), json!(format.name()))]);
         if let Some(title) = &talk.title {
             metadata.insert("title".to_owned(), json!(title));
         }
-        let (mut records, mut follows) = (Vec::<Incoming>::new(), None);
+        let (mut records, mut follows) = (Vec::<IncomingRecord>::new(), None);
         for (place, turn) in talk.turns.into_iter().enumerate() {
             let reference = turn.reference.clone().unwrap_or_else(|| place.to_string());
             match self.turned(whose, &talk.id, &reference, &metadata, turn) {
@@ -182,14 +193,14 @@ impl Engine {
         Ok((scope, talk.id, records))
     }
 
-    /// The records that a turn becomes: one, or several if it is long.
+    /// The records of a turn: one, or several if it is long.
     fn turned(
         &self,
         whose: &Caller,
         thread: &str,
         reference: &str,
         metadata: &Map<String, Value>,
-        mut turn: Said,
+        mut turn: SourceTurn,
     ) -> Result<Vec<Memory>> {
         let mut caller = whose.clone();
         caller.identifiers.session_id = None;
@@ -212,7 +223,7 @@ impl Engine {
                 role: Some(turn.role.clone()),
                 ..NewMemory::default()
             };
-            let scope = policy::meant(&caller.identifiers, new.layer)?;
+            let scope = policy::scope_for(&caller.identifiers, new.layer)?;
             let mut memory = self.admit(&caller, &scope, new, None)?.memory;
             if let Some(at) = turn.at {
                 memory.created_at = at;
@@ -224,14 +235,13 @@ impl Engine {
         Ok(memories)
     }
 
-    fn foreign(&self, memory: Memory, follows: Option<MemoryId>) -> Incoming {
-        Incoming { follows, aged_at: Some(self.now()), foreign: true, ..Incoming::new(memory) }
+    fn foreign(&self, memory: Memory, follows: Option<MemoryId>) -> IncomingRecord {
+        IncomingRecord { follows, aged_at: Some(self.now()), foreign: true, ..IncomingRecord::new(memory) }
     }
 }
 
-/// The id of something that was made elsewhere at an instant: in the order of time like any other, and always the
-/// same for the same thing.
-fn derived(format: Format, scope: &Scope, names: &[&str], part: usize, at: Timestamp) -> MemoryId {
+/// The id of an imported item: ordered by time like any other, and always the same for the same item.
+fn derived(format: SourceFormat, scope: &Scope, names: &[&str], part: usize, at: Timestamp) -> MemoryId {
     let mut hasher = blake3::Hasher::new();
     for name in [format.name(), &scope.key()].into_iter().chain(names.iter().copied()) {
         hasher.update(&(name.len() as u64).to_le_bytes());
@@ -246,7 +256,7 @@ fn derived(format: Format, scope: &Scope, names: &[&str], part: usize, at: Times
 
 fn show(memory: &Memory) -> (String, String, Option<String>, String) {
     let whose = memory.scope().map_or_else(|_| String::new(), |scope| scope.to_string());
-    let text = memory.content.chars().take(SHOWN).collect();
+    let text = memory.content.chars().take(MAX_PREVIEW_CHARACTERS).collect();
     (memory.kind.name().to_owned(), whose, memory.thread_id.clone(), text)
 }
 
@@ -264,17 +274,17 @@ mod tests {
         };
         let (early, late): (Timestamp, Timestamp) =
             ("2024-01-01T00:00:00Z".parse().unwrap(), "2024-01-01T00:00:00.001Z".parse().unwrap());
-        let one = derived(Format::Mem0, &scope("a"), &["x"], 0, early);
-        assert_eq!(one, derived(Format::Mem0, &scope("a"), &["x"], 0, early));
+        let one = derived(SourceFormat::Mem0, &scope("a"), &["x"], 0, early);
+        assert_eq!(one, derived(SourceFormat::Mem0, &scope("a"), &["x"], 0, early));
         assert_eq!(one.0.get_version_num(), 7);
         for other in [
-            derived(Format::Claude, &scope("a"), &["x"], 0, early),
-            derived(Format::Mem0, &scope("b"), &["x"], 0, early),
-            derived(Format::Mem0, &scope("a"), &["x", ""], 0, early),
-            derived(Format::Mem0, &scope("a"), &["x"], 1, early),
+            derived(SourceFormat::Claude, &scope("a"), &["x"], 0, early),
+            derived(SourceFormat::Mem0, &scope("b"), &["x"], 0, early),
+            derived(SourceFormat::Mem0, &scope("a"), &["x", ""], 0, early),
+            derived(SourceFormat::Mem0, &scope("a"), &["x"], 1, early),
         ] {
             assert_ne!(one, other);
         }
-        assert!(one < derived(Format::Mem0, &scope("a"), &["x"], 0, late));
+        assert!(one < derived(SourceFormat::Mem0, &scope("a"), &["x"], 0, late));
     }
 }

@@ -1,8 +1,8 @@
-//! What is one record of the graph?
+//! One record of the graph, and how it is stored as a memory.
 //!
-//! An entity, an observation and a relation are a memory each. Its metadata says what it is; its key
-//! follows from that alone, so that the same thing has the same key whoever makes it, and a record
-//! that was updated or imported keeps its place.
+//! Entities, observations and relations are one memory each. The metadata describes the record. The key is derived
+//! from that description alone, so the same record has the same key whoever makes it, and keeps it after an update or
+//! an import.
 
 use loci_types::{ContentHash, EntityType, Memory, MemoryId};
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub(super) const GRAPH: &str = "graph";
 
 /// One record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum GraphRecord {
     /// A thing with a name and a type.
     Entity {
         /// Its name, which no other entity of the scope has.
@@ -42,7 +42,7 @@ pub(super) enum Part {
 /// How a record is described in the metadata. The text of an observation is the content itself.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "part", rename_all = "snake_case", rename_all_fields = "camelCase")]
-enum Described {
+enum RecordMetadata {
     Entity {
         name: String,
         entity_type: String,
@@ -60,19 +60,19 @@ enum Described {
     },
 }
 
-impl Part {
+impl GraphRecord {
     /// The part that a memory is, if it is one.
     pub(super) fn read(memory: &Memory) -> Option<Self> {
         if !memory.tags.iter().any(|tag| tag == GRAPH) {
             return None;
         }
-        Some(match Described::deserialize(memory.metadata.get(GRAPH)?).ok()? {
-            Described::Entity { name, entity_type } => Part::Entity { name, entity_type },
-            Described::Observation { entity, entity_id, repeat } => {
-                Part::Observation { name: entity, of: entity_id, text: memory.content.clone(), repeat }
+        Some(match RecordMetadata::deserialize(memory.metadata.get(GRAPH)?).ok()? {
+            RecordMetadata::Entity { name, entity_type } => GraphRecord::Entity { name, entity_type },
+            RecordMetadata::Observation { entity, entity_id, repeat } => {
+                GraphRecord::Observation { name: entity, of: entity_id, text: memory.content.clone(), repeat }
             }
-            Described::Relation { from, to, relation_type } => {
-                Part::Relation(GraphRelation { from, to, relation_type })
+            RecordMetadata::Relation { from, to, relation_type } => {
+                GraphRecord::Relation(GraphRelation { from, to, relation_type })
             }
         })
     }
@@ -80,12 +80,12 @@ impl Part {
     /// What the metadata of its memory says.
     pub(super) fn metadata(&self) -> Map<String, Value> {
         let described = match self.clone() {
-            Part::Entity { name, entity_type } => Described::Entity { name, entity_type },
-            Part::Observation { name, of, repeat, .. } => {
-                Described::Observation { entity: name, entity_id: of, repeat }
+            GraphRecord::Entity { name, entity_type } => RecordMetadata::Entity { name, entity_type },
+            GraphRecord::Observation { name, of, repeat, .. } => {
+                RecordMetadata::Observation { entity: name, entity_id: of, repeat }
             }
-            Part::Relation(GraphRelation { from, to, relation_type }) => {
-                Described::Relation { from, to, relation_type }
+            GraphRecord::Relation(GraphRelation { from, to, relation_type }) => {
+                RecordMetadata::Relation { from, to, relation_type }
             }
         };
         Map::from_iter([(GRAPH.to_owned(), json!(described))])
@@ -94,21 +94,23 @@ impl Part {
     /// The text of its memory, in words that recall can find.
     pub(super) fn content(&self) -> String {
         match self {
-            Part::Entity { name, entity_type } if entity_type.trim().is_empty() => format!("{name} is an entity"),
-            Part::Entity { name, entity_type } => format!("{name} is {} {entity_type}", article(entity_type)),
-            Part::Observation { text, .. } => text.clone(),
-            Part::Relation(GraphRelation { from, to, relation_type }) => format!("{from} {relation_type} {to}"),
+            GraphRecord::Entity { name, entity_type } if entity_type.trim().is_empty() => {
+                format!("{name} is an entity")
+            }
+            GraphRecord::Entity { name, entity_type } => format!("{name} is {} {entity_type}", article(entity_type)),
+            GraphRecord::Observation { text, .. } => text.clone(),
+            GraphRecord::Relation(GraphRelation { from, to, relation_type }) => format!("{from} {relation_type} {to}"),
         }
     }
 
     /// The key under which it lies; while it is live, nothing else of its scope has it.
     pub(super) fn key(&self) -> ContentHash {
         match self {
-            Part::Entity { name, .. } => entity_key(name),
-            Part::Observation { of, text, repeat, .. } => {
+            GraphRecord::Entity { name, .. } => entity_key(name),
+            GraphRecord::Observation { of, text, repeat, .. } => {
                 key("graph observation", &[of.to_string().as_str(), text, &repeat.to_string()])
             }
-            Part::Relation(GraphRelation { from, to, relation_type }) => {
+            GraphRecord::Relation(GraphRelation { from, to, relation_type }) => {
                 key("graph relation", &[from, relation_type, to])
             }
         }
@@ -118,11 +120,11 @@ impl Part {
     pub(super) fn mentions(&self) -> Vec<Mention> {
         let of_type = |name: &String, entity_type| Mention { name: name.clone(), entity_type, aliases: Vec::new() };
         let mut mentions = match self {
-            Part::Entity { name, entity_type } => {
+            GraphRecord::Entity { name, entity_type } => {
                 vec![of_type(name, entity_type.to_lowercase().parse().unwrap_or(EntityType::Concept))]
             }
-            Part::Observation { name, .. } => vec![of_type(name, EntityType::Concept)],
-            Part::Relation(GraphRelation { from, to, .. }) => {
+            GraphRecord::Observation { name, .. } => vec![of_type(name, EntityType::Concept)],
+            GraphRecord::Relation(GraphRelation { from, to, .. }) => {
                 vec![of_type(from, EntityType::Concept), of_type(to, EntityType::Concept)]
             }
         };
@@ -151,22 +153,22 @@ fn article(word: &str) -> &'static str {
     if vowel { "an" } else { "a" }
 }
 
-/// The key of a memory that is part of a graph; none: it is not.
+/// The key of a memory that is a record of a graph. `None` for other memories.
 pub(crate) fn key_of(memory: &Memory) -> Option<ContentHash> {
-    Part::read(memory).map(|part| part.key())
+    GraphRecord::read(memory).map(|part| part.key())
 }
 
 /// Whether a memory is part of a graph, where things are kept word for word: what is like it
 /// neither replaces it nor is taken up by it.
 pub(crate) fn is_part(memory: &Memory) -> bool {
-    Part::read(memory).is_some()
+    GraphRecord::read(memory).is_some()
 }
 
 /// The name of the entity of which a memory is an observation.
 pub(crate) fn subject(memory: &Memory) -> Option<String> {
-    match Part::read(memory)? {
-        Part::Observation { name, .. } => Some(name),
-        Part::Entity { .. } | Part::Relation(_) => None,
+    match GraphRecord::read(memory)? {
+        GraphRecord::Observation { name, .. } => Some(name),
+        GraphRecord::Entity { .. } | GraphRecord::Relation(_) => None,
     }
 }
 
@@ -176,17 +178,17 @@ mod tests {
 
     use super::*;
 
-    fn relation(from: &str, relation_type: &str, to: &str) -> Part {
-        Part::Relation(GraphRelation { from: from.into(), to: to.into(), relation_type: relation_type.into() })
+    fn relation(from: &str, relation_type: &str, to: &str) -> GraphRecord {
+        GraphRecord::Relation(GraphRelation { from: from.into(), to: to.into(), relation_type: relation_type.into() })
     }
 
-    fn observation(of: u128, text: &str, repeat: usize) -> Part {
-        Part::Observation { name: "Ana".into(), of: MemoryId(Uuid::from_u128(of)), text: text.into(), repeat }
+    fn observation(of: u128, text: &str, repeat: usize) -> GraphRecord {
+        GraphRecord::Observation { name: "Ana".into(), of: MemoryId(Uuid::from_u128(of)), text: text.into(), repeat }
     }
 
     #[test]
     fn different_things_have_different_keys() {
-        let entity = |name: &str| Part::Entity { name: name.into(), entity_type: "person".into() };
+        let entity = |name: &str| GraphRecord::Entity { name: name.into(), entity_type: "person".into() };
         let parts = [
             entity("Ana"),
             entity("ana"),
@@ -204,8 +206,8 @@ mod tests {
                 assert_ne!(part.key(), other.key(), "{part:?} {other:?}");
             }
         }
-        // A type is no part of what an entity is.
-        let other = Part::Entity { name: "Ana".into(), entity_type: "robot".into() };
+        // The type does not identify an entity.
+        let other = GraphRecord::Entity { name: "Ana".into(), entity_type: "robot".into() };
         assert_eq!(other.key(), entity("Ana").key());
     }
 
@@ -216,7 +218,7 @@ mod tests {
             ("Acme", "Organization", "Acme is an Organization"),
             ("Ana", " ", "Ana is an entity"),
         ] {
-            let part = Part::Entity { name: name.into(), entity_type: entity_type.into() };
+            let part = GraphRecord::Entity { name: name.into(), entity_type: entity_type.into() };
             assert_eq!(part.content(), content);
         }
         assert_eq!(relation("Ana", "works at", "Acme").content(), "Ana works at Acme");

@@ -1,8 +1,8 @@
-//! What is read of a memory when it is weighed?
+//! The features of a memory that ranking uses.
 //!
-//! A reading is made once from the stored text and kept while the memory stays as it is: its terms
-//! as numbers, the first of its letters folded, its vector in a byte each and its tokens' states as
-//! they lie. It lives in this process's memory only, and goes when the memory is forgotten here.
+//! They are computed once from the stored text and cached while the memory does not change: its terms as numbers, the
+//! first characters folded, its vector in 8 bits per dimension and its token states. They are only in this process's
+//! memory, and are dropped when the memory is forgotten in this process.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -13,21 +13,21 @@ use loci_store::text::{self, Analyser};
 use loci_types::{Memory, MemoryId, Vector};
 use multiversion::multiversion;
 
-use super::parts::{Part, unpack_parts};
+use super::parts::{NotePart, unpack_parts};
 use super::readable::readable;
 use crate::recall::plan::intent::{tells_number, tells_time};
 
-/// Letters beyond this many are not looked at for parts of words.
+/// Maximum number of characters that are searched for parts of words.
 const FOLDED: usize = 1_500;
 
 /// A memory as it is weighed.
 #[derive(Debug)]
-pub(crate) struct Reading {
+pub(crate) struct MemoryFeatures {
     pub(crate) id: MemoryId,
     pub(crate) said_at: Timestamp,
     pub(crate) event_time: Option<Timestamp>,
-    pub(crate) speaker: Speaker,
-    /// It is no utterance: a fact, a note.
+    pub(crate) speaker: TurnSpeaker,
+    /// It is not a turn but a fact or a note.
     pub(crate) lasting: bool,
     /// Whether the model can read it.
     pub(crate) readable: bool,
@@ -41,31 +41,31 @@ pub(crate) struct Reading {
     tells_time: OnceLock<bool>,
     tells_number: OnceLock<bool>,
     /// The vector of the model, if it has read it.
-    pub(crate) vector: Option<Codes>,
+    pub(crate) vector: Option<VectorCodes>,
     /// The vector of the model for other languages, if that has read it.
-    pub(crate) in_languages: OnceLock<Codes>,
+    pub(crate) in_languages: OnceLock<VectorCodes>,
     /// Packed states of its content tokens, one after the other.
     pub(crate) states: Box<[u8]>,
     /// Where it lies in the memory, if it is a part of a note.
     pub(crate) part: Option<Range<usize>>,
     /// The parts of a long note: they are weighed in its place.
-    pub(crate) parts: Vec<Arc<Reading>>,
+    pub(crate) parts: Vec<Arc<MemoryFeatures>>,
 }
 
 /// Who said it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Speaker {
+pub(crate) enum TurnSpeaker {
     /// The user of an assistant.
     User,
     /// The assistant.
     Assistant,
     /// Someone by name, in lower case.
     Named(Box<str>),
-    /// It is no one's utterance, or no one knows.
+    /// It is not a turn, or the speaker is unknown.
     Nobody,
 }
 
-impl Reading {
+impl MemoryFeatures {
     /// Reads a memory; `episode` if its kind tells what happened, `model` reads English. Who wrote a fact down is not who speaks in it.
     pub(crate) fn new(
         analyser: &Analyser,
@@ -76,13 +76,13 @@ impl Reading {
     ) -> Self {
         let lasting = !(episode && (memory.role.is_some() || memory.actor_id.is_some()));
         let speaker = match (memory.role.as_deref(), memory.actor_id.as_deref()) {
-            _ if lasting => Speaker::Nobody,
-            (Some("user"), _) => Speaker::User,
-            (Some("assistant"), _) => Speaker::Assistant,
-            (None, Some(actor)) => Speaker::Named(actor.to_lowercase().into()),
-            _ => Speaker::Nobody,
+            _ if lasting => TurnSpeaker::Nobody,
+            (Some("user"), _) => TurnSpeaker::User,
+            (Some("assistant"), _) => TurnSpeaker::Assistant,
+            (None, Some(actor)) => TurnSpeaker::Named(actor.to_lowercase().into()),
+            _ => TurnSpeaker::Nobody,
         };
-        let mut reading = Self {
+        let mut features = Self {
             id: memory.id,
             said_at: memory.when_said(),
             event_time: memory.event_time,
@@ -100,19 +100,19 @@ impl Reading {
             part: None,
             parts: Vec::new(),
         };
-        reading.parts = reading.read_parts(analyser, memory, vector.as_ref());
-        if reading.parts.is_empty() {
-            reading.read(analyser, &memory.content);
+        features.parts = features.read_parts(analyser, memory, vector.as_ref());
+        if features.parts.is_empty() {
+            features.read(analyser, &memory.content);
         }
         match vector {
             Some(vector) if vector.model == model => {
-                reading.vector = Some(Codes::new(&vector.values));
-                reading.states = vector.token_states.filter(|_| reading.parts.is_empty()).unwrap_or_default().into();
+                features.vector = Some(VectorCodes::new(&vector.values));
+                features.states = vector.token_states.filter(|_| features.parts.is_empty()).unwrap_or_default().into();
             }
-            Some(vector) => reading.in_languages = OnceLock::from(Codes::new(&vector.values)),
+            Some(vector) => features.in_languages = OnceLock::from(VectorCodes::new(&vector.values)),
             None => {}
         }
-        reading
+        features
     }
 
     fn read(&mut self, analyser: &Analyser, text: &str) {
@@ -121,11 +121,11 @@ impl Reading {
     }
 
     /// The parts of a long note, each with its own words and vector.
-    fn read_parts(&self, analyser: &Analyser, memory: &Memory, vector: Option<&Vector>) -> Vec<Arc<Reading>> {
+    fn read_parts(&self, analyser: &Analyser, memory: &Memory, vector: Option<&Vector>) -> Vec<Arc<MemoryFeatures>> {
         let states = vector.and_then(|vector| vector.token_states.as_deref()).unwrap_or_default();
-        let part = |part: Part| {
+        let part = |part: NotePart| {
             let text = memory.content.get(part.range.clone())?;
-            let mut reading = Self {
+            let mut features = Self {
                 speaker: self.speaker.clone(),
                 terms: Box::default(),
                 folded: Box::default(),
@@ -138,8 +138,8 @@ impl Reading {
                 parts: Vec::new(),
                 ..*self
             };
-            reading.read(analyser, text);
-            Some(Arc::new(reading))
+            features.read(analyser, text);
+            Some(Arc::new(features))
         };
         unpack_parts(states).unwrap_or_default().into_iter().filter_map(part).collect()
     }
@@ -195,12 +195,12 @@ pub(crate) fn fold(text: &str) -> String {
 
 /// A unit vector in a byte each: near enough for evidence that is weighed with much other.
 #[derive(Debug, Clone)]
-pub(crate) struct Codes {
+pub(crate) struct VectorCodes {
     codes: Box<[i8]>,
     scale: f32,
 }
 
-impl Codes {
+impl VectorCodes {
     pub(crate) fn new(values: &[f32]) -> Self {
         let loudest = values.iter().fold(f32::MIN_POSITIVE, |most, x| most.max(x.abs()));
         let codes = values.iter().map(|x| (x / loudest * 127.0).round() as i8).collect();
@@ -268,7 +268,7 @@ mod tests {
         let vector: Vec<f32> = (0..384).map(|n| ((n * 37 % 101) as f32 - 50.0) / 570.0).collect();
         let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
         let unit: Vec<f32> = vector.iter().map(|x| x / length).collect();
-        let codes = Codes::new(&unit);
+        let codes = VectorCodes::new(&unit);
         assert!((codes.cosine(&unit).unwrap() - 1.0).abs() < 0.01);
         assert!((codes.cosine_to(&codes) - 1.0).abs() < 0.01);
         assert_eq!(codes.cosine(&[1.0]), None);

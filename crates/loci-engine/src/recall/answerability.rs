@@ -1,13 +1,13 @@
-//! Does anything that is known answer the question?
+//! Estimates whether the results answer the question.
 //!
-//! The evidence of the best says how likely it is about what is asked. It cannot tell whether the very detail is there: of
-//! "what does the gold plan cost?" a memory about the gold plan without a price looks as good as one with it. What it can tell
-//! is that nothing is about the question at all, or that the code or name it asks for was never mentioned.
+//! The evidence of the best result gives the probability that it is about the question. It cannot show whether the
+//! requested detail is present: a memory about the gold plan without a price looks as good as one with it. It can
+//! show that nothing is about the question, or that the code or name it asks for was never mentioned.
 
 use loci_store::text::Analyser;
 
 use super::Answered;
-use super::rank::{Candidate, ScoredPool};
+use super::rank::{RankedCandidate, ScoredCandidates};
 
 /// Slope and intercept of the logistic regression from own evidence, in nats, to the chance of an answer.
 const GROWTH: f64 = 0.24;
@@ -30,19 +30,19 @@ const NOTHING: f64 = -0.35;
 const LIKELY: f64 = 1.0;
 
 /// How likely the best candidates answer the question, 0..1.
-pub(crate) fn confidence(scored: &ScoredPool, analyser: &Analyser, candidates: &[Candidate]) -> f64 {
+pub(crate) fn confidence(scored: &ScoredCandidates, analyser: &Analyser, candidates: &[RankedCandidate]) -> f64 {
     let asks = &scored.question.plan.asks;
     if asks.newest || asks.important {
         return 1.0;
     }
-    let mut first: Vec<&Candidate> = candidates.iter().collect();
+    let mut first: Vec<&RankedCandidate> = candidates.iter().collect();
     first.sort_by(|a, b| b.explain.evidence.total_cmp(&a.explain.evidence));
     let own = first.iter().take(FIRST).map(|one| scored.own(one.at)).fold(0.0, f64::max);
     let mark = |holds: bool, cost: f64| if holds { cost } else { 0.0 };
     let question = &scored.question;
     let from = FROM + mark(!question.readable, UNREAD);
     let unknown_code = mark(question.names_unknown_code(), UNKNOWN_CODE);
-    // Who is known by another name is known, and what is said of them is told.
+    // An entity that is known by an alias counts as known.
     if first.iter().take(FIRST).any(|one| scored.mentions(one.at)) {
         return chance((GROWTH * own + from).max(NOTHING) + unknown_code);
     }

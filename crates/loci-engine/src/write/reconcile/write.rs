@@ -1,7 +1,7 @@
-//! How does something new find its place among what is known?
+//! Reconciles a new memory with known ones and writes the result.
 //!
-//! Everything that is learned goes this way, whether someone said it or a session was read: look for what it may repeat or
-//! contradict, let [`reconcile`] decide, and make the changes that follow.
+//! Everything that is learned takes this path, from callers and from sessions: find known statements that it may
+//! repeat or contradict, let [`reconcile`] decide, and make the changes that follow.
 
 use jiff::Timestamp;
 use loci_store::Page;
@@ -12,32 +12,32 @@ use loci_types::{
 use serde_json::{Value, json};
 
 use crate::access::policy::{self, Caller};
-use crate::learn::extract::Voice;
-use crate::lifecycle::rules::fate::days_after;
+use crate::learn::extract::SpeakerIdentity;
+use crate::lifecycle::rules::ageing::days_after;
 use crate::text::normalise;
-use crate::write::reconcile::{Decision, Neighbour, Reading, Statement, reconcile};
+use crate::write::reconcile::{AnalysedText, Decision, KnownStatement, Statement, reconcile};
 use crate::write::remember::{Embed, receipt};
 use crate::{Engine, Result};
 
-/// Nearest memories that are compared with a new one.
+/// Maximum number of nearest memories that are compared with a new one.
 const NEAREST: usize = 6;
-/// Memories about the same attribute of the same subject that are compared with a new one.
+/// Maximum number of memories about the same attribute of the same subject that are compared with a new one.
 const CLAIMED: usize = 100;
-/// Attempts, when someone else replaces the same memory at the same moment.
-const TRIES: usize = 32;
-/// Memories that recall returned to a thread and that are not learned from it again.
+/// Maximum number of attempts, when another writer replaces the same memory.
+const MAX_ATTEMPTS: usize = 32;
+/// Maximum number of memories that are recorded as returned to a thread, so that they are not learned from it again.
 const RETURNED: usize = 64;
-/// Days for which these are noted.
+/// Days for which they are recorded.
 const RETURNED_DAYS: i64 = 7;
 
-/// Where a memory says that it is to be kept beside whatever it may repeat or contradict.
+/// The metadata field of a memory that is stored without reconciliation.
 pub(crate) const AS_IS: &str = "asIs";
-/// Where a quotation says what it answers.
+/// The metadata field of a quotation with the text that it answers.
 pub(crate) const CONTEXT: &str = "context";
 
 impl Engine {
-    /// Finds the place of one new memory and keeps it.
-    pub(crate) async fn learn_one(
+    /// Reconciles one new memory and writes it.
+    pub(crate) async fn reconcile_and_write(
         &self,
         caller: &Caller,
         scope: Scope,
@@ -53,7 +53,7 @@ impl Engine {
             addition.jobs.extend(self.embed_jobs(addition.memory.id, addition.memory.created_at));
         }
         let categories = self.settings_of(caller).await?.categories;
-        let visible = policy::only(caller, &scope, categories);
+        let visible = policy::visible_scope(caller, &scope, categories);
         let thread = addition.memory.thread_id.clone();
         let returned = self.already_returned(&visible, &scope, thread.as_deref(), &addition.memory.content).await?;
         // What was returned from a pool that the caller has left since counts no more.
@@ -63,10 +63,11 @@ impl Engine {
             return Ok(unchanged(&returned));
         }
         let statement = statement(&addition.memory);
-        let single = statement.reading.claim().is_some_and(|claim| claim.single) && circle(&addition.memory).is_none();
+        let single =
+            statement.reading.claim().is_some_and(|claim| claim.single) && visibility_group(&addition.memory).is_none();
         for attempt in 1.. {
             let known = self.neighbours(&visible, &addition, None).await?;
-            // Whoever sees only some of them cannot tell what else there is.
+            // A caller who sees only some of them must not learn what else exists.
             let whole = single && visible.categories().is_none() && known.len() < CLAIMED;
             addition.seen = whole.then(|| known.iter().map(|one| one.id).collect());
             let decision = reconcile(&statement, &known, &self.config.bands);
@@ -86,29 +87,29 @@ impl Engine {
             let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes: changes.collect() };
             match self.store.apply(batch).await {
                 Ok(applied) => {
-                    self.shelf_forgets(&decision);
+                    self.forget_features(&decision);
                     return receipt(applied.first(), embedded, false);
                 }
                 // Someone else has replaced or changed what this was about.
                 Err(
                     loci_store::Error::Refused(_) | loci_store::Error::NotFound(_) | loci_store::Error::Conflict { .. },
-                ) if attempt < TRIES && !matches!(decision, Decision::Add { .. }) => {}
-                Err(loci_store::Error::Overtaken(_)) if attempt < TRIES => {}
+                ) if attempt < MAX_ATTEMPTS && !matches!(decision, Decision::Add { .. }) => {}
+                Err(loci_store::Error::Overtaken(_)) if attempt < MAX_ATTEMPTS => {}
                 Err(error) => return Err(error.into()),
             }
         }
         unreachable!("the last try returns")
     }
 
-    /// What is known and may be about the same: by what it claims, by its vector, and without one by its words.
+    /// Finds known memories that may be about the same: by claim, by vector, and without a vector by words.
     pub(crate) async fn neighbours(
         &self,
         visible: &Visible,
         addition: &Addition,
         except: Option<MemoryId>,
-    ) -> Result<Vec<Neighbour>> {
+    ) -> Result<Vec<KnownStatement>> {
         let memory = &addition.memory;
-        let filter = Filter { kinds: self.told_kinds(), ..Filter::at(memory.created_at) };
+        let filter = Filter { kinds: self.non_episodic_kinds(), ..Filter::at(memory.created_at) };
         let near = match &addition.vector {
             Some(vector) => match self.store.nearest(visible, vector, &filter, NEAREST).await {
                 Ok(near) => Some(near),
@@ -144,19 +145,19 @@ impl Engine {
         let missing: Vec<MemoryId> =
             found.iter().map(|(id, _)| *id).filter(|id| memories.iter().all(|known| known.id != *id)).collect();
         memories.extend(self.store.fetch(visible, &missing).await?);
-        // What only its writer sees meets nothing that others see, or it would be told to them.
+        // A private memory is not compared with shared ones: the result would reveal it.
         // What stands in a graph is kept as it is.
-        memories.retain(|known| circle(known) == circle(memory) && !crate::graph::is_part(known));
+        memories.retain(|known| visibility_group(known) == visibility_group(memory) && !crate::graph::is_part(known));
         let similarity = |id: MemoryId| found.iter().find(|(found, _)| *found == id).and_then(|(_, cosine)| *cosine);
         Ok(memories.iter().map(|known| neighbour(known, similarity(known.id))).collect())
     }
 
-    /// The kinds that say what is so; turns only say what happened.
-    pub(crate) fn told_kinds(&self) -> Vec<String> {
+    /// The kinds of statements, as opposed to events.
+    pub(crate) fn non_episodic_kinds(&self) -> Vec<String> {
         self.kinds.iter().filter(|spec| spec.class != Class::Episodic).map(|spec| spec.name.clone()).collect()
     }
 
-    /// The changes that a decision means. The first one writes the new memory.
+    /// The changes that carry out a decision. The first one writes the new memory.
     pub(crate) async fn actions(
         &self,
         visible: &Visible,
@@ -188,8 +189,8 @@ impl Engine {
         })
     }
 
-    /// Links to what it may contradict, and to the nearest as far as they are near enough and stay.
-    pub(crate) fn relations(&self, addition: &Addition, known: &[Neighbour], decision: &Decision) -> Vec<Action> {
+    /// Links to statements that it may contradict, and to the nearest memories that are near enough and stay.
+    pub(crate) fn relations(&self, addition: &Addition, known: &[KnownStatement], decision: &Decision) -> Vec<Action> {
         if !matches!(decision, Decision::Add { .. } | Decision::Supersede { .. }) {
             return Vec::new();
         }
@@ -215,7 +216,7 @@ impl Engine {
         links
     }
 
-    /// An edge that holds from now on.
+    /// An edge that is valid from now on.
     pub(crate) fn edge(
         &self,
         source: MemoryId,
@@ -252,26 +253,26 @@ impl Engine {
         Ok(returned.into_iter().find(|memory| repeats(text, &memory.content)))
     }
 
-    /// What recall has returned to a thread lately.
+    /// The memories that recall returned to a thread recently.
     pub(crate) async fn returned(&self, visible: &Visible, scope: &Scope, thread: &str) -> Result<Vec<Memory>> {
         let notes = self.store.notes(visible, &scope.space(), &[returned_key(thread)], self.now()).await?;
         let ids =
             notes.into_iter().flat_map(|(_, ids)| serde_json::from_value::<Vec<MemoryId>>(ids).unwrap_or_default());
         let ids: Vec<MemoryId> = ids.collect();
         // They were returned to this very thread, from whatever layer; here they are only compared.
-        let mut returned = self.store.fetch(&policy::whole(visible.tenant()), &ids).await?;
+        let mut returned = self.store.fetch(&policy::visible_tenant(visible.tenant()), &ids).await?;
         // What was forgotten or replaced since may be said anew.
         returned.retain(|memory| memory.state.is_live() && memory.superseded_by_id.is_none());
         Ok(returned)
     }
 
-    /// Notes what recall returns to a thread, for as long as that may be repeated.
+    /// Records what recall returned to a thread, for as long as it may be repeated.
     pub(crate) async fn note_returned(&self, caller: &Caller, thread: &str, returned: Vec<MemoryId>) -> Result<()> {
         let scope = self.target(caller, None).await?;
         if returned.is_empty() {
             return Ok(());
         }
-        let visible = policy::only(caller, &scope, None);
+        let visible = policy::visible_scope(caller, &scope, None);
         let before = self.store.notes(&visible, &scope.space(), &[returned_key(thread)], self.now()).await?;
         let mut ids: Vec<MemoryId> = before
             .into_iter()
@@ -285,52 +286,52 @@ impl Engine {
         let note =
             Action::Bookkeeping(Bookkeeping::Note { scope: Some(scope), key: returned_key(thread), value, until });
         let change = self.change(caller, "context", "returned", note);
-        self.touch_behind(caller.tenant.clone(), space, change).await;
+        self.record_access_in_background(caller.tenant.clone(), space, change).await;
         Ok(())
     }
 
-    pub(crate) fn shelf_forgets(&self, decision: &Decision) {
+    pub(crate) fn forget_features(&self, decision: &Decision) {
         if let Decision::Supersede { old, .. } = decision {
-            self.shelf.forget(*old);
+            self.feature_cache.forget(*old);
         }
     }
 }
 
-/// Whether a text has the same words as what recall returned. One that says more is learned.
+/// Whether a text has the same words as a returned memory. A text with more words is learned.
 pub(crate) fn repeats(text: &str, returned: &str) -> bool {
     let returned = normalise(returned);
     !returned.is_empty() && normalise(text) == returned
 }
 
-/// The name of the note of what recall returned to a thread. Data of earlier formats has it so.
+/// The key of the note with what recall returned to a thread. It is stored data, so its form is fixed.
 pub(crate) fn returned_key(thread: &str) -> String {
     format!("told {thread}")
 }
 
-/// What a memory says, taken apart.
-pub(crate) fn reading(memory: &Memory) -> Reading {
-    let voice = Voice::of(memory.actor_id.as_deref(), memory.identifiers.user_id.as_deref());
+/// Analyses the text of a memory.
+pub(crate) fn analyse(memory: &Memory) -> AnalysedText {
+    let voice = SpeakerIdentity::of(memory.actor_id.as_deref(), memory.identifiers.user_id.as_deref());
     let context = memory.metadata.get(CONTEXT).and_then(Value::as_str);
-    Reading::of(&memory.content, context, &voice)
+    AnalysedText::of(&memory.content, context, &voice)
 }
 
-/// A new memory as it meets what is known.
+/// A new memory as a statement.
 pub(crate) fn statement(memory: &Memory) -> Statement {
     Statement {
         hash: memory.content_hash,
-        reading: reading(memory),
+        reading: analyse(memory),
         said_at: memory.when_said(),
         copied: crate::sharing::pool_sync::is_copy(memory),
         confirmed: is_confirmed(memory),
     }
 }
 
-/// A known memory as something new meets it.
-pub(crate) fn neighbour(memory: &Memory, similarity: Option<f64>) -> Neighbour {
-    Neighbour {
+/// A known memory as a statement.
+pub(crate) fn neighbour(memory: &Memory, similarity: Option<f64>) -> KnownStatement {
+    KnownStatement {
         id: memory.id,
         hash: memory.content_hash,
-        reading: reading(memory),
+        reading: analyse(memory),
         similarity,
         said_at: memory.when_said(),
         confirmed: is_confirmed(memory),
@@ -343,8 +344,8 @@ fn is_confirmed(memory: &Memory) -> bool {
     memory.pinned || memory.decay_rate == 0.0
 }
 
-/// Who may see a memory within its scope: everyone, or its writer.
-fn circle(memory: &Memory) -> Option<&str> {
+/// Who may see a memory within its scope: everyone (`None`), or only its writer.
+fn visibility_group(memory: &Memory) -> Option<&str> {
     let writer = || memory.actor_id.as_deref().or(memory.identifiers.user_id.as_deref()).unwrap_or_default();
     memory.access_policy.writer_only().then(writer)
 }
@@ -358,7 +359,7 @@ fn distil_job(head: MemoryId, at: Timestamp) -> JobSpec {
     }
 }
 
-/// Nothing was written: it is known.
+/// The receipt if nothing was written because the memory is known.
 fn unchanged(memory: &Memory) -> Receipt {
     debug_assert_ne!(memory.state, State::SoftDeleted);
     Receipt {
