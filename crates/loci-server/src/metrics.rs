@@ -31,7 +31,7 @@ const WRITES: [&str; 8] = [
 ];
 
 /// Operations whose time counts as a search.
-const SEARCHES: [&str; 4] = ["memoryQuery", "recall", "recallBatch", "searchMemories"];
+const SEARCHES: [&str; 4] = ["queryMemory", "recall", "recallBatch", "searchMemories"];
 
 /// Upper bounds of the buckets of result counts.
 const RESULTS: [f64; 8] = [0.0, 1.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0];
