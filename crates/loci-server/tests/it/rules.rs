@@ -16,7 +16,7 @@ const VERBS: &str = "accept add append build call cancel change clear confirm co
 const WORDS: [&str; 1] = ["whoami"];
 
 /// Words that are not names of things.
-const DIALECT: &str = "Appended Asked Begun Body Counted Desk Found Given Gone Heard Held TestServer Kept Known Learned Left Lying Meant \
+const DIALECT: &str = "Appended Asked Begun Body Counted Desk Found Given Gone Heard Held House Kept Known Learned Left Lying Meant \
     OnlyWhose Pen Planned Put Said Seen Sent Shelf Stated Synced Taken Told Undone United Wanted Whose Worked Written";
 
 /// Groups whose operations are about the tenant, not about a scope of memories.

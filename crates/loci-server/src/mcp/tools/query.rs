@@ -25,7 +25,7 @@ pub(super) const TOOLS: &[Tool] = &[tool!(
     "queryMemory",
     QueryArguments => query,
     "Get a few memories as short bullets within a token budget. Use it for ready context; use search_memory to look \
-     around. ReturnFormat `data` of {id, category, text}, with `return` = `full` whole records, and `without_room`, the number \
+     around. Returns `data` of {id, category, text}, with `return` = `full` whole records, and `without_room`, the number \
      that did not fit.",
     rare: ["agent", "filters", "threshold"]
 )];
@@ -39,7 +39,7 @@ pub(super) const CONTEXT: &[Tool] = &[tool!(
     "recall",
     Context => context,
     "Get what is known about a task as text for a prompt, in sections, within a token budget. Use it at the beginning of \
-     a task; with `after_revision` = the `revision` of the last answer it also tells what changed. ReturnFormat `text`, `tokens`, the \
+     a task; with `after_revision` = the `revision` of the last answer it also tells what changed. Returns `text`, `tokens`, the \
      ids `cited` and `revision`. Example: {\"query\": \"plan the trip to Porto\"}"
 )];
 
