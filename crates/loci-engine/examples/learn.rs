@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use jiff::tz::TimeZone;
 use loci_engine::extract::{ExtractionContext, Speaker, SpeakerIdentity, Utterance, extract};
-use loci_engine::reconcile::{Decision, Neighbour, Reading, Statement, reconcile};
+use loci_engine::reconcile::{AnalysedText, Decision, KnownStatement, Statement, reconcile};
 use loci_engine::{Config, content_hash};
 use loci_types::MemoryId;
 use serde_json::Value;
@@ -84,21 +84,21 @@ fn pairs(lines: &[Value]) {
     let voice = SpeakerIdentity::of(None, None);
     for line in lines {
         let known: Vec<&str> = line["known"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
-        let neighbour = |(place, text): (usize, &&str)| Neighbour {
+        let neighbour = |(place, text): (usize, &&str)| KnownStatement {
             id: MemoryId(Uuid::from_u128(place as u128)),
             hash: content_hash(text),
-            reading: Reading::of(text, None, &voice),
+            reading: AnalysedText::of(text, None, &voice),
             similarity: None,
             said_at: jiff::Timestamp::UNIX_EPOCH,
             confirmed: false,
             as_is: false,
             copied: false,
         };
-        let known: Vec<Neighbour> = known.iter().enumerate().map(neighbour).collect();
+        let known: Vec<KnownStatement> = known.iter().enumerate().map(neighbour).collect();
         let text = line["new"].as_str().unwrap();
         let new = Statement {
             hash: content_hash(text),
-            reading: Reading::of(text, None, &voice),
+            reading: AnalysedText::of(text, None, &voice),
             said_at: jiff::Timestamp::UNIX_EPOCH,
             copied: false,
             confirmed: false,

@@ -229,10 +229,8 @@ async fn create_relations(call: &Call, given: Relations) -> Result<ToolAnswer, F
 
 async fn add_observations(call: &Call, given: Observations) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
-    let said = |one: NewObservations| loci_engine::EntityObservations {
-        entity_name: one.entity_name,
-        contents: one.contents,
-    };
+    let said =
+        |one: NewObservations| loci_engine::EntityObservations { entity_name: one.entity_name, contents: one.contents };
     let observed = given.observations.into_iter().map(said).collect();
     let work = call.app.engine.graph_add_observations(&caller, observed);
     let added: Vec<AddedObservations> = call.run_operation(work).await?;
