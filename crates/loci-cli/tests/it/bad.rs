@@ -58,7 +58,7 @@ fn words_that_do_not_fit_are_named() {
         (&["list", "--limit=1001"], invalid, "limit"),
         (&["list", "--created-after=2026-02-01", "--created-before=2026-01-01"], invalid, "createdBefore"),
         (&["get", "nonsense"], invalid, "id"),
-        (&["update", &id], invalid, "update"),
+        (&["update", &id], invalid, "changes"),
         (&["update", &id, "--importance=NaN"], invalid, "importance"),
         (&["update", &id, "--version=7", "x"], ("VERSION_CONFLICT", 21), "version"),
         (&["forget", &id, "--version=7"], ("VERSION_CONFLICT", 21), "version"),

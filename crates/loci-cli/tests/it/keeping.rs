@@ -88,8 +88,8 @@ fn a_bad_backup_is_refused_with_the_reason() {
     for (bytes, code, told) in [
         (&bytes[..bytes.len() / 2], 22, "cut off"),
         (&flipped[..], 22, "changed"),
-        (&b"PK\x03\x04 something else"[..], 20, "no backup of Loci"),
-        (&b""[..], 20, "no backup of Loci"),
+        (&b"PK\x03\x04 something else"[..], 20, "not a backup of Loci"),
+        (&b""[..], 20, "not a backup of Loci"),
     ] {
         std::fs::write(&bad, bytes).unwrap();
         for args in [&["backup", "--verify"][..], &["restore-backup", "--replace"]] {

@@ -2,8 +2,7 @@
 
 use jiff::Timestamp;
 use loci_types::{
-    AccessPolicy, Action, Batch, Error, ErrorKind, KnowledgePointer, MemoryId, NewContent, Patch, Receipt, Revision,
-    Source, unit,
+    AccessPolicy, Action, Batch, Error, KnowledgePointer, MemoryId, NewContent, Patch, Receipt, Revision, Source, unit,
 };
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
@@ -178,7 +177,7 @@ impl Engine {
             expires_at: update.expires_at,
         };
         if patch.is_empty() && update.version.is_none_or(|version| version == memory.version) {
-            return Err(Error::new(ErrorKind::InvalidInput, "the change has no fields")
+            return Err(Error::invalid("changes", "the change has no fields")
                 .hint("give at least one new value, such as content, tags, importance, pinned or expiresAt")
                 .into());
         }

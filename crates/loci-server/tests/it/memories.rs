@@ -56,7 +56,7 @@ async fn a_memory_is_added_read_changed_forgotten_and_restored() {
     tagged("\"2\"", json!({ "importance": 0.1, "version": 1 })).await.refused(400, "version");
     tagged("two", json!({ "importance": 0.1 })).await.refused(400, "If-Match");
     tagged("W/\"2\"", json!({ "importance": 0.1, "version": 2 })).await.expect(200);
-    server.patch(&path, json!({})).await.refused(400, "update");
+    server.patch(&path, json!({})).await.refused(400, "changes");
     server.patch(&path, json!({ "importance": 2 })).await.refused(400, "importance");
     server.patch(&path, json!({ "asIs": true })).await.refused(400, "asIs");
 

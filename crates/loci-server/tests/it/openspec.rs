@@ -172,7 +172,7 @@ async fn what_is_wrong_is_named_in_the_words_of_providers() {
     let moved =
         json!({ "entry": entry, "options": { "layer": { "type": "project", "project_id": "p", "user_id": "ann" } } });
     refused(&put(&server, &id, moved).await, 400, "INVALID_INPUT", "options.layer.type");
-    refused(&put(&server, &id, json!({ "entry": {}, "options": user })).await, 400, "INVALID_INPUT", "update");
+    refused(&put(&server, &id, json!({ "entry": {}, "options": user })).await, 400, "INVALID_INPUT", "changes");
     let both = server.request("PUT", &at(&format!("/{}", id.as_str().unwrap()))).header("If-Match", "2");
     let both = answer(both.json(&json!({ "entry": entry, "options": user, "version": 1 }))).await;
     refused(&both, 400, "INVALID_INPUT", "version");

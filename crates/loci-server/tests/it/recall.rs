@@ -321,13 +321,13 @@ async fn now_may_be_a_day() {
     let server = TestServer::with(Options::default(), config).await;
     let new = NewMemory {
         content: "The ticket to the opera is valid".to_owned(),
-        valid_from: Some("2026-01-01T00:00:00Z".parse().unwrap()),
-        valid_until: Some("2026-01-31T00:00:00Z".parse().unwrap()),
+        valid_from: Some("2126-01-01T00:00:00Z".parse().unwrap()),
+        valid_until: Some("2126-01-31T00:00:00Z".parse().unwrap()),
         ..NewMemory::default()
     };
     server.engine.remember(&ann(), new).await.unwrap();
     // In Tokyo the last day of January begins nine hours before the ticket ends.
-    for (now, found) in [("2026-01-31", 1), ("2026-02-01", 0), ("2026-01-31T00:00:01Z", 0)] {
+    for (now, found) in [("2126-01-31", 1), ("2126-02-01", 0), ("2126-01-31T00:00:01Z", 0)] {
         let answer = server.post("/v1/recall", ask("opera ticket", json!({ "now": now }))).await.expect(200);
         assert_eq!(answer["data"].as_array().unwrap().len(), found, "{now}: {answer}");
     }

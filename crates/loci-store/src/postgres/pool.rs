@@ -202,7 +202,7 @@ mod tests {
             ("host=host user=loci sslmode=disable", None),
             ("postgres://loci@host/memories?sslmode=require", None),
             ("postgres://loci@host/memories?sslmode=sometimes", Some("verify-full")),
-            ("nowhere", Some("no address")),
+            ("nowhere", Some("invalid address")),
         ] {
             let found = Address::read(text, SILENCE).err().map(|error| error.to_string());
             match (&found, expected) {
