@@ -123,14 +123,12 @@ fn operations_are_counted_under_the_ids_of_the_description() {
     let mut counted = 0;
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();
-        for name in
-            literals(&text, "run_operation(").chain(literals(&text, "const OPERATION: &str = ")).chain(listed(&text))
-        {
+        for name in literals(&text, "run_operation(").chain(listed(&text)) {
             counted += 1;
             assert!(ids.contains(&name), "{}: `{name}` is not an operationId", file.display());
         }
     }
-    assert!(counted > 100, "the sources are read wrongly: {counted}");
+    assert!(counted > 80, "the sources are read wrongly: {counted}");
 }
 
 /// The first string literals on the lines that hold this.
