@@ -387,20 +387,18 @@ impl FilterFlags {
         now: Timestamp,
     ) -> Result<Filter, loci_engine::Error> {
         let given: Vec<MemoryRef> = words(&self.id)?;
-        Ok(Filter { ids: engine.resolve_ids(caller, &given).await?, ..self.filter(now)? })
+        Ok(Filter { ids: engine.resolve_filter_ids(caller, &given).await?, ..self.filter(now)? })
     }
 
     /// The filter without its ids.
     pub(crate) fn filter(&self, now: Timestamp) -> Result<Filter, Error> {
-        let given = self.now()?;
-        let open = Filter::at(given.unwrap_or(now));
+        let open = Filter::at(self.now()?.unwrap_or(now));
         let range = |fields: [&'static str; 2], after: &Option<String>, before: &Option<String>| {
             Ok::<_, Error>(TimeRange {
                 from: instant(fields[0], after.as_deref())?,
                 until: instant(fields[1], before.as_deref())?,
             })
         };
-        let created = range(["createdAfter", "createdBefore"], &self.created_after, &self.created_before)?;
         Ok(Filter {
             ids: Vec::new(),
             kinds: self.kind.clone(),
@@ -425,7 +423,7 @@ impl FilterFlags {
             confidence_min: self.confidence_min,
             confidence_max: self.confidence_max,
             event: range(["eventAfter", "eventBefore"], &self.event_after, &self.event_before)?,
-            created,
+            created: range(["createdAfter", "createdBefore"], &self.created_after, &self.created_before)?,
             updated: range(["updatedAfter", "updatedBefore"], &self.updated_after, &self.updated_before)?,
             superseded: self.superseded.unwrap_or(false),
             as_of: instant("asOf", self.as_of.as_deref())?,

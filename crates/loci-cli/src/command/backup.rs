@@ -89,7 +89,7 @@ pub(crate) async fn run(context: &Context, args: &BackupArgs) -> Result<()> {
     if let Some(tenant) = part.tenant.as_ref().filter(|tenant| **tenant != Tenant::default())
         && !store.tenants().await?.contains(tenant)
     {
-        let message = format!("there is no tenant `{}`", tenant.name());
+        let message = format!("unknown tenant `{}`", tenant.name());
         return Err(Error::new(ErrorKind::NotFound, message).at("tenant").into());
     }
     if let Some(every) = &args.every {

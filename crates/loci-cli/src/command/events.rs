@@ -26,11 +26,11 @@ const AGAIN: Duration = Duration::from_millis(500);
   loci events --user ann --event delete --json
   loci events --after all~shared.120 --limit 10
 
-Without --after everything is told that ever happened, or with --follow only what happens from now on;
+Without --after all changes are listed, or with --follow only changes from now on;
 `--after all --follow` does both. Each JSON line has the cursor with which to go on after it.
 Ctrl-C ends --follow.")]
 pub(crate) struct EventsArgs {
-    /// Go on when all is told, until Ctrl-C
+    /// Wait for further changes until Ctrl-C
     #[arg(long)]
     follow: bool,
     /// After this place: a cursor that was printed, `all` or `now`

@@ -154,7 +154,7 @@ async fn work(context: &Context, limit: usize) -> Result<()> {
     } else {
         output::line(&format!("{} done, {} failed, {vectors} vectors made", worked.done, worked.failed));
         if worked.learned.turns > 0 {
-            output::line(&super::session::told("learned", &worked.learned));
+            output::line(&super::session::report_line("learned", &worked.learned));
         }
     }
     outcome?;

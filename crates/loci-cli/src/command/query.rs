@@ -78,11 +78,11 @@ pub(crate) async fn run(context: &Context, args: QueryArgs) -> Result<()> {
     if context.json {
         let cited = answer.hits.iter().filter(|hit| answer.cited.contains(&hit.memory.id));
         let bullets: Vec<Value> = cited.map(bullet).collect();
-        let mut told = serde_json::to_value(RecallAnswer::with_pack(answer, args.explain))?;
+        let mut printed = serde_json::to_value(RecallAnswer::with_pack(answer, args.explain))?;
         if !full {
-            told["data"] = bullets.into();
+            printed["data"] = bullets.into();
         }
-        output::json(&told);
+        output::json(&printed);
     } else {
         output::line(&answer.text);
         let left = answer.left_out.len();

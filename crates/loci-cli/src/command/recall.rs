@@ -107,9 +107,9 @@ pub(crate) fn about(memory: &Memory, score: Option<f64>, now: Timestamp) -> Stri
 
 /// For each hit one line per term of its score, in plain words, and what spoke for it most.
 fn explanation(hits: &[RecallHit]) -> String {
-    let told: Vec<String> = hits.iter().enumerate().map(|(place, hit)| one_explanation(place + 1, hit)).collect();
+    let lines: Vec<String> = hits.iter().enumerate().map(|(place, hit)| one_explanation(place + 1, hit)).collect();
     let confidence = hits.first().map_or(1.0, |hit| hit.explain.confidence);
-    format!("confidence that these are about the question: {confidence:.2}\n\n{}", told.join("\n\n"))
+    format!("confidence that these are about the question: {confidence:.2}\n\n{}", lines.join("\n\n"))
 }
 
 fn one_explanation(place: usize, hit: &RecallHit) -> String {
@@ -151,9 +151,9 @@ fn one_explanation(place: usize, hit: &RecallHit) -> String {
 fn clues(hit: &RecallHit) -> String {
     let mut clues: Vec<&ClueWeight> = hit.explain.clues.iter().filter(|clue| clue.weight != 0.0).collect();
     clues.sort_by(|a, b| (b.value * b.weight).abs().total_cmp(&(a.value * a.weight).abs()));
-    let told: Vec<String> =
+    let terms: Vec<String> =
         clues.iter().map(|clue| format!("{} {:+.2}", clue.clue, clue.value * clue.weight)).collect();
-    let mut line = format!("evidence   {:.2}: {}", hit.explain.evidence, told.join(", "));
+    let mut line = format!("evidence   {:.2}: {}", hit.explain.evidence, terms.join(", "));
     if hit.explain.kind != 0.0 {
         line.push_str(&format!(", its kind {:+.2}", hit.explain.kind));
     }

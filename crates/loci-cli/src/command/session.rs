@@ -19,7 +19,7 @@ use crate::{output, shape};
   loci session put monday --user ann --importance 0.8 'Ann asked to be reminded of the exam'
   loci session recent monday --user ann --query exam
 
-A session ends when it is told to, when its thread goes on in another one, or when `loci maintain`
+A session ends when `loci session end` ends it, when its thread goes on in another one, or when `loci maintain`
 finds it quiet for long. Ending it leaves the learning for later; `learn` does it at once. Entries that are
 put in live as long as the session, in the tier that is set: what matters of them is remembered for the user at the end.
 They outlive this command only with [tiers] kind = \"redis\".")]
@@ -133,7 +133,7 @@ async fn recent(
     let caller = context.caller(scope, false, Nobody::User);
     super::working::warn_of_its_end(context)?;
     let engine = context.engine_with_model(query.is_none(), &caller).await?;
-    let (told, rows) = match query {
+    let (page, rows) = match query {
         Some(query) => {
             let hits = engine.query_entries(&caller, name, &query, 0, limit).await?;
             let rows: Vec<_> = hits.iter().map(|hit| entry_row(&hit.entry, Some(hit.score))).collect();
@@ -146,7 +146,7 @@ async fn recent(
         }
     };
     if context.json {
-        output::json(&told);
+        output::json(&page);
     } else if rows.is_empty() {
         output::line(&format!("{name} has no such entries."));
     } else {
@@ -216,13 +216,13 @@ async fn learn(context: &Context, scope: &ScopeFlags, name: &str, again: bool) -
     if context.json {
         output::json(&report);
     } else {
-        output::line(&told(name, &report));
+        output::line(&report_line(name, &report));
     }
     Ok(())
 }
 
 /// What a session taught, in a sentence.
-pub(super) fn told(name: &str, report: &ConsolidationReport) -> String {
+pub(super) fn report_line(name: &str, report: &ConsolidationReport) -> String {
     if report.turns == 0 {
         return format!("{name}: nothing new was said");
     }
@@ -284,7 +284,7 @@ mod tests {
                 "s: 3 turns read, 2 new, 1 waiting for consent",
             ),
         ] {
-            assert_eq!(told("s", &report), expect);
+            assert_eq!(report_line("s", &report), expect);
         }
     }
 }

@@ -22,7 +22,7 @@ pub(crate) struct SummarizeArgs {
     /// How: simple, hierarchical, extractive or map_reduce [default: summarization.strategy]
     #[arg(long, value_name = "STRATEGY")]
     strategy: Option<String>,
-    /// In so many tokens [default: summarization.target_tokens]
+    /// Length of the summary in tokens [default: summarization.target_tokens]
     #[arg(long, value_name = "NUMBER")]
     tokens: Option<usize>,
     #[command(flatten)]

@@ -107,7 +107,7 @@ pub(crate) async fn run(context: &Context, args: WorkingArgs) -> Result<()> {
             let new = NewMessage { content: text.join(" "), role, actor_id, thread_id, embed, ..NewMessage::default() };
             let appended = engine.append(&caller, new).await?;
             engine.flush().await;
-            told(context, &engine, appended);
+            print_receipt(context, &engine, appended);
         }
         Verb::Tool { call, content, tool, embed, scope } => {
             let (caller, engine) = opened(context, &scope, embed).await?;
@@ -115,13 +115,13 @@ pub(crate) async fn run(context: &Context, args: WorkingArgs) -> Result<()> {
             let new = NewToolResult { call_id: call, tool, content, embed, ..NewToolResult::default() };
             let put = engine.put_tool_result(&caller, new).await?;
             engine.flush().await;
-            told(context, &engine, put);
+            print_receipt(context, &engine, put);
         }
         Verb::Scratchpad { text, scope } => {
             let (caller, engine) = opened(context, &scope, false).await?;
             let set = engine.set_scratchpad(&caller, &text).await?;
             engine.flush().await;
-            told(context, &engine, set);
+            print_receipt(context, &engine, set);
         }
         Verb::Get { scope } => {
             let (caller, engine) = opened(context, &scope, false).await?;
@@ -168,8 +168,8 @@ async fn opened(context: &Context, scope: &ScopeFlags, model: bool) -> Result<(C
     Ok((caller, engine))
 }
 
-fn told(context: &Context, engine: &Engine, mut appended: AppendReceipt) {
-    // The tier was told behind the call: what went wrong there is known only now.
+fn print_receipt(context: &Context, engine: &Engine, mut appended: AppendReceipt) {
+    // The tier is written in the background: whether that failed is known only now.
     for problem in engine.working_degraded() {
         if !appended.degraded.contains(&problem) {
             appended.degraded.push(problem);

@@ -40,4 +40,17 @@ impl Engine {
         }
         Ok(ids)
     }
+
+    /// Returns the ids of a filter. A short id that names nothing becomes an id that matches nothing, as a whole id
+    /// that names nothing does; one that names several memories is an error.
+    pub async fn resolve_filter_ids(&self, caller: &Caller, given: &[MemoryRef]) -> Result<Vec<MemoryId>> {
+        let mut ids = Vec::with_capacity(given.len());
+        for one in given {
+            ids.push(match self.resolve_id(caller, one).await {
+                Err(error) if error.kind() == ErrorKind::NotFound => MemoryId(uuid::Uuid::nil()),
+                resolved => resolved?,
+            });
+        }
+        Ok(ids)
+    }
 }

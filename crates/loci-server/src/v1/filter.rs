@@ -11,7 +11,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use jiff::Timestamp;
 use loci_engine::{Caller, Engine, optional_instant};
-use loci_types::{AccessPolicy, ErrorKind, Filter, Identifiers, Layer, MemoryId, MemoryRef, State, TimeRange};
+use loci_types::{AccessPolicy, Filter, Identifiers, Layer, MemoryId, MemoryRef, State, TimeRange};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -183,15 +183,9 @@ impl MemoryFilter {
         now: Timestamp,
         operation: &str,
     ) -> Result<Filter, Failure> {
-        let mut ids = Vec::new();
-        for given in self.id.take().unwrap_or_default() {
-            match engine.resolve_id(caller, &given).await {
-                Ok(id) => ids.push(id),
-                // Like a whole id that names nothing, it matches nothing.
-                Err(error) if error.kind() == ErrorKind::NotFound => ids.push(MemoryId(uuid::Uuid::nil())),
-                Err(error) => return Err(Failure::of(error.problem(operation))),
-            }
-        }
+        let given = self.id.take().unwrap_or_default();
+        let ids = engine.resolve_filter_ids(caller, &given).await;
+        let ids = ids.map_err(|error| Failure::of(error.problem(operation)))?;
         Ok(self.at(now, ids))
     }
 
