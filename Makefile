@@ -6,6 +6,8 @@ SHELL := bash
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 LOCI := $(TARGET)/release/loci
 LISTEN ?= 127.0.0.1:7077
+# `make install` puts the binary into $(PREFIX)/bin.
+PREFIX ?= $(HOME)/.local
 # nextest where it is installed; the toolchain's own runner where it is not.
 RUNNER := $(shell cargo nextest --version >/dev/null 2>&1 && echo "nextest run" || echo test)
 
@@ -16,7 +18,7 @@ TEST_TOOLS = LOCI_TEST_PYTHON=$(abspath $(TARGET))/test-tools/python/bin/python 
 # The real servers that tests talk to; those that are already given are left alone.
 TEST_SERVERS = $(abspath $(TARGET))/test-servers
 
-.PHONY: help run build model test test-tools test-servers stop-test-servers check format lint otlp documentation guard guard-update eval \
+.PHONY: help run build install model test test-tools test-servers stop-test-servers check format lint otlp documentation guard guard-update eval \
   bench bench-loci bench-test openapi clients fuzz-http fuzz-http-briefly clean
 
 help: ## What can be made
@@ -30,12 +32,28 @@ run: model build ## Fetch the model, build, show a first remember and recall, th
 build: ## The release binary
 	cargo build --release --locked --package loci-cli
 
+install: model build ## Fetch the models, build, and install loci to PREFIX/bin (default: ~/.local/bin)
+	@mkdir -p "$(PREFIX)/bin"
+	@install -m 755 $(LOCI) "$(PREFIX)/bin/loci"
+	@echo "Installed $(PREFIX)/bin/loci, $$("$(PREFIX)/bin/loci" --version)"
+	@case ":$$PATH:" in \
+	*":$(PREFIX)/bin:"*) ;; \
+	*) echo "$(PREFIX)/bin is not on your PATH. Add this line to the profile of your shell, then open a new one:"; \
+	  echo "  export PATH=\"$(PREFIX)/bin:\$$PATH\"" ;; \
+	esac
+
 model: ## Fetch the embedding models (83 MB, and 32 MB for other languages, once) and check their hashes
 	@scripts/fetch-model.sh
 
+# Variables of the tests, for those of their tools that could be fetched.
+WITH_TOOLS = $(foreach pair,$(TEST_TOOLS),[ ! -e "$(word 2,$(subst =, ,$(pair)))" ] || export $(pair);)
+
+# The tests of the command line, for their second run through a server.
+CLI_TESTS = $(if $(findstring nextest,$(RUNNER)),--workspace -E 'package(loci-cli)',--package loci-cli)
+
 test: model test-tools ## Everything that is tested, with what it needs
-	@$(foreach pair,$(TEST_TOOLS),[ ! -e "$(word 2,$(subst =, ,$(pair)))" ] || export $(pair);) \
-	scripts/test-servers.sh with $(TEST_SERVERS) cargo $(RUNNER) --locked --workspace
+	@$(WITH_TOOLS) scripts/test-servers.sh with $(TEST_SERVERS) cargo $(RUNNER) --locked --workspace
+	@$(WITH_TOOLS) LOCI_TEST_SERVER=1 scripts/test-servers.sh with $(TEST_SERVERS) cargo $(RUNNER) --locked $(CLI_TESTS)
 	cargo test --doc --locked --workspace
 
 test-servers: ## Start PostgreSQL and Redis for tests and print where they are

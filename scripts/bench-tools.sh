@@ -15,7 +15,7 @@ mkdir -p "$dest"
 
 # A mark with the versions is written last: what bears it is whole.
 if ! cmp --silent bench/requirements.txt "$dest/python/.whole"; then
-  command -v python3 >/dev/null || { say "there is no python3"; exit 1; }
+  command -v python3 >/dev/null || { say "python3 is missing"; exit 1; }
   say "fetching the peers in Python with pip"
   rm -rf "$dest/python"
   python3 -m venv "$dest/python"
@@ -41,6 +41,6 @@ if [ "$(cat "$dest/node/.whole" 2>/dev/null)" != "$server" ]; then
       rm -rf "$dest/node"
     fi
   else
-    say "there is no npm; the MCP memory server is left out"
+    say "npm is missing; the MCP memory server is left out"
   fi
 fi

@@ -41,8 +41,8 @@ fetch_node() {
     echo "${node_packages[*]}" > "$tools/node/.whole"
 }
 mkdir -p "$tools"
-command -v python3 >/dev/null || missing "there is no python3"
-command -v npm >/dev/null || missing "there is no npm"
+command -v python3 >/dev/null || missing "python3 is missing"
+command -v npm >/dev/null || missing "npm is missing"
 fetch_python || missing "the Python tools cannot be fetched"
 fetch_node || missing "the Node tools cannot be fetched"
 

@@ -6,7 +6,7 @@
 # all-MiniLM-L6-v2 goes into DEST; without it the script fails. The multilingual model use-multilingual-v3 goes into
 # the folder beside it; without it the script warns, since Loci runs without it.
 #
-# A model takes its place only when it is whole and its hashes are right: whoever looks sees a sound model or none.
+# A model is moved into place only when it is complete and its hashes are correct, so readers never see a partial model.
 set -euo pipefail
 
 dest="${1:-${XDG_CACHE_HOME:-$HOME/.cache}/loci/models/all-MiniLM-L6-v2}"

@@ -45,16 +45,18 @@ finish() {
 trap finish EXIT
 
 export LOCI_DATA="$data/store" LOCI_EMBEDDINGS=none LOCI_LOG="${LOCI_LOG:-warn}"
+# Without the secret of its tokens, the configuration is refused.
+export LOCI_FUZZ_SECRET="a secret of this run only, $RANDOM$RANDOM$RANDOM"
 cat > "$data/loci.toml" <<'TOML'
 [server]
 requests_per_second = 0
+refusals_per_second = 0
 [auth.jwt]
 secret_env = "LOCI_FUZZ_SECRET"
 audience = "loci"
 TOML
 # A run revokes whatever key it finds in the list of keys, so it comes with a token, which is in no list.
 "$loci" --config "$data/loci.toml" key create --role admin --name fuzz > "$data/key"
-export LOCI_FUZZ_SECRET="a secret of this run only, $RANDOM$RANDOM$RANDOM"
 token="$(python3 - <<'PYTHON'
 import base64, hashlib, hmac, json, os, time
 part = lambda data: base64.urlsafe_b64encode(data).rstrip(b"=")

@@ -62,8 +62,8 @@ run() {
   local name="$1.$2" store="$scratch/$1.$2"
   if [ -d "$scratch/$1" ]; then cp -r "$scratch/$1" "$store"; fi
   "${still[@]}" "$valgrind" --tool=callgrind --callgrind-out-file="$dest/$name.out" --log-file="$dest/$name.log" \
-    "$loci" bench guard --operation "$1" --times "$2" --keep "$store" >"$dest/$name.told" 2>&1 ||
-    { cat "$dest/$name.told" "$dest/$name.log" >&2; return 1; }
+    "$loci" bench guard --operation "$1" --times "$2" --keep "$store" >"$dest/$name.out" 2>&1 ||
+    { cat "$dest/$name.out" "$dest/$name.log" >&2; return 1; }
   rm -rf "$store"
   awk '/Collected/ { print $NF }' "$dest/$name.log"
 }
@@ -92,7 +92,7 @@ beyond() { awk -v c="$1" -v l="$2" 'BEGIN { exit !(l < 0 ? c < l : c > l) }'; }
 write() {
   cat <<TOML
 # Instructions that one operation takes, counted by scripts/guard.sh and renewed by \`make guard-update\`.
-# What each operation is stands in crates/loci-cli/src/bench/guard.rs.
+# crates/loci-bench/src/bench/guard.rs defines the operations.
 counted_with = "$here"
 
 [instructions]
@@ -106,15 +106,15 @@ TOML
 
 case "$verb" in check | update) ;; *) sed -n '4,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;; esac
 for operation in "${operations[@]}"; do
-  [ -n "${times[$operation]:-}" ] || { say "there is no operation $operation"; exit 2; }
+  [ -n "${times[$operation]:-}" ] || { say "unknown operation: $operation"; exit 2; }
 done
 mkdir -p "$dest"
 dest="$(cd "$dest" && pwd)"
 # The kernels that run differ by processor, and so do their counts.
 [ "$(uname -s) $(uname -m)" = "Linux x86_64" ] && grep -q -m 1 avx2 /proc/cpuinfo ||
   { say "counts are kept for Linux on x86-64 with AVX2; nothing was counted"; exit 0; }
-[ -x "$loci" ] || { say "there is no $loci: build it first"; exit 1; }
-fetch_valgrind || skip "there is no valgrind: apt-get install valgrind"
+[ -x "$loci" ] || { say "$loci is missing: build it first"; exit 1; }
+fetch_valgrind || skip "valgrind is missing: apt-get install valgrind"
 here="$(rustc --version | cut -d ' ' -f 1,2), $("$valgrind" --version), dev profile"
 
 scratch="$(mktemp -d)"

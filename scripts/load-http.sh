@@ -16,11 +16,11 @@ command -v wrk >/dev/null || { echo "load: wrk is not installed" >&2; exit 1; }
 
 scratch="$(mktemp -d)"
 cp -r "$folder/recall" "$scratch/data"
-LOCI_LOG=warn "$loci" --json --data "$scratch/data" serve --listen 127.0.0.1:0 >"$scratch/told" &
+LOCI_LOG=warn "$loci" --json --data "$scratch/data" serve --listen 127.0.0.1:0 >"$scratch/output" &
 server=$!
 trap 'kill $server 2>/dev/null || true; wait $server 2>/dev/null || true; rm -rf "$scratch"' EXIT
-until [ -s "$scratch/told" ]; do kill -0 $server; read -rt 0.1 <> <(:) || true; done
-address="$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["listening"])' "$scratch/told")"
+until [ -s "$scratch/output" ]; do kill -0 $server; read -rt 0.1 <> <(:) || true; done
+address="$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["listening"])' "$scratch/output")"
 
 cat >"$scratch/recall.lua" <<'LUA'
 -- A hundred users, two questions each, asked again and again: the question's vector is cached.

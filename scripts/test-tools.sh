@@ -27,7 +27,7 @@ if [ "$(cat "$dest/python/.whole" 2>/dev/null)" != "$wanted" ]; then
       rm -rf "$dest/python"
     fi
   else
-    say "there is no python3; its tests are skipped"
+    say "python3 is missing; its tests are skipped"
   fi
 fi
 
@@ -42,6 +42,6 @@ if [ "$(cat "$dest/node/.whole" 2>/dev/null)" != "$inspector" ]; then
       rm -rf "$dest/node"
     fi
   else
-    say "there is no npm; the tests of the inspector are skipped"
+    say "npm is missing; the tests of the inspector are skipped"
   fi
 fi

@@ -73,7 +73,7 @@ class Book:
         return sorted({int(h[1]) for h in heads if h[0] == work and len(h) == 2 and h[1].isdigit()})
 
     def reason(self, peer: str, work: str, n: int | None = None) -> str:
-        """Why there is no figure: its own words, or those of what had to come before."""
+        """The reason why a figure is missing: its own, or that of a step it depends on."""
         if hello := self.cell(peer, "hello").get("cannot"):
             return f"not there: {readable(str(hello))}"
         before = [work] if n is None else [work, work.split()[0], "load"]

@@ -141,8 +141,8 @@ def _last_line(log: Path) -> str:
     return lines[-1] if lines else ""
 
 
-def _told(path: str) -> str:
-    """What the system tells of itself, where it does."""
+def _read(path: str) -> str:
+    """The text of a file; empty if there is none."""
     return Path(path).read_text() if Path(path).exists() else ""
 
 
@@ -150,8 +150,8 @@ def _machine(given: argparse.Namespace) -> dict[str, str | int]:
     """What the figures depend on, without names."""
     from datetime import date
 
-    cpu = [line for line in _told("/proc/cpuinfo").splitlines() if line.startswith("model name")]
-    memory = int((_told("/proc/meminfo").split() or ["", "0"])[1]) // 1024**2
+    cpu = [line for line in _read("/proc/cpuinfo").splitlines() if line.startswith("model name")]
+    memory = int((_read("/proc/meminfo").split() or ["", "0"])[1]) // 1024**2
     return {
         "date": date.today().isoformat(),
         "cpu": cpu[0].split(":")[1].strip() if cpu else "unknown",

@@ -1,7 +1,7 @@
 """What do all peers remember, and what are they asked?
 
 Seeded: the same size and seed give the same files. Every user's share of a store is fixed by the size, so that scopes of
-10, 100, 1,000 … memories lie in one store beside each other. Reading needs the standard library alone, because a
+10, 100, 1,000 … memories are in one store. Reading needs the standard library alone, because a
 worker's resident memory is measured.
 """
 
@@ -29,7 +29,7 @@ SHORTEST, LONGEST = 10, 17
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A memory or a question: what was said, and whose it is."""
+    """A memory or a question: its text and its owner."""
 
     number: int
     user: str
@@ -145,7 +145,7 @@ def _write(folder: Path, size: int, seed: int) -> None:
 
 
 def _owners(size: int, random) -> list[str]:
-    """Whose each memory is, in no order, then the spare ones."""
+    """The owner of each memory in random order, then the spare ones."""
     owners = [user for share, users in scopes(size).items() for user in users for _ in range(share)]
     owners += ["rest"] * (size - len(owners))
     shuffled = [owners[place] for place in random.permutation(size).tolist()]

@@ -1,7 +1,7 @@
 """How is a worker started, asked, and ended?
 
-Every question has a time limit, after which the worker and all that it started are killed: a slow peer is told of, not
-waited for.
+Every question has a time limit, after which the worker and all that it started are killed: a slow peer is
+reported, not waited for.
 """
 
 import json
@@ -43,12 +43,12 @@ class Worker:
         self.peer = peer
         self.started = time.perf_counter()
         command = loci_drive.COMMAND if peer == "loci_drive" else [sys.executable, "-m", "loci_bench", peer]
-        with log.open("ab") as told:
+        with log.open("ab") as errors:
             self.process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=told,
+                stderr=errors,
                 env=os.environ | ENVIRONMENT,
                 start_new_session=True,
             )
@@ -122,7 +122,7 @@ class Worker:
 
 
 class Results:
-    """JSON lines, written as they come, and told on the way."""
+    """Results as JSON lines, written and printed as they arrive."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
 """What must a peer be able to do?
 
-An adapter fills in what its system offers; what it leaves out is told as missing.
+An adapter fills in what its system offers; what it leaves out is reported as missing.
 """
 
 from pathlib import Path
@@ -85,7 +85,7 @@ class Peer:
         return []
 
     def disk(self) -> int:
-        """Bytes on disk, if they do not lie in the folder."""
+        """Bytes on disk, if they are not in the folder."""
         raise Cannot("in the folder")
 
     def close(self) -> None:

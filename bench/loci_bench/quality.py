@@ -78,7 +78,7 @@ def _prepare(source: Path, scored: list[dict], settings: Settings) -> tuple[Data
 
 
 def _text(turn: dict) -> str:
-    """All that Loci is told of a turn, in words: when, who, what, and what a picture shows."""
+    """A turn as the text that Loci also stores: date, speaker, words, and the caption of a picture."""
     picture = f" (picture: {turn['caption']})" if turn.get("caption") else ""
     return f"{turn['date']}, {turn['speaker']}: {turn['text']}{picture}"
 

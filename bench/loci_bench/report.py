@@ -217,7 +217,7 @@ def _quality(book: Book) -> str:
     columns.append(("asked by", lambda peer: str(book.cell(peer, "R@10 LoCoMo").get("search", ""))))
     return (
         "## Quality\n\nThe share of labelled evidence among the first ten, dev parts of two public sets of conversations, no language "
-        "model. A memory is a turn, stored as `DATE, SPEAKER: text (picture: caption)`, which is what Loci is told too; all have the same MiniLM vectors and are asked in their own way: "
+        "model. A memory is a turn, stored as `DATE, SPEAKER: text (picture: caption)`, as Loci stores it too; all have the same MiniLM vectors and are asked in their own way: "
         "the mixture of words and vectors where they have one. Loci by `loci eval` with default settings." + note + "\n\n"
         + _table(book, "R@10 LoCoMo", None, columns)
     )

@@ -32,7 +32,7 @@ HOW = {
     "lance": "vectors searched exactly, index of words and of users; its own hybrid, fused by rank. Never syncs",
     "chroma": "PersistentClient with given embeddings, filter by metadata",
     "langgraph": "a namespace for each user, its own index of vectors; defaults of its documentation",
-    "mem0": "`infer=False`, its embedded Qdrant, no language model; there is no bulk door. Always with a vector",
+    "mem0": "`infer=False`, its embedded Qdrant, no language model; no bulk insert. Always with a vector",
     "mcp_memory": "one JSON file over standard input and output; no vectors, no users: its search is for the question as a substring. "
     "Never syncs",
 }

@@ -50,7 +50,7 @@ class Turns:
     answers: list[Answer] = field(default_factory=list)
 
     def add(self, count: int, kind: dict, limit: float) -> Answer:
-        """The next so many."""
+        """The next `count` items."""
         start, self.at = self.at, self.at + count
         return self.worker.ask("add", limit, start=start, until=self.at, **kind)
 
@@ -120,7 +120,7 @@ def syncs(peer: str, data: Data, results: Results, settings: Settings) -> None:
     """How often the disk is asked to keep one add, seen from outside: `strace` on the worker and its servers."""
     count = 40
     if shutil.which("strace") is None:
-        results.note(peer, "syncs", 0, cannot="there is no strace")
+        results.note(peer, "syncs", 0, cannot="strace is not installed")
         return
     trace = settings.work / "syncs.trace"
     trace.unlink(missing_ok=True)

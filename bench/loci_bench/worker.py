@@ -148,7 +148,7 @@ class Worker:
                     meter.timed(peer.add, *queue.get_nowait())
             except Empty:
                 pass
-            except Exception as failure:  # told to the harness below
+            except Exception as failure:  # reported to the harness below
                 failures.append(failure)
 
         threads = [threading.Thread(target=run, args=(peer,)) for peer in peers]

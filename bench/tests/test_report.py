@@ -21,7 +21,7 @@ def lines(*cells: tuple[str, str, int, dict]) -> Book:
 
 
 def bar(book: Book, beginning: str):
-    """The bar whose name begins so."""
+    """The bar with a name that begins like this."""
     return next(bar for bar in bars(book) if bar.what.startswith(beginning))
 
 

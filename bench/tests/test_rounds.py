@@ -16,16 +16,16 @@ def answers(*seconds: float) -> list[dict]:
 class Rounds(unittest.TestCase):
     def test_ratios_are_of_the_same_round(self) -> None:
         """The disk was ten times slower in the second round, for both: the ratio is 2 in every round."""
-        told = {}
-        results = Mock(note=lambda peer, work, n, **figures: told.setdefault(peer, figures))
+        noted = {}
+        results = Mock(note=lambda peer, work, n, **figures: noted.setdefault(peer, figures))
         turns = {
             "loci_drive": Turns(Mock(), 100, answers=answers(1.0, 10.0, 1.0)),
             "sqlite_vec": Turns(Mock(), 50, answers=answers(1.0, 10.0, 1.0)),
         }
         together._tell_rounds("add bare", turns, results)
-        self.assertEqual(told["sqlite_vec"]["loci_drive_ratio"], 2.0)
-        self.assertEqual(told["loci_drive"]["loci_drive_ratio"], 1.0)
-        self.assertEqual((told["sqlite_vec"]["adds"], told["sqlite_vec"]["rounds"]), (50, 3))
+        self.assertEqual(noted["sqlite_vec"]["loci_drive_ratio"], 2.0)
+        self.assertEqual(noted["loci_drive"]["loci_drive_ratio"], 1.0)
+        self.assertEqual((noted["sqlite_vec"]["adds"], noted["sqlite_vec"]["rounds"]), (50, 3))
 
     def test_a_round_of_a_slow_peer_is_short(self) -> None:
         # (seconds that the 64 first adds take, adds in a round)

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 os.environ["MEM0_TELEMETRY"] = "False"
-# It writes a configuration on import; not into the home of whoever runs this.
+# It writes a configuration on import, which must not go into the home of the user.
 os.environ.setdefault("MEM0_DIR", tempfile.mkdtemp(prefix="bench-mem0-"))
 
 from mem0 import Memory
@@ -55,7 +55,7 @@ class Mem0(Peer):
         return floats(vector)
 
     def load(self, rows: list[Row], vectors: list[list[float]]) -> None:
-        """There is no other way in than one by one."""
+        """mem0 has no bulk insert: memories are added one by one."""
         for row, vector in zip(rows, vectors, strict=True):
             self.add(row, vector)
 

@@ -57,7 +57,7 @@ class PgVector(Peer):
         self.folder = folder
         self.schema = "bench_" + hashlib.blake2b(str(folder.absolute()).encode(), digest_size=6).hexdigest()
         self.connection = psycopg.connect(_url(), autocommit=True)
-        # What lies in the folder tells whether the store is there: the harness empties folders, not servers.
+        # A file in the folder marks that the store exists, because the harness empties folders and not servers.
         mark = folder / "schema"
         if not mark.exists():
             self.connection.execute(f"DROP SCHEMA IF EXISTS {self.schema} CASCADE")

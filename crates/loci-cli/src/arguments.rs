@@ -1,255 +1,291 @@
-//! What can be asked of the command?
+//! The command line: global options, commands in groups, and the flags that several commands share.
 //!
-//! The flags that several commands share stand here; what only one command knows stands with it.
-//! Words that belong to memory (layers, times, states) are read by our own parsers and not by the
-//! argument parser, so that a wrong one fails with its own code and field.
+//! Flags of one command are declared with it. Words that belong to memory (layers, times, states) are parsed by the API and
+//! not by the argument parser, so that a wrong one fails with its own code and field.
 
+use std::convert::Infallible;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
 use jiff::Timestamp;
 use loci_engine::parse_instant;
-use loci_types::{Error, Filter, Identifiers, Layer, MemoryRef, TimeRange};
+use loci_types::{Error, Identifiers};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::api::Call;
+use crate::command::memory::{read, write};
 use crate::command::{
-    agent, backup, chain, checkpoint, completions, config, confirm, consent, context, correct, doctor, edges, entity,
-    erase, events, explain, export, fact, forget, get, history, import, ingest, init, jobs, key, list, maintain, mcp,
-    migrate, model, operations, pin, pool, query, recall, reembed, remember, resolve, restore, restore_backup, search,
-    serve, session, stats, summarize, supersede, undo, update, vectors, weak, working,
+    agent, backup, checkpoint, completions, config, consent, context, doctor, entity, erase, events, export, fact,
+    import, ingest, init, jobs, key, list, maintain, mcp, migrate, model, operations, pool, recall, reembed, remember,
+    serve, session, stats, vectors, working,
 };
+
+/// The help of `loci` itself. A test checks that it names every command.
+const HELP: &str = "\
+Long-term memory for AI agents
+
+Usage: loci [OPTIONS] COMMAND
+
+Memories
+  remember    Store a memory; `-` reads one per line of standard input
+  recall      Find the memories that answer a question
+  context     Fill a model's window with system prompt, memories and history
+  list        List memories, newest first
+  get         Show one memory
+  update      Change a memory
+  forget      Delete a memory; it can be restored until it is purged
+  restore     Restore a deleted memory
+  history     Show the changes of a memory
+  undo        Revert one change
+  memory      Supersede, correct, confirm, resolve, pin, explain one memory
+Conversations
+  ingest      Store a turn of a conversation; `-` reads one per line
+  session     List, end, learn from and summarize sessions
+  working     Working memory of an agent: messages, tool results, scratchpad
+  checkpoint  Checkpoints of agent threads
+Knowledge
+  entity      People and things that memories mention
+  fact        Facts as subject, predicate, object
+  consent     Review memories that wait for consent
+Setup and data
+  init        Create the data folder and show the first steps
+  serve       Serve HTTP and MCP
+  mcp         Serve MCP on standard input and output
+  import      Import memories
+  export      Export memories as JSON lines
+  agent, pool, key, user, store, backup, model, config, dev, completions
+              Administration; `loci COMMAND --help` lists their commands
+
+Options
+  -d, --data DIR      Data folder [env: LOCI_DATA]
+  -c, --config FILE   Configuration file [env: LOCI_CONFIG]
+  -s, --server URL    Use a running server instead of a data folder [env: LOCI_SERVER]
+  -k, --key KEY       Key for the server [env: LOCI_KEY]
+      --ca FILE       Certificate authorities of the server, as PEM [env: LOCI_CA]
+  -j, --json          Print JSON: answers to standard output, errors to standard error
+  -q, --quiet         Print no notes and no progress
+  -h, --help          Print help
+  -V, --version       Print the version
+
+Examples
+  loci remember I prefer tea to coffee
+  loci recall what do I drink
+
+Without scope flags a command means the user `me` (setting `user`); reading by id finds a memory in any scope.
+The setting `project` adds the memories of that project to what is read. Exit codes: `loci config exit-codes`.";
 
 /// Long-term memory for AI agents.
 #[derive(Debug, Parser)]
-#[command(
-    name = "loci",
-    version,
-    args_override_self = true,
-    about = "Long-term memory for AI agents",
-    after_help = "Examples:\n  loci init\n  loci remember I prefer tea to coffee\n  loci recall what do I drink\n  loci list --user ann --json\n\nEvery command takes --json. Exit codes tell failures apart; `loci COMMAND --help` shows more."
-)]
+#[command(name = "loci", version, args_override_self = true, override_help = HELP, disable_help_subcommand = true)]
 pub(crate) struct Arguments {
-    /// The data folder [environment: LOCI_DATA; default: the platform's data folder]
-    #[arg(long, global = true, help_heading = "Everywhere", value_name = "DIR")]
+    /// Data folder [env: LOCI_DATA; default: the platform's data folder]
+    #[arg(short, long, global = true, help_heading = "Global options", value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
-    /// The configuration [environment: LOCI_CONFIG; default: ./loci.toml if it is there]
-    #[arg(long, global = true, help_heading = "Everywhere", value_name = "FILE")]
+    /// Configuration file [env: LOCI_CONFIG; default: loci.toml in the platform's configuration folder]
+    #[arg(short, long, global = true, help_heading = "Global options", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Print JSON: answers to standard output, failures to standard error
-    #[arg(long, global = true, help_heading = "Everywhere")]
+    /// Use a running server instead of a data folder [env: LOCI_SERVER]
+    #[arg(short, long, global = true, help_heading = "Global options", value_name = "URL")]
+    pub(crate) server: Option<String>,
+    /// Key for the server [env: LOCI_KEY]
+    #[arg(short, long, global = true, help_heading = "Global options", value_name = "KEY")]
+    pub(crate) key: Option<String>,
+    /// Certificate authorities of the server, as PEM [env: LOCI_CA; default: the setting ca_file, or those of the system]
+    #[arg(long, global = true, help_heading = "Global options", value_name = "FILE")]
+    pub(crate) ca: Option<PathBuf>,
+    /// Print JSON: answers to standard output, errors to standard error
+    #[arg(short, long, global = true, help_heading = "Global options")]
     pub(crate) json: bool,
+    /// Print no notes and no progress
+    #[arg(short, long, global = true, help_heading = "Global options")]
+    pub(crate) quiet: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
-/// The verbs.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Make the data folder and show the first steps
-    Init(init::InitArgs),
-    /// Look after agents, each with a memory of its own
-    Agent(agent::AgentArgs),
-    /// Share what agents know, in pools that only their members see
-    Pool(Box<pool::PoolArgs>),
-    /// Make, list, revoke and rotate the keys of callers
-    Key(key::KeyArgs),
-    /// Remember something; with `-`, one memory per line of standard input
+    /// Store a memory; `-` reads one per line of standard input
     Remember(Box<remember::RememberArgs>),
-    /// Take in a turn of a conversation; with `-`, one per line of standard input
-    Ingest(Box<ingest::IngestArgs>),
-    /// Find what matters to a question
+    /// Find the memories that answer a question
     Recall(Box<recall::RecallArgs>),
-    /// Find what matters and write it within a budget of tokens
-    Query(Box<query::QueryArgs>),
-    /// Fill a model's window: system, memories, history and input
+    /// Fill a model's window with system prompt, memories and history
     Context(Box<context::ContextArgs>),
-    /// Show where a memory comes from
-    Explain(explain::ExplainArgs),
-    /// Find what is like a text, layer by layer
-    Search(Box<search::SearchArgs>),
-    /// Show one memory whole
-    Get(get::GetArgs),
     /// List memories, newest first
     List(Box<list::ListArgs>),
+    /// Show one memory
+    Get(read::GetArgs),
     /// Change a memory
-    Update(Box<update::UpdateArgs>),
-    /// Forget a memory; it can be restored until its purge date
-    Forget(forget::ForgetArgs),
-    /// Bring a forgotten memory back
-    Restore(restore::RestoreArgs),
-    /// Show what happened to a memory
-    History(history::HistoryArgs),
-    /// Put something new in the place of a memory
-    Supersede(Box<supersede::SupersedeArgs>),
-    /// Say that a memory was wrong, and what is right
-    Correct(correct::CorrectArgs),
-    /// Say that a memory is right
-    Confirm(confirm::ConfirmArgs),
-    /// Settle which of two memories that may contradict each other holds
-    Resolve(resolve::ResolveArgs),
-    /// Keep a memory whatever happens
-    Pin(pin::PinArgs),
-    /// Show all versions of what a memory says
-    Chain(chain::ChainArgs),
-    /// Show what a memory hangs together with
-    Edges(edges::EdgesArgs),
-    /// Take back a line of a memory's history
-    Undo(undo::UndoArgs),
-    /// Look after conversations: list, end, learn; put entries in and read them
+    Update(Box<write::UpdateArgs>),
+    /// Delete a memory; it can be restored until it is purged
+    Forget(write::ForgetArgs),
+    /// Restore a deleted memory
+    Restore(write::RestoreArgs),
+    /// Show the changes of a memory
+    History(read::HistoryArgs),
+    /// Revert one change
+    Undo(write::UndoArgs),
+    /// Supersede, correct, confirm, resolve, pin or explain one memory
+    #[command(subcommand)]
+    Memory(MemoryCommand),
+    /// Store a turn of a conversation; `-` reads one per line of standard input
+    Ingest(Box<ingest::IngestArgs>),
+    /// List, end, learn from and summarize sessions; their entries
     Session(session::SessionArgs),
-    /// What an agent has before it: messages, results of tools, a scratchpad
+    /// Working memory of an agent: messages, tool results, scratchpad
     Working(Box<working::WorkingArgs>),
-    /// Decide what may be known
-    Consent(consent::ConsentArgs),
-    /// Look after the people and things that are spoken of
-    Entity(entity::EntityArgs),
-    /// State, list and retract triples: subject, predicate, object
-    Fact(fact::FactArgs),
-    /// Keep and find again where the work of a thread stood
+    /// Checkpoints of agent threads
     Checkpoint(checkpoint::CheckpointArgs),
-    /// Show facts that fade, weakest first
-    Weak(weak::WeakArgs),
-    /// Say a conversation, or what is known, in few words
-    #[command(alias = "summarise")]
-    Summarize(Box<summarize::SummarizeArgs>),
-    /// Look after the work that was left for later
-    Jobs(jobs::JobsArgs),
-    /// Learn, fade, tidy and purge, as every night
-    Maintain(maintain::MaintainArgs),
-    /// Show what happens, as it happens
-    Events(Box<events::EventsArgs>),
-    /// Count what was done, by time, part and event
-    Operations(operations::OperationsArgs),
-    /// Count what there is
-    Stats(stats::StatsArgs),
-    /// Look for damage, and mend what can be mended
-    Doctor(doctor::DoctorArgs),
-    /// Write memories as JSON lines
-    Export(export::ExportArgs),
-    /// Read memories from JSON lines
-    Import(import::ImportArgs),
-    /// Put everything, or one space, into one file while others write
-    Backup(backup::BackupArgs),
-    /// Bring a backup back, as it was or as it was earlier
-    RestoreBackup(Box<restore_backup::RestoreBackupArgs>),
-    /// Remove everything of one user, in all spaces
-    Erase(erase::EraseArgs),
-    /// Copy everything from one store to another, and compare
-    Migrate(migrate::MigrateArgs),
-    /// Give every memory a vector of the present model, or of another beside it
-    Reembed(reembed::ReembedArgs),
-    /// List and fetch the embedding models
-    Model(model::ModelArgs),
-    /// Look after the vector index outside the store
-    Vectors(vectors::VectorsArgs),
-    /// Serve over HTTP and MCP, on this machine or, with keys, on others
+    /// People and things that memories mention
+    Entity(entity::EntityArgs),
+    /// Facts as subject, predicate, object
+    Fact(fact::FactArgs),
+    /// Review memories that wait for consent
+    Consent(consent::ConsentArgs),
+    /// Create the data folder and show the first steps
+    Init(init::InitArgs),
+    /// Serve HTTP and MCP
     Serve(serve::ServeArgs),
-    /// Serve tools for models on standard input and output
+    /// Serve MCP on standard input and output
     Mcp(mcp::McpArgs),
-    /// Measure how well recall finds what it should
-    Eval(crate::eval::EvalArgs),
-    /// Measure what adding and finding cost
-    Bench(crate::bench::BenchArgs),
-    /// Look at the configuration
+    /// Import memories
+    Import(import::ImportArgs),
+    /// Export memories as JSON lines
+    Export(export::ExportArgs),
+    /// Agents, each with its own memory
+    Agent(agent::AgentArgs),
+    /// Pools that share memories between agents
+    Pool(Box<pool::PoolArgs>),
+    /// Keys of callers
+    Key(key::KeyArgs),
+    /// Erase the data of one user
+    #[command(subcommand)]
+    User(UserCommand),
+    /// Statistics, maintenance, jobs, events and repair of the store
+    #[command(subcommand)]
+    Store(StoreCommand),
+    /// Back up and restore the store
+    Backup(backup::BackupArgs),
+    /// Embedding models
+    Model(model::ModelArgs),
+    /// The configuration
     Config(config::ConfigArgs),
-    /// Print completions for a shell
+    /// Evaluation and benchmarks
+    #[command(subcommand)]
+    Dev(Box<DevCommand>),
+    /// Print shell completions
     Completions(completions::CompletionsArgs),
 }
 
-impl Command {
-    /// The verb, as failures name it.
-    pub(crate) fn name(&self) -> &'static str {
-        match self {
-            Command::Init(_) => "init",
-            Command::Agent(_) => "agent",
-            Command::Pool(_) => "pool",
-            Command::Key(_) => "key",
-            Command::Remember(_) => "remember",
-            Command::Ingest(_) => "ingest",
-            Command::Recall(_) => "recall",
-            Command::Query(_) => "query",
-            Command::Context(_) => "context",
-            Command::Explain(_) => "explain",
-            Command::Search(_) => "search",
-            Command::Get(_) => "get",
-            Command::List(_) => "list",
-            Command::Update(_) => "update",
-            Command::Forget(_) => "forget",
-            Command::Restore(_) => "restore",
-            Command::History(_) => "history",
-            Command::Supersede(_) => "supersede",
-            Command::Correct(_) => "correct",
-            Command::Confirm(_) => "confirm",
-            Command::Resolve(_) => "resolve",
-            Command::Pin(_) => "pin",
-            Command::Chain(_) => "chain",
-            Command::Edges(_) => "edges",
-            Command::Undo(_) => "undo",
-            Command::Session(_) => "session",
-            Command::Working(_) => "working",
-            Command::Consent(_) => "consent",
-            Command::Entity(_) => "entity",
-            Command::Fact(_) => "fact",
-            Command::Checkpoint(_) => "checkpoint",
-            Command::Weak(_) => "weak",
-            Command::Summarize(_) => "summarize",
-            Command::Jobs(_) => "jobs",
-            Command::Maintain(_) => "maintain",
-            Command::Events(_) => "events",
-            Command::Operations(_) => "operations",
-            Command::Stats(_) => "stats",
-            Command::Doctor(_) => "doctor",
-            Command::Export(_) => "export",
-            Command::Import(_) => "import",
-            Command::Backup(_) => "backup",
-            Command::RestoreBackup(_) => "restore-backup",
-            Command::Erase(_) => "erase",
-            Command::Migrate(_) => "migrate",
-            Command::Reembed(_) => "reembed",
-            Command::Model(_) => "model",
-            Command::Vectors(_) => "vectors",
-            Command::Serve(_) => "serve",
-            Command::Mcp(_) => "mcp",
-            Command::Eval(_) => "eval",
-            Command::Bench(_) => "bench",
-            Command::Config(_) => "config",
-            Command::Completions(_) => "completions",
-        }
-    }
+/// Commands about one memory.
+#[derive(Debug, Subcommand)]
+pub(crate) enum MemoryCommand {
+    /// Replace a memory by a newer one
+    Supersede(Box<write::SupersedeArgs>),
+    /// Replace a memory that was wrong
+    Correct(write::CorrectArgs),
+    /// Confirm that a memory is right
+    Confirm(write::ConfirmArgs),
+    /// Decide between two memories that may contradict each other
+    Resolve(write::ResolveArgs),
+    /// Pin a memory, so that it never fades, or unpin it
+    Pin(write::PinArgs),
+    /// List all versions of a memory
+    Chain(read::ChainArgs),
+    /// List links to and from a memory
+    Links(read::LinksArgs),
+    /// Show where a memory comes from
+    Explain(read::ExplainArgs),
+    /// List facts with low confidence, lowest first
+    Fading(read::FadingArgs),
 }
 
-/// Whose memories are meant.
+/// Commands about a user.
+#[derive(Debug, Subcommand)]
+pub(crate) enum UserCommand {
+    /// Remove all data of a user, in all spaces
+    Erase(erase::EraseArgs),
+}
+
+/// Commands about the whole store.
+#[derive(Debug, Subcommand)]
+pub(crate) enum StoreCommand {
+    /// Count memories, vectors and jobs
+    Stats(stats::StatsArgs),
+    /// Run maintenance: learn, age, tidy, purge
+    Maintain(maintain::MaintainArgs),
+    /// Background jobs
+    Jobs(jobs::JobsArgs),
+    /// Follow changes as they happen
+    Events(Box<events::EventsArgs>),
+    /// Count operations over time
+    Operations(operations::OperationsArgs),
+    /// Find damage, and repair what can be repaired
+    Doctor(doctor::DoctorArgs),
+    /// Copy everything to another store, and compare
+    Migrate(migrate::MigrateArgs),
+    /// Compute the vectors of all memories with another model
+    Reembed(reembed::ReembedArgs),
+    /// The vector index outside of the store
+    Vectors(vectors::VectorsArgs),
+}
+
+/// Commands for those who develop Loci.
+#[derive(Debug, Subcommand)]
+pub(crate) enum DevCommand {
+    /// Measure the quality of recall and of learning
+    Eval(Box<loci_bench::eval::EvalArgs>),
+    /// Measure the cost of adding and finding
+    Bench(loci_bench::bench::BenchArgs),
+}
+
+/// The scope of a command. Without any of these it is the user of the setting `user`, by default `me`; commands that read by id
+/// find it in any scope.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Whose")]
+#[command(next_help_heading = "Scope (default: the user `me`)")]
 pub(crate) struct ScopeFlags {
-    /// The agent, by its slug
-    #[arg(long, value_name = "SLUG")]
+    /// Agent, by its slug
+    #[arg(short, long, value_name = "SLUG")]
     agent: Option<String>,
-    /// The user
-    #[arg(long, value_name = "NAME")]
+    /// User
+    #[arg(short, long, value_name = "NAME")]
     user: Option<String>,
-    /// The session, a conversation
+    /// Session
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
-    /// The project or repository
+    /// Project or repository
     #[arg(long, value_name = "NAME")]
     project: Option<String>,
-    /// The team
+    /// Team
     #[arg(long, value_name = "NAME")]
     team: Option<String>,
-    /// The organization
+    /// Organization
     #[arg(long, value_name = "NAME")]
     org: Option<String>,
-    /// The company
+    /// Company
     #[arg(long, value_name = "NAME")]
     company: Option<String>,
-    /// The pool, by its slug
+    /// Pool, by its slug
     #[arg(long, value_name = "SLUG")]
     pool: Option<String>,
+    /// Everyone's data instead of one scope
+    #[arg(long, conflicts_with_all = ["agent", "user", "session", "project", "team", "org", "company", "pool"])]
+    pub(crate) everyone: bool,
 }
 
 impl ScopeFlags {
+    /// Takes the session out, for commands that name it elsewhere than in the scope.
+    pub(crate) fn take_session(&mut self) -> Option<String> {
+        self.session.take()
+    }
+
+    /// Whether none of the flags was given.
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.everyone && self.identifiers().is_empty()
+    }
+
     /// The identifiers that were given, and no others.
     pub(crate) fn identifiers(&self) -> Identifiers {
         Identifiers {
@@ -265,176 +301,187 @@ impl ScopeFlags {
     }
 }
 
-/// Conditions that a memory must meet. They are those of the HTTP API (`MemoryFilter`), by the same names.
+/// The part of a list that is printed.
 #[derive(Debug, Clone, Default, Args)]
+pub(crate) struct PageFlags {
+    /// Maximum number of results, at most 1,000 [default: 50]
+    #[arg(short = 'n', long, value_name = "NUMBER")]
+    limit: Option<usize>,
+    /// Cursor of the next page: `nextCursor` of the page before
+    #[arg(long)]
+    cursor: Option<String>,
+}
+
+impl PageFlags {
+    /// Asks for this part of the list, by query parameters.
+    pub(crate) fn of(&self, call: Call) -> Call {
+        call.param("limit", self.limit).param("cursor", self.cursor.as_ref())
+    }
+
+    /// Asks for this part of the list, in the body.
+    pub(crate) fn in_body(&self, call: Call) -> Call {
+        call.field("limit", self.limit).field("cursor", &self.cursor)
+    }
+}
+
+/// Conditions that a memory must meet. They are those of the HTTP API (`MemoryFilter`), by the same names.
+#[derive(Debug, Clone, Default, Args, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[command(next_help_heading = "Filters")]
 pub(crate) struct FilterFlags {
-    /// The instant or day that counts as now [default: now]
-    #[arg(long, alias = "at", value_name = "TIME")]
-    now: Option<String>,
     /// Any of these ids; may be repeated, as may all that say "any of these"
     #[arg(long, value_name = "ID")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     id: Vec<String>,
     /// Any of these layers
     #[arg(long, value_name = "LAYER")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     layer: Vec<String>,
     /// Any of these kinds
     #[arg(long)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     kind: Vec<String>,
     /// Any of these categories
     #[arg(long)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     category: Vec<String>,
     /// At least one of these tags
     #[arg(long, alias = "tag", value_name = "TAG")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     tags: Vec<String>,
     /// Any of these states: active, decayed, archived, soft_deleted [default: active and decayed]
     #[arg(long)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     state: Vec<String>,
     /// Any of these conversations
     #[arg(long, alias = "thread", value_name = "THREAD")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     thread_id: Vec<String>,
     /// Any of these agent runs
     #[arg(long, alias = "run", value_name = "RUN")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     run_id: Vec<String>,
     /// Any of these speakers or writers
     #[arg(long, alias = "actor", value_name = "NAME")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     actor_id: Vec<String>,
     /// Any of these roles of the speaker
     #[arg(long)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     role: Vec<String>,
     /// Any of these users among the identifiers of the memory; --user chooses whose memories are read
     #[arg(long, value_name = "NAME")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     user_id: Vec<String>,
     /// Any of these agents among the identifiers of the memory
     #[arg(long, value_name = "SLUG")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     agent_id: Vec<String>,
     /// Any of these sessions among the identifiers of the memory
     #[arg(long, value_name = "NAME")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     session_id: Vec<String>,
     /// Any of these types of the source, for example conversation
     #[arg(long, value_name = "TYPE")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     source_type: Vec<String>,
     /// Any of these roles of the source
     #[arg(long, value_name = "ROLE")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     source_role: Vec<String>,
     /// Any of these access policies: private, restricted, shared, organization, public
     #[arg(long, value_name = "POLICY")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     access_policy: Vec<String>,
     /// Only pinned ones, or with `=false` only others
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pinned: Option<bool>,
     /// Only those that mirror a knowledge item, or with `=false` only others
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     has_knowledge_pointer: Option<bool>,
     /// A metadata field that has exactly this value; may be repeated, then all must
     #[arg(long, alias = "meta", value_name = "KEY=VALUE")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     metadata: Vec<String>,
     /// The least importance, 0 to 1
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-    importance_min: Option<f64>,
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = number)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    importance_min: Option<Value>,
     /// The greatest importance, 0 to 1
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-    importance_max: Option<f64>,
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = number)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    importance_max: Option<Value>,
     /// The least confidence, 0 to 1
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-    confidence_min: Option<f64>,
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = number)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confidence_min: Option<Value>,
     /// The greatest confidence, 0 to 1
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-    confidence_max: Option<f64>,
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = number)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confidence_max: Option<Value>,
     /// It happened at this time or later: RFC 3339, or YYYY-MM-DD for midnight in retrieval.time_zone
     #[arg(long, value_name = "TIME")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     event_after: Option<String>,
     /// It happened before this time
     #[arg(long, value_name = "TIME")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     event_before: Option<String>,
     /// It was added at this time or later
     #[arg(long, value_name = "TIME")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     created_after: Option<String>,
     /// It was added before this time
     #[arg(long, value_name = "TIME")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     created_before: Option<String>,
     /// It was last changed at this time or later
     #[arg(long, value_name = "TIME")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     updated_after: Option<String>,
     /// It was last changed before this time
     #[arg(long, value_name = "TIME")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     updated_before: Option<String>,
     /// Include superseded, expired and not yet valid memories
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     superseded: Option<bool>,
     /// Select what held at this time instead of what holds now
     #[arg(long, value_name = "TIME")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     as_of: Option<String>,
 }
 
 impl FilterFlags {
-    /// The layers that were named; none: all that the identifiers open.
-    pub(crate) fn layers(&self) -> Result<Option<Vec<Layer>>, Error> {
-        let layers: Vec<Layer> = words(&self.layer)?;
-        Ok((!layers.is_empty()).then_some(layers))
+    /// The filter as the API takes it in a body; `None` if no condition was given.
+    pub(crate) fn object(&self) -> Result<Option<Map<String, Value>>, Error> {
+        let Ok(Value::Object(mut object)) = serde_json::to_value(self) else { return Ok(None) };
+        if !self.metadata.is_empty() {
+            object.insert("metadata".to_owned(), Value::Object(metadata(&self.metadata)?));
+        }
+        Ok((!object.is_empty()).then_some(object))
     }
 
-    /// The time that counts as now, if it was given.
-    pub(crate) fn now(&self) -> Result<Option<Timestamp>, Error> {
-        instant("now", self.now.as_deref())
-    }
-
-    /// The filter, for a clock that shows `now`. The ids, which may be short, are looked up among what the caller sees.
-    pub(crate) async fn resolve(
-        &self,
-        engine: &loci_engine::Engine,
-        caller: &loci_engine::Caller,
-        now: Timestamp,
-    ) -> Result<Filter, loci_engine::Error> {
-        let given: Vec<MemoryRef> = words(&self.id)?;
-        Ok(Filter { ids: engine.resolve_filter_ids(caller, &given).await?, ..self.filter(now)? })
-    }
-
-    /// The filter without its ids.
-    pub(crate) fn filter(&self, now: Timestamp) -> Result<Filter, Error> {
-        let open = Filter::at(self.now()?.unwrap_or(now));
-        let range = |fields: [&'static str; 2], after: &Option<String>, before: &Option<String>| {
-            Ok::<_, Error>(TimeRange {
-                from: instant(fields[0], after.as_deref())?,
-                until: instant(fields[1], before.as_deref())?,
-            })
+    /// The filter as query parameters: lists are separated by commas.
+    pub(crate) fn parameters(&self) -> Result<Vec<(String, String)>, Error> {
+        let parameter = |(name, value): (String, Value)| {
+            let text = match value {
+                Value::Array(items) => items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(","),
+                Value::String(text) => text,
+                other => other.to_string(),
+            };
+            // The plain names of these are the scope.
+            let name = match name.as_str() {
+                "userId" | "agentId" | "sessionId" => format!("filter.{name}"),
+                _ => name,
+            };
+            (name, text)
         };
-        Ok(Filter {
-            ids: Vec::new(),
-            kinds: self.kind.clone(),
-            categories: self.category.clone(),
-            tags: self.tags.clone(),
-            states: if self.state.is_empty() { open.states.clone() } else { words(&self.state)? },
-            threads: self.thread_id.clone(),
-            runs: self.run_id.clone(),
-            actors: self.actor_id.clone(),
-            roles: self.role.clone(),
-            users: self.user_id.clone(),
-            agents: self.agent_id.clone(),
-            sessions: self.session_id.clone(),
-            source_types: self.source_type.clone(),
-            source_roles: self.source_role.clone(),
-            access_policies: words(&self.access_policy)?,
-            pinned: self.pinned,
-            has_knowledge_pointer: self.has_knowledge_pointer,
-            metadata: metadata(&self.metadata)?.into_iter().collect(),
-            importance_min: self.importance_min,
-            importance_max: self.importance_max,
-            confidence_min: self.confidence_min,
-            confidence_max: self.confidence_max,
-            event: range(["eventAfter", "eventBefore"], &self.event_after, &self.event_before)?,
-            created: range(["createdAfter", "createdBefore"], &self.created_after, &self.created_before)?,
-            updated: range(["updatedAfter", "updatedBefore"], &self.updated_after, &self.updated_before)?,
-            superseded: self.superseded.unwrap_or(false),
-            as_of: instant("asOf", self.as_of.as_deref())?,
-            ..open
-        })
+        Ok(self.object()?.unwrap_or_default().into_iter().map(parameter).collect())
     }
-}
-
-/// Reads each of the texts.
-fn words<T: FromStr>(texts: &[String]) -> Result<Vec<T>, T::Err> {
-    texts.iter().map(|text| text.parse()).collect()
 }
 
 /// Reads a time: an instant, or a day, which stands for its midnight in `retrieval.time_zone`.
@@ -446,6 +493,12 @@ pub(crate) fn instant(field: &'static str, text: Option<&str>) -> Result<Option<
         })
     };
     text.map(read).transpose()
+}
+
+/// Reads a number. Anything else is passed on as text, so that the API refuses it by its field.
+pub(crate) fn number(text: &str) -> Result<Value, Infallible> {
+    let number = text.parse::<f64>().ok().and_then(serde_json::Number::from_f64);
+    Ok(number.map_or_else(|| text.into(), Value::Number))
 }
 
 /// Reads `KEY=VALUE` pairs; a value that is JSON is taken as such, anything else as text.

@@ -1,7 +1,7 @@
-//! How does a failure leave the command?
+//! Failures as the command reports them.
 //!
-//! Every failure becomes a [`Problem`] and an exit code from the one error table. What has no
-//! kind of its own ends with 1; wrong usage of the command ends with 2 before anything runs.
+//! Every failure becomes a [`Problem`] and an exit code from the error table. A failure without a kind of its own ends with
+//! 1; wrong usage of the command ends with 2 before anything runs.
 
 use std::fmt;
 
@@ -19,64 +19,72 @@ impl fmt::Display for Line {
 
 impl std::error::Error for Line {}
 
-/// A failure that is already in the form in which it leaves.
+/// A failure that the API has already described.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct Reported {
     pub(crate) problem: Problem,
     pub(crate) exit: u8,
 }
 
-impl fmt::Display for Told {
+impl Reported {
+    /// Whether what the call names does not exist within its scope.
+    pub(crate) fn is_not_found(&self) -> bool {
+        self.exit == ErrorKind::NotFound.row().exit
+    }
+}
+
+impl fmt::Display for Reported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.problem.message)
     }
 }
 
-impl std::error::Error for Told {}
+impl std::error::Error for Reported {}
 
 /// What to print, and the code to end with.
 pub(crate) fn read(error: &anyhow::Error, operation: &str) -> (Problem, u8) {
-    let mut told = Vec::new();
+    let mut messages = Vec::new();
     for cause in error.chain() {
         if let Some((mut problem, exit)) = known(cause, operation) {
             // What was wrapped around a known failure says where it happened.
-            told.push(problem.message);
-            problem.message = told.join(": ");
+            messages.push(problem.message);
+            problem.message = messages.join(": ");
             if let Some(Line(number)) = error.downcast_ref::<Line>() {
                 problem.details.insert("line".into(), (*number).into());
             }
             return (problem, exit);
         }
-        told.push(cause.to_string());
+        messages.push(cause.to_string());
     }
-    let mut problem = Problem::new(ErrorKind::Internal, told.join(": "), operation);
+    let mut problem = Problem::new(ErrorKind::Internal, messages.join(": "), operation);
     problem.code = "FAILED".to_owned();
     (problem, 1)
 }
 
 fn known(cause: &(dyn std::error::Error + 'static), operation: &str) -> Option<(Problem, u8)> {
-    let told = |kind: ErrorKind, problem: Problem| Some((problem, kind.row().exit));
-    if let Some(error) = cause.downcast_ref::<Told>() {
-        return Some((error.problem.clone(), error.exit));
+    let of_kind = |kind: ErrorKind, problem: Problem| Some((problem, kind.row().exit));
+    if let Some(error) = cause.downcast_ref::<Reported>() {
+        // The API names its own operation; people know the command.
+        return Some((Problem { operation: operation.to_owned(), ..error.problem.clone() }, error.exit));
     }
     if let Some(error) = cause.downcast_ref::<loci_types::Error>() {
-        return told(error.kind(), error.problem(operation));
+        return of_kind(error.kind(), error.problem(operation));
     }
     if let Some(error) = cause.downcast_ref::<loci_engine::Error>() {
-        return told(error.kind(), error.problem(operation));
+        return of_kind(error.kind(), error.problem(operation));
     }
     if let Some(error) = cause.downcast_ref::<loci_store::Error>() {
-        return told(error.kind(), error.problem(operation));
+        return of_kind(error.kind(), error.problem(operation));
     }
     if let Some(error) = cause.downcast_ref::<loci_server::Error>() {
-        return told(error.kind(), error.problem(operation));
+        return of_kind(error.kind(), error.problem(operation));
     }
     if let Some(error) = cause.downcast_ref::<loci_models::Error>() {
         let mut problem = Problem::new(error.kind(), error.to_string(), operation);
         let part = if matches!(error, loci_models::Error::Rerank { .. }) { "rerank" } else { "embeddings" };
         problem.details.insert("field".into(), part.into());
         problem.hint = Some(error.hint().to_owned());
-        return told(error.kind(), problem);
+        return of_kind(error.kind(), problem);
     }
     None
 }

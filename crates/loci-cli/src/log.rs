@@ -3,6 +3,8 @@
 //! Warnings only, unless `LOCI_LOG` asks for more. A server also logs every request, as lines for people or, if `server.log`
 //! says so, as one JSON object per line. With the feature `otlp` a server sends traces too.
 
+use std::io::IsTerminal;
+
 use loci_server::LogFormat;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -33,7 +35,16 @@ impl Log {
         // Settings that cannot be read are reported by the command itself.
         let settings = if serving { Settings::load(arguments.config.as_deref()).ok() } else { None };
         let lines = lines(settings.map(|(settings, _)| settings.server.log));
-        let filter = filter(if serving { "info" } else { "warn" });
+        // A command prints its failures itself; the API that it calls would log them a second time.
+        let mcp = matches!(arguments.command, Command::Mcp(_));
+        let quiet = "warn,loci_server=off,loci::audit=off";
+        let filter = filter(if serving {
+            "info"
+        } else if mcp {
+            "warn"
+        } else {
+            quiet
+        });
         let parts = vec![lines.with_filter(filter).boxed()];
         Self::start_traces(parts, endpoint)
     }
@@ -75,7 +86,8 @@ impl Log {
 
 /// Returns how log lines are written.
 fn lines(format: Option<LogFormat>) -> Part {
-    let lines = fmt::layer().with_writer(std::io::stderr);
+    let coloured = std::io::stderr().is_terminal() && variable("NO_COLOR").is_none();
+    let lines = fmt::layer().with_writer(std::io::stderr).with_ansi(coloured);
     match format {
         Some(LogFormat::Json) => lines.json().flatten_event(true).with_current_span(true).with_span_list(false).boxed(),
         Some(LogFormat::Text) => lines.with_ansi(false).boxed(),

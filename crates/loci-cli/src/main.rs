@@ -1,24 +1,17 @@
-//! How is Loci started?
-//!
-//! Arguments, settings, wiring: no rule of memory lives here.
+//! The binary `loci`: arguments, settings and wiring. It contains no rules of memory.
 
+mod aliases;
+mod api;
 mod arguments;
-mod bench;
 mod command;
 mod context;
 mod details;
-mod eval;
 mod fault;
-mod floor;
+mod local_key;
 mod log;
-mod output;
-mod settings;
 mod shape;
-mod tier;
 #[cfg(feature = "otlp")]
 mod traces;
-mod vectors;
-mod wiring;
 
 use std::process::ExitCode;
 
@@ -27,24 +20,27 @@ use clap::Parser;
 use loci_types::{ErrorKind, Problem};
 
 use crate::arguments::Arguments;
+pub(crate) use loci_host::{output, settings, store, tier, wiring};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match Arguments::try_parse_from(aliases::resolve(std::env::args_os())) {
         Ok(arguments) => arguments,
         Err(error) => return misused(&error),
     };
-    let (operation, json) = (arguments.command.name(), arguments.json);
+    let json = arguments.json;
+    let operation = aliases::command_name(&std::env::args_os().collect::<Vec<_>>());
+    output::set_quiet(arguments.quiet);
     let log = log::Log::start(&arguments);
     let done = command::run(arguments).await;
     log.close().await;
     match done {
         Ok(code) => code,
         Err(error) => {
-            let (problem, exit) = fault::read(&error, operation);
+            let (problem, exit) = fault::read(&error, &operation);
             output::problem(&problem, json);
             ExitCode::from(exit)
         }

@@ -1,4 +1,4 @@
-//! How are values put into words and tables?
+//! Formatting of values for people: tables, ages, sizes, shortened texts.
 //!
 //! Pure: text out of values, with the clock brought along.
 
@@ -52,12 +52,32 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
+/// A number of things: `1 message`, `2 entities`.
+pub(crate) fn count(number: u64, noun: &str) -> String {
+    let noun = if noun == "edge" { "link" } else { noun };
+    match noun.strip_suffix('y') {
+        _ if number == 1 => format!("1 {noun}"),
+        Some(stem) => format!("{number} {stem}ies"),
+        None => format!("{number} {noun}s"),
+    }
+}
+
 /// A JSON value as a person would write it: a string without its quotes.
 pub(crate) fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }
+}
+
+/// A JSON value in a table; empty for null.
+pub(crate) fn cell(value: &Value) -> String {
+    if value.is_null() { String::new() } else { plain(value) }
+}
+
+/// An instant in JSON, to the second; a dash for null.
+pub(crate) fn time(value: &Value) -> String {
+    value.as_str().and_then(|text| text.parse().ok()).map_or_else(|| "–".to_owned(), instant)
 }
 
 /// A line under the head, and nothing else.

@@ -104,9 +104,10 @@ pub struct Retrieval {
     pub clues: BTreeMap<Clue, f64>,
     /// Whether the states of content tokens are kept and compared.
     pub late_interaction: bool,
-    /// Bytes of readings kept in memory, so that a memory is not taken apart for every question.
-    pub reading_bytes: u64,
-    /// What the most specific layer adds to a score.
+    /// Maximum size of the cache of memory features, in bytes. Earlier name: `reading_bytes`.
+    #[serde(alias = "reading_bytes")]
+    pub feature_cache_bytes: u64,
+    /// The bonus of the most specific layer.
     pub layer_bonus: f64,
     /// Cosine at which two memories are the same; the more specific one is kept.
     pub duplicate_similarity: f64,
@@ -126,7 +127,7 @@ impl Default for Retrieval {
             time_zone: String::new(),
             clues: BTreeMap::new(),
             late_interaction: true,
-            reading_bytes: 256 << 20,
+            feature_cache_bytes: 256 << 20,
             layer_bonus: 0.05,
             duplicate_similarity: 0.95,
         }
@@ -176,7 +177,10 @@ impl Weights {
         if all.iter().all(|weight| (0.0..=1.0).contains(weight)) && (sum - 1.0).abs() < 1e-6 {
             return Ok(());
         }
-        Err(wrong("retrieval.weights", format!("the weights {all:?} must each lie in 0..1 and sum to 1, not {sum}")))
+        Err(wrong(
+            "retrieval.weights",
+            format!("the weights {all:?} must each be between 0 and 1 and sum to 1, not {sum}"),
+        ))
     }
 }
 
@@ -203,7 +207,7 @@ pub struct Lifecycle {
     pub relevance_rate: f64,
     /// Relevance below which a memory is archived.
     pub archive_below: f64,
-    /// Layers whose relevance does not fade.
+    /// Layers without decay of relevance.
     pub exempt_layers: Vec<Layer>,
     /// Number of memories of a user, for each agent, above which the weakest are archived. Default: no limit.
     pub max_memories_per_user: Option<usize>,
@@ -436,12 +440,12 @@ impl Config {
         ];
         for (field, value, from, until) in shares {
             if !(from..=until).contains(&value) {
-                return Err(wrong(field, format!("{field} is {value}, but must lie between {from} and {until}")));
+                return Err(wrong(field, format!("{field} is {value}, but must be between {from} and {until}")));
             }
         }
         for (clue, weight) in &self.retrieval.clues {
             if !(-100.0..=100.0).contains(weight) {
-                let message = format!("retrieval.clues.{clue} is {weight}, but must lie between -100 and 100");
+                let message = format!("retrieval.clues.{clue} is {weight}, but must be between -100 and 100");
                 return Err(wrong("retrieval.clues", message));
             }
         }

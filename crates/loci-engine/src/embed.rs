@@ -8,21 +8,45 @@ use std::sync::atomic::Ordering;
 
 use loci_models::projection::Projection;
 use loci_models::{Detail, Embedder, Embedding};
-use loci_types::{Error, Memory, Vector};
+use loci_types::{Addition, Error, ErrorKind, Memory, Vector};
 use tracing::Instrument;
 
 use crate::recall::{NotePart, in_known_script, late_interaction, pack_parts, parts_of, readable};
 use crate::text::embedding_text;
+use crate::write::remember::Embed;
 use crate::{Engine, Result};
 
 /// How a memory is read.
 enum Encoding {
     /// By the model, whole; its place among the texts.
     Whole(usize),
-    /// By the model, in parts: where the first stands among the texts, and where they lie in the memory.
+    /// The model embeds it in parts: the index of the first part among the texts, and the byte ranges of the parts.
     Parts(usize, Vec<std::ops::Range<usize>>),
     /// By the model for other languages; its place among those texts.
     Other(usize),
+}
+
+/// How the caller waits for a model outside of this process.
+#[derive(Debug, Clone, Copy)]
+enum EmbedHaste {
+    /// For a request: see [`Embedder::embed_soon`].
+    Soon,
+    /// For background work: with the whole timeout and retries.
+    Patiently,
+}
+
+impl EmbedHaste {
+    async fn embed(
+        self,
+        embedder: &dyn Embedder,
+        texts: &[String],
+        detail: Detail,
+    ) -> std::result::Result<Vec<Embedding>, loci_models::Error> {
+        match self {
+            Self::Soon => embedder.embed_soon(texts, detail).await,
+            Self::Patiently => embedder.embed(texts, detail).await,
+        }
+    }
 }
 
 impl Engine {
@@ -70,6 +94,13 @@ impl Engine {
                 .hint("leave the embedding out, so that it is computed")
                 .into());
         }
+        if known.dimensions == 0 {
+            let message = "the embedding service has not answered yet, so the size of its vectors is not known";
+            return Err(Error::new(ErrorKind::EmbeddingFailed, message)
+                .at("embedding")
+                .hint("leave it out, so that it is computed later, or set embeddings.dimensions")
+                .into());
+        }
         let finite = values.iter().all(|value| value.is_finite()) && values.iter().any(|value| *value != 0.0);
         if values.len() != known.dimensions || !finite {
             let (length, expect) = (values.len(), known.dimensions);
@@ -90,23 +121,41 @@ impl Engine {
         self.embed_or_wait(&[memory]).await?.pop()
     }
 
-    /// The vectors of several memories. `None` without a model, or if it fails.
+    /// Embeds an addition that has no vector, or adds the job that does it later.
+    pub(crate) async fn embed_addition(&self, addition: &mut Addition, embed: Embed) {
+        if embed == Embed::Now && addition.vector.is_none() {
+            addition.vector = self.embed_one(&addition.memory).await;
+        }
+        if addition.vector.is_none() {
+            addition.jobs.extend(self.embed_jobs(addition.memory.id, addition.memory.created_at));
+        }
+    }
+
+    /// The vectors of several memories, for a request that waits. `None` without a model, or if it fails.
     pub(crate) async fn embed_or_wait(&self, memories: &[&Memory]) -> Option<Vec<Vector>> {
-        self.embed(memories).await.unwrap_or_else(|error| {
-            tracing::warn!(%error, "the embedding model failed");
+        self.embed_with(memories, EmbedHaste::Soon).await.unwrap_or_else(|error| {
+            match &error {
+                crate::Error::Model(error) => report(error),
+                error => tracing::warn!(%error, "the embedding model failed"),
+            }
             None
         })
     }
 
-    /// The vectors of several memories, each with its own error. `None` without a model.
+    /// The vectors of several memories, for background work. `None` without a model.
     pub(crate) async fn embed(&self, memories: &[&Memory]) -> Result<Option<Vec<Vector>>> {
+        self.embed_with(memories, EmbedHaste::Patiently).await
+    }
+
+    async fn embed_with(&self, memories: &[&Memory], how: EmbedHaste) -> Result<Option<Vec<Vector>>> {
         let Some(embedder) = &self.embedder else { return Ok(None) };
         let (mut texts, mut others) = (Vec::new(), Vec::new());
         let encodings: Vec<Encoding> =
             memories.iter().map(|memory| self.encoding_of(memory, &mut texts, &mut others)).collect();
         let name = &embedder.model().name;
         let embedding = async {
-            let made = if texts.is_empty() { Vec::new() } else { embedder.embed(&texts, self.detail()).await? };
+            let made =
+                if texts.is_empty() { Vec::new() } else { how.embed(embedder.as_ref(), &texts, self.detail()).await? };
             Ok::<_, crate::Error>((made, self.embed_others(embedder.as_ref(), &others).await?))
         };
         let (made, (other_name, other)) = embedding.instrument(span(texts.len() + others.len())).await?;
@@ -145,7 +194,7 @@ impl Engine {
                 Ok((languages.model().name.clone(), made))
             }
             Err(error) => {
-                tracing::warn!(%error, "the multilingual model failed; the main model embeds in its place");
+                tracing::warn!(%error, "the multilingual model failed; the main model is used instead");
                 Ok((main.model().name.clone(), main.embed(texts, Detail::Sentence).await?))
             }
         }
@@ -190,8 +239,16 @@ impl Engine {
 }
 
 async fn one(embedder: &dyn Embedder, text: &str, detail: Detail) -> Option<Embedding> {
-    let made = embedder.embed(&[text.to_owned()], detail).instrument(span(1)).await;
-    made.inspect_err(|error| tracing::warn!(%error, "the embedding model failed")).ok()?.pop()
+    let made = embedder.embed_soon(&[text.to_owned()], detail).instrument(span(1)).await;
+    made.inspect_err(report).ok()?.pop()
+}
+
+/// Logs a failure of a model. A service that is away was reported when it failed first.
+fn report(error: &loci_models::Error) {
+    match error {
+        loci_models::Error::Away { .. } => tracing::debug!(%error, "the embedding model was not called"),
+        error => tracing::warn!(%error, "the embedding model failed"),
+    }
 }
 
 /// The span of a call to an embedding model. It holds the number of texts and never a text.

@@ -4,6 +4,7 @@
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -45,6 +46,8 @@ pub struct Engine {
     pub(crate) analyser: Analyser,
     pub(crate) feature_cache: FeatureCache,
     pub(crate) exemplars: Exemplars,
+    /// Agents that were found to be known.
+    pub(crate) known_agents: crate::access::slugs::KnownAgents,
     /// The time zone of days and weeks.
     pub(crate) time_zone: TimeZone,
     /// Working memory of agents.
@@ -80,7 +83,8 @@ impl Engine {
             llm: None,
             clock,
             analyser: Analyser::default(),
-            feature_cache: FeatureCache::new(config.retrieval.reading_bytes),
+            feature_cache: FeatureCache::new(config.retrieval.feature_cache_bytes),
+            known_agents: Default::default(),
             exemplars: Exemplars::default(),
             time_zone,
             working: WorkingMemories::default(),
@@ -139,6 +143,11 @@ impl Engine {
     /// The embedding model. `None` if search is by words alone.
     pub fn model(&self) -> Option<&loci_models::Model> {
         self.embedder.as_ref().map(|embedder| embedder.model())
+    }
+
+    /// The problem that the embedding model has now, if it is a service that is away. See [`Embedder::health`].
+    pub async fn model_problem(&self) -> Option<String> {
+        self.embedder.as_ref()?.health().await.err().map(|error| error.to_string())
     }
 
     /// Whether the best results are scored a second time: by their token states, or by a reranker.
@@ -242,8 +251,16 @@ impl Engine {
             self.flush_all_working().await;
         }
         self.flush().await;
+        if let Some(indexed) = self.store.indexed()
+            && !indexed.settle(INDEX_PATIENCE).await
+        {
+            tracing::info!("the vector index does not have everything yet; a server fills it, or the next query");
+        }
     }
 }
+
+/// How long a process that ends waits for the vector index.
+const INDEX_PATIENCE: Duration = Duration::from_secs(5);
 
 /// The job that computes the vector of a memory.
 pub(crate) fn embed_job(id: MemoryId, at: Timestamp) -> JobSpec {

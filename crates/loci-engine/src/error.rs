@@ -35,6 +35,12 @@ impl Error {
             Error::Model(error) => {
                 let mut problem = Problem::new(error.kind(), error.to_string(), operation);
                 problem.hint = Some(error.hint().to_owned());
+                let part = match error {
+                    loci_models::Error::Rerank { .. } => "reranker",
+                    loci_models::Error::Chat { .. } => "language model",
+                    _ => "embedding model",
+                };
+                problem.details.insert("part".to_owned(), part.into());
                 problem
             }
         }

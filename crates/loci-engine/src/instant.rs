@@ -20,15 +20,28 @@ pub async fn in_time_zone<F: Future>(zone: TimeZone, work: F) -> F::Output {
 
 /// Reads an instant such as `2026-01-31T12:00:00Z`, or a day such as `2026-01-31`.
 pub fn parse_instant(text: &str) -> Result<Timestamp, jiff::Error> {
-    let instant = text.parse::<Timestamp>();
+    // Stores count microseconds, and the last second is not whole: what lies in it could not be read back.
+    let instant = text.parse::<Timestamp>().map(|instant| instant.min(last_instant()));
     match (instant, text.parse::<Date>()) {
         // The date of an instant without an offset would be read as well, and its time dropped.
         (Err(_), Ok(day)) if text.len() == "2026-01-31".len() => {
             let zone = ZONE.try_with(Clone::clone).unwrap_or(TimeZone::UTC);
             Ok(day.to_zoned(zone)?.timestamp())
         }
+        (Err(_), _) if is_end_of_time(text) => Ok(last_instant()),
         (instant, _) => instant,
     }
+}
+
+/// Whether this is one of the last instants of the year 9999, the usual way to write "for ever". Those after
+/// [`last_instant`] are read as that instant.
+fn is_end_of_time(text: &str) -> bool {
+    text.get(..8) == Some("9999-12-") && format!("9998{}", &text[4..]).parse::<Timestamp>().is_ok()
+}
+
+/// The last instant that is stored: `9999-12-30T22:00:00Z`.
+fn last_instant() -> Timestamp {
+    Timestamp::from_second(Timestamp::MAX.as_second()).unwrap_or(Timestamp::MAX)
 }
 
 /// Reads a field that holds an instant, a day or null.
@@ -60,6 +73,12 @@ mod tests {
             ("2026-01-31T12:00:00", None, None),
             ("2026-02-30", None, None),
             ("soon", None, None),
+            // attack B19: the usual "for ever".
+            ("9999-12-31T23:59:59Z", Some("9999-12-30T22:00:00Z"), Some("9999-12-30T22:00:00Z")),
+            ("9999-12-30T22:00:00.9999999Z", Some("9999-12-30T22:00:00Z"), Some("9999-12-30T22:00:00Z")),
+            ("9999-12-31T23:59:61Z", None, None),
+            ("9999-12-32T00:00:00Z", None, None),
+            ("9999-12-é1T00:00:00Z", None, None),
             ("", None, None),
         ] {
             assert_eq!(in_time_zone(vienna.clone(), async { read(text) }).await.as_deref(), there, "{text}");

@@ -25,7 +25,7 @@ mod working;
 mod write;
 
 pub use access::categories::{Categories, CategorySpec, ContextMode};
-pub use access::idempotency::StoredAnswer;
+pub use access::idempotency::{KeyedRequest, RequestStart, StoredAnswer};
 pub use access::keys::{ApiKey, ApiKeyWithSecret, IssuedKey, NewKey};
 pub use access::policy;
 pub use access::policy::Caller;
@@ -66,6 +66,7 @@ pub use portability::reembed::{Estimate, ReembedProgress, ReembedReport};
 pub use portability::vector_index::oversight;
 pub use prompt::context::{ContextRequest, ContextResponse};
 pub use prompt::pack;
+pub use prompt::pack::origin::origin;
 pub use prompt::query::{QueryRequest, QueryResponse};
 pub use prompt::render::{is_quotation, reported, shown};
 pub use read::activity::{Bucket, OperationCount, Operations, OperationsRequest};

@@ -36,7 +36,7 @@ pub(crate) fn event_key(text: &str, place: &[Option<&str>]) -> ContentHash {
 }
 
 /// The text that is embedded: a named speaker's words carry the name, because questions ask for it,
-/// and so does what is said of an entity of the graph.
+/// and so do observations of the knowledge graph.
 pub(crate) fn embedding_text(memory: &Memory) -> String {
     if let Some(name) = crate::graph::subject(memory) {
         return format!("{name}: {}", memory.content);

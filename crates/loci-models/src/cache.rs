@@ -45,6 +45,13 @@ pub struct Stats {
 
 type Key = [u8; 32];
 
+/// How a caller waits for the embedder: see [`Embedder::embed`] and [`Embedder::embed_soon`].
+#[derive(Debug, Clone, Copy)]
+enum Haste {
+    Patient,
+    Soon,
+}
+
 /// An embedder with a cache.
 #[derive(Debug)]
 pub struct Cached<E> {
@@ -120,9 +127,12 @@ impl<E: Embedder> Cached<E> {
     }
 
     /// Calls the embedder and checks that it returns one embedding per text.
-    async fn ask(&self, texts: &[String], detail: Detail) -> Result<Vec<Embedding>, Error> {
+    async fn ask(&self, texts: &[String], detail: Detail, haste: Haste) -> Result<Vec<Embedding>, Error> {
         self.misses.fetch_add(texts.len() as u64, Ordering::Relaxed);
-        let fresh = self.embedder.embed(texts, detail).await?;
+        let fresh = match haste {
+            Haste::Patient => self.embedder.embed(texts, detail).await?,
+            Haste::Soon => self.embedder.embed_soon(texts, detail).await?,
+        };
         if fresh.len() != texts.len() {
             let problem = format!("the embedder returned {} embeddings for {} texts", fresh.len(), texts.len());
             return Err(Error::Inference { problem });
@@ -131,30 +141,24 @@ impl<E: Embedder> Cached<E> {
     }
 
     /// Reads the shared cache first, embeds the texts that it does not have, and writes those to it.
-    async fn ask_others_first(&self, texts: &[String], detail: Detail) -> Result<Vec<Embedding>, Error> {
-        let Some(shared) = &self.shared else { return self.ask(texts, detail).await };
+    async fn ask_others_first(&self, texts: &[String], detail: Detail, haste: Haste) -> Result<Vec<Embedding>, Error> {
+        let Some(shared) = &self.shared else { return self.ask(texts, detail, haste).await };
         let model = self.model();
-        let Some(found) = shared.look(model, texts, detail).await else { return self.ask(texts, detail).await };
+        let Some(found) = shared.look(model, texts, detail).await else { return self.ask(texts, detail, haste).await };
         let unknown = texts.iter().zip(&found).filter(|(_, found)| found.is_none());
         let unknown: Vec<String> = unknown.map(|(text, _)| text.clone()).collect();
         self.hits.fetch_add((texts.len() - unknown.len()) as u64, Ordering::Relaxed);
         if unknown.is_empty() {
             return Ok(found.into_iter().flatten().collect());
         }
-        let fresh = self.ask(&unknown, detail).await?;
+        let fresh = self.ask(&unknown, detail, haste).await?;
         shared.tell(model, unknown.iter().zip(&fresh), detail).await;
         let mut fresh = fresh.into_iter();
         Ok(found.into_iter().filter_map(|found| found.or_else(|| fresh.next())).collect())
     }
-}
 
-#[async_trait]
-impl<E: Embedder> Embedder for Cached<E> {
-    fn model(&self) -> &Model {
-        self.embedder.model()
-    }
-
-    async fn embed(&self, texts: &[String], detail: Detail) -> Result<Vec<Embedding>, Error> {
+    /// Returns the embeddings from the cache, and asks for those that it does not have.
+    async fn find_or_ask(&self, texts: &[String], detail: Detail, haste: Haste) -> Result<Vec<Embedding>, Error> {
         let cache = self.cache(detail);
         // Each text is either found or has an index into `missing`, which lists a repeated text once.
         let mut found = Vec::with_capacity(texts.len());
@@ -173,11 +177,30 @@ impl<E: Embedder> Embedder for Cached<E> {
         if missing.is_empty() {
             return Ok(found.into_iter().flatten().collect());
         }
-        let fresh = self.ask_others_first(&missing, detail).await?;
+        let fresh = self.ask_others_first(&missing, detail, haste).await?;
         for (key, place) in places {
             cache.insert(key, fresh[place].clone()).await;
         }
         Ok(found.into_iter().map(|found| found.unwrap_or_else(|place| fresh[place].clone())).collect())
+    }
+}
+
+#[async_trait]
+impl<E: Embedder> Embedder for Cached<E> {
+    fn model(&self) -> &Model {
+        self.embedder.model()
+    }
+
+    async fn embed(&self, texts: &[String], detail: Detail) -> Result<Vec<Embedding>, Error> {
+        self.find_or_ask(texts, detail, Haste::Patient).await
+    }
+
+    async fn embed_soon(&self, texts: &[String], detail: Detail) -> Result<Vec<Embedding>, Error> {
+        self.find_or_ask(texts, detail, Haste::Soon).await
+    }
+
+    async fn health(&self) -> Result<(), Error> {
+        self.embedder.health().await
     }
 }
 

@@ -13,7 +13,8 @@ use crate::Error;
 /// Turns texts into vectors.
 #[async_trait]
 pub trait Embedder: Send + Sync {
-    /// Returns the model. It never changes during the life of the embedder.
+    /// Returns the model. It never changes during the life of the embedder, except that its dimensions are 0 until they
+    /// are known.
     fn model(&self) -> &Model;
 
     /// Returns one embedding per text, in the order of `texts`, or an error for all of them.
@@ -21,6 +22,18 @@ pub trait Embedder: Send + Sync {
     /// Token states are included if `detail` requests them and the model has them; otherwise
     /// [`Embedding::tokens`] is empty.
     async fn embed(&self, texts: &[String], detail: Detail) -> Result<Vec<Embedding>, Error>;
+
+    /// Does the same for a request that waits: a service outside has a short deadline, is called only once, and not at all
+    /// while it is known to be away.
+    async fn embed_soon(&self, texts: &[String], detail: Detail) -> Result<Vec<Embedding>, Error> {
+        self.embed(texts, detail).await
+    }
+
+    /// Fails if the service is away. It calls the service only if nobody did before; if a probe is due, it is made in the
+    /// background.
+    async fn health(&self) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 /// Which parts of an embedding are requested.
@@ -86,6 +99,14 @@ impl<E: Embedder + ?Sized> Embedder for Arc<E> {
 
     async fn embed(&self, texts: &[String], detail: Detail) -> Result<Vec<Embedding>, Error> {
         (**self).embed(texts, detail).await
+    }
+
+    async fn embed_soon(&self, texts: &[String], detail: Detail) -> Result<Vec<Embedding>, Error> {
+        (**self).embed_soon(texts, detail).await
+    }
+
+    async fn health(&self) -> Result<(), Error> {
+        (**self).health().await
     }
 }
 

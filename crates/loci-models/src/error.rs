@@ -104,6 +104,14 @@ pub enum Error {
         /// The network error.
         problem: String,
     },
+    /// The service failed before and is not called until it may be back.
+    #[error("{service} is away: it {problem}")]
+    Away {
+        /// The address of the service, without credentials.
+        service: String,
+        /// The failure.
+        problem: String,
+    },
     /// The service answered with success, but the answer is invalid.
     #[error("{service} sent an invalid answer: {problem}")]
     BadResponse {
@@ -177,6 +185,7 @@ impl Error {
             | Self::Http { .. }
             | Self::Timeout { .. }
             | Self::Unreachable { .. }
+            | Self::Away { .. }
             | Self::Unsupported { .. }
             | Self::BadResponse { .. } => ErrorKind::EmbeddingFailed,
             Self::Rerank { cause } | Self::Chat { cause, .. } => match cause.kind() {
@@ -205,13 +214,13 @@ impl Error {
                 "remove the file and run `loci model fetch` (or `make model`) to fetch it again"
             }
             Self::File { .. } => "check that the folder exists, is readable and has free space",
-            Self::Inference { .. } => "run `loci doctor` to check the model's files",
+            Self::Inference { .. } => "run `loci store doctor` to check the model's files",
             Self::Setting { .. } => "correct the setting and run `loci config check`",
             Self::Http { status: 401 | 403, .. } => "check the API key of the embedding service",
             Self::Http { status: 404, .. } => "check the base URL and the model name of the embedding service",
             Self::Http { status: 400..=499, .. } => "check the model name, its dimensions and the length of the texts",
             Self::RateLimited { .. } => "wait and try again, or reduce the batch size",
-            Self::Http { .. } | Self::Timeout { .. } | Self::Unreachable { .. } => {
+            Self::Http { .. } | Self::Timeout { .. } | Self::Unreachable { .. } | Self::Away { .. } => {
                 "try again; if it persists, check the base URL and the service itself"
             }
             Self::BadResponse { .. } => "check that the base URL is that of an OpenAI-compatible API",
@@ -267,6 +276,29 @@ impl Error {
     /// Returns true if a retry of the same request may succeed.
     pub(crate) fn is_transient(&self) -> bool {
         matches!(self, Self::RateLimited { .. } | Self::Timeout { .. } | Self::Http { status: 500..=599, .. })
+    }
+
+    /// Returns true if the failure is one of the service and not of this request alone.
+    pub(crate) fn is_outage(&self) -> bool {
+        match self {
+            Self::Http { status, .. } => !matches!(status, 400 | 413 | 422),
+            Self::RateLimited { .. } | Self::Timeout { .. } | Self::Unreachable { .. } | Self::BadResponse { .. } => {
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns what is wrong with the service, without its address: it completes a sentence that begins with "it".
+    pub(crate) fn problem(&self) -> String {
+        match self {
+            Self::Http { status, message, .. } => format!("answered {status}: {message}"),
+            Self::RateLimited { .. } => "limits the rate of requests".to_owned(),
+            Self::Timeout { after, .. } => format!("did not answer within {after:?}"),
+            Self::Unreachable { problem, .. } => format!("cannot be reached: {problem}"),
+            Self::BadResponse { problem, .. } => format!("sent an invalid answer: {problem}"),
+            other => other.to_string(),
+        }
     }
 
     /// Wraps an error of a reranker.

@@ -12,10 +12,11 @@ use serde_json::Value;
 use tokio::sync::{Notify, watch};
 use utoipa::openapi::OpenApi;
 
+use crate::connection::Certificate;
 use crate::event_stream::StreamSlots;
 use crate::failure::Failure;
-use crate::guard::{Access, Hosts, Jwt, Rate};
-use crate::idempotency::InFlight;
+use crate::guard::{Access, Hosts, Jwt, Rate, Refusals};
+use crate::health::ReadinessCache;
 use crate::mcp;
 use crate::metrics::{Metrics, Protocol};
 use crate::openspec;
@@ -50,7 +51,13 @@ impl Options {
         self.server.validate()?;
         self.mcp.validate()?;
         self.webhooks.validate()?;
+        self.certificate()?;
         self.jwt().map(drop)
+    }
+
+    /// The certificate of the server, if it speaks HTTPS.
+    pub(crate) fn certificate(&self) -> Result<Option<Certificate>, Error> {
+        self.server.tls_files()?.map(|(certificate, key)| Certificate::read(certificate, key)).transpose()
     }
 
     fn jwt(&self) -> Result<Option<Jwt>, Error> {
@@ -65,12 +72,14 @@ pub(crate) struct App {
     pub(crate) hosts: Hosts,
     pub(crate) access: Access,
     pub(crate) rate: Rate,
+    /// Refused credentials, counted by address.
+    pub(crate) refusals: Refusals,
+    /// The readiness of the last second.
+    pub(crate) readiness: ReadinessCache,
     pub(crate) jwt: Option<Jwt>,
     pub(crate) metrics: Metrics,
     /// Counts of open event streams.
     pub(crate) streams: StreamSlots,
-    /// Requests with an idempotency key that are being processed.
-    pub(crate) in_flight: InFlight,
     /// Becomes true when the server shuts down, so that streams end.
     pub(crate) closed: watch::Receiver<bool>,
     /// Long work that goes on when its caller has left.
@@ -107,10 +116,11 @@ impl App {
             hosts: Hosts::new(address, &server.allowed_hosts, &server.cors_origins),
             access,
             rate: Rate::new(server.requests_per_second, server.burst, options.shared.clone()),
+            refusals: Refusals::new(server.refusals_per_second, server.refusal_burst),
+            readiness: ReadinessCache::default(),
             jwt,
             metrics: Metrics::new(),
-            streams: StreamSlots::default(),
-            in_flight: InFlight::default(),
+            streams: StreamSlots::new(server.event_streams),
             closed,
             tasks: Tasks::default(),
             requests: RequestCounts::default(),

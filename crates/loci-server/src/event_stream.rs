@@ -4,7 +4,7 @@
 //! connection, and a stalled one is closed by `connection`. The credential is verified again at every heartbeat and before
 //! every page that is sent. Every event and every heartbeat carries the cursor to resume from.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,8 +31,6 @@ const IDLE: Duration = Duration::from_millis(200);
 const MIN_WAIT: Duration = Duration::from_millis(20);
 /// How long a client should wait before it reconnects.
 const RETRY: Duration = Duration::from_secs(2);
-/// Maximum number of open streams.
-const MAX_STREAMS: usize = 256;
 /// Maximum number of open streams of one credential.
 const MAX_PER_CREDENTIAL: usize = 16;
 
@@ -232,44 +230,75 @@ async fn wait_for_write(signal: &mut Option<watch::Receiver<u64>>) {
     }
 }
 
-/// The number of open streams of each credential.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct StreamSlots(Arc<Mutex<HashMap<String, usize>>>);
+/// The open streams of each credential, in fair shares.
+///
+/// A tenant may hold at most as many streams as are free, and so at most half of all if it is alone; a credential at most
+/// [`MAX_PER_CREDENTIAL`], and at most an eighth of those that are free. The fewer are free, the smaller the shares, so that
+/// a credential and a tenant without a stream find a free one.
+#[derive(Debug, Clone)]
+pub(crate) struct StreamSlots {
+    total: usize,
+    taken: Arc<Mutex<BTreeMap<StreamOwner, usize>>>,
+}
+
+/// Whose stream it is: the tenant, then the name of the credential, which is `None` for all callers of an open server.
+type StreamOwner = (String, Option<String>);
 
 /// The right to have one stream open, released when it is dropped.
 #[derive(Debug)]
 pub(crate) struct StreamSlot {
     slots: StreamSlots,
-    name: String,
+    owner: StreamOwner,
+}
+
+/// Whether a further stream may be opened while this number is open: of all, of the tenant and of the credential, if there
+/// is one. The error is the message.
+fn check_share(total: usize, all: usize, tenant: usize, credential: Option<usize>) -> Result<(), &'static str> {
+    let free = total.saturating_sub(all);
+    let each = MAX_PER_CREDENTIAL.min(free / 8).max(1);
+    match credential {
+        _ if free == 0 => Err("too many open streams"),
+        Some(own) if own >= each => Err("too many open streams of this credential"),
+        _ if tenant >= free.max(1) => Err("too many open streams of this tenant"),
+        _ => Ok(()),
+    }
 }
 
 impl StreamSlots {
+    /// Slots for this number of streams.
+    pub(crate) fn new(total: usize) -> Self {
+        Self { total, taken: Arc::default() }
+    }
+
     /// Takes a slot, or fails if too many streams are open.
     pub(crate) fn take(&self, principal: &Principal, operation: &str) -> Result<StreamSlot, Failure> {
-        let name = principal.name().to_owned();
-        let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = taken.get(&name).copied().unwrap_or(0);
-        // Without credentials all callers share one name.
-        let each = if principal.is_open() { MAX_STREAMS } else { MAX_PER_CREDENTIAL };
-        if own >= each || taken.values().sum::<usize>() >= MAX_STREAMS {
-            let message =
-                if own >= each { "too many open streams of this credential" } else { "too many open streams" };
+        let name = (!principal.is_open()).then(|| principal.name().to_owned());
+        let owner = (principal.tenant().to_owned(), name);
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = taken.values().sum();
+        let tenant = taken.iter().filter(|((tenant, _), _)| *tenant == owner.0).map(|(_, count)| count).sum();
+        let own = taken.get(&owner).copied().unwrap_or(0);
+        let own = owner.1.is_some().then_some(own);
+        if let Err(message) = check_share(self.total, all, tenant, own) {
             return Err(Failure::new(ErrorKind::RateLimited, message, operation)
-                .hint(format!("close another stream first; at most {MAX_PER_CREDENTIAL} of one credential and {MAX_STREAMS} in all may be open"))
+                .hint(format!(
+                    "close another stream first; at most {MAX_PER_CREDENTIAL} of one credential may be open, and fewer while \
+                     the server has few free"
+                ))
                 .after(RETRY.as_secs()));
         }
-        *taken.entry(name.clone()).or_default() += 1;
-        Ok(StreamSlot { slots: self.clone(), name })
+        *taken.entry(owner.clone()).or_default() += 1;
+        Ok(StreamSlot { slots: self.clone(), owner })
     }
 }
 
 impl Drop for StreamSlot {
     fn drop(&mut self) {
-        let mut taken = self.slots.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(own) = taken.get_mut(&self.name) {
+        let mut taken = self.slots.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(own) = taken.get_mut(&self.owner) {
             *own -= 1;
             if *own == 0 {
-                taken.remove(&self.name);
+                taken.remove(&self.owner);
             }
         }
     }
@@ -280,15 +309,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seats_are_counted_and_given_back() {
-        let slots = StreamSlots::default();
-        let mut taken: Vec<StreamSlot> =
-            (0..MAX_STREAMS).map(|_| slots.take(&Principal::operator(), "followEvents").unwrap()).collect();
-        let refused = slots.take(&Principal::operator(), "followEvents").unwrap_err();
+    fn slots_are_counted_and_given_back() {
+        let slots = StreamSlots::new(8);
+        let operator = Principal::operator();
+        let mut taken: Vec<StreamSlot> = (0..4).map(|_| slots.take(&operator, "followEvents").unwrap()).collect();
+        let refused = slots.take(&operator, "followEvents").unwrap_err();
         assert_eq!(refused.code().as_u16(), 429);
         taken.pop();
-        assert!(slots.take(&Principal::operator(), "followEvents").is_ok());
+        assert!(slots.take(&operator, "followEvents").is_ok());
         drop(taken);
-        assert!(slots.0.lock().unwrap().is_empty());
+        assert!(slots.taken.lock().unwrap().is_empty());
+    }
+
+    // doors H11: sixteen credentials could use all streams.
+    #[test]
+    fn shares_leave_room_for_those_without_a_stream() {
+        let check = |all, tenant, credential, expect: bool| {
+            assert_eq!(check_share(512, all, tenant, credential).is_ok(), expect, "{all} {tenant} {credential:?}");
+        };
+        check(0, 0, Some(0), true);
+        check(15, 15, Some(15), true);
+        check(16, 16, Some(16), false);
+        // Alone, a tenant may hold half of all.
+        check(255, 255, Some(0), true);
+        check(256, 256, Some(0), false);
+        // Another tenant then still has room, for more than one credential.
+        check(256, 0, Some(0), true);
+        check(300, 44, Some(15), true);
+        // While few are free, each credential may hold fewer.
+        check(480, 10, Some(4), false);
+        check(480, 10, Some(3), true);
+        check(511, 0, Some(0), true);
+        check(511, 0, Some(1), false);
+        check(512, 0, Some(0), false);
     }
 }

@@ -13,7 +13,7 @@ use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, Uri};
-use loci_types::{ErrorKind, Identifier, Identifiers, MemoryId, MemoryRef};
+use loci_types::{ErrorKind, Identifier, Identifiers, MemoryId, MemoryRef, RequestScope};
 use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -28,6 +28,9 @@ use crate::v1::PageRequest;
 
 /// The member of a body that names the scope of the request.
 const IDENTIFIERS: &str = "identifiers";
+
+/// The member of a body, and the query parameter, that asks for everyone's data.
+const EVERYONE: &str = "everyone";
 
 /// A JSON body.
 pub(crate) struct Body<T>(pub(crate) T);
@@ -51,12 +54,19 @@ impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for MaybeBody
     type Rejection = Failure;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Failure> {
-        if request.headers().contains_key(CONTENT_TYPE) && !is_json(request.headers()) {
-            return Err(not_json());
-        }
-        let bytes = Bytes::from_request(request, state).await.map_err(body_failure)?;
+        let bytes = optional_json(request, state).await?;
         if bytes.is_empty() { Ok(Self(T::default())) } else { json(&bytes).map(Self) }
     }
+}
+
+/// Reads a body that is JSON or empty. One without a type is not taken for JSON: web pages send such bodies without asking.
+async fn optional_json<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Failure> {
+    let (typed, json) = (request.headers().contains_key(CONTENT_TYPE), is_json(request.headers()));
+    if typed && !json {
+        return Err(not_json());
+    }
+    let bytes = Bytes::from_request(request, state).await.map_err(body_failure)?;
+    if bytes.is_empty() || json { Ok(bytes) } else { Err(not_json()) }
 }
 
 /// Query parameters.
@@ -78,12 +88,26 @@ pub(crate) fn params<T: DeserializeOwned>(uri: &Uri) -> Result<T, Failure> {
 /// A JSON body whose fields stand beside `identifiers`, which name the scope of the request.
 #[derive(Debug, Default, ToSchema)]
 pub(crate) struct Scoped<T> {
-    /// The scope of the request. Identifiers that are left out are taken from the credential where it has only one value.
-    #[schema(required = false)]
-    pub(crate) identifiers: Identifiers,
+    /// The scope of the request.
+    #[serde(flatten)]
+    #[schema(value_type = ScopeFields)]
+    pub(crate) scope: RequestScope,
     /// The other fields.
     #[serde(flatten)]
     pub(crate) body: T,
+}
+
+/// The fields of [`Scoped::scope`], for the published description.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "only described")]
+pub(crate) struct ScopeFields {
+    /// The scope of the request. Identifiers that are left out are taken from the credential where it has only one value. A
+    /// request that names no scope is refused.
+    #[schema(required = false)]
+    identifiers: Identifiers,
+    /// Whether the request is about everyone's data instead of one scope. Only an admin may ask for that.
+    #[schema(required = false, default = false)]
+    everyone: bool,
 }
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Scoped<T> {
@@ -109,18 +133,24 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Scoped<T> {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Scoped<T>, A::Error> {
-                let (mut identifiers, mut rest) = (None, serde_json::Map::new());
+                let (mut identifiers, mut everyone, mut rest) = (None, None, serde_json::Map::new());
                 while let Some((name, value)) = map.next_entry::<String, serde_json::Value>()? {
-                    let again = match name == IDENTIFIERS {
-                        true => identifiers.replace(value).is_some(),
-                        false => rest.insert(name.clone(), value).is_some(),
+                    let again = match name.as_str() {
+                        IDENTIFIERS => identifiers.replace(value).is_some(),
+                        EVERYONE => everyone.replace(value).is_some(),
+                        _ => rest.insert(name.clone(), value).is_some(),
                     };
                     if again {
                         return Err(A::Error::custom(format!("duplicate field `{name}`")));
                     }
                 }
                 let identifiers = identifiers.map(|value| part(value, Some(IDENTIFIERS))).transpose()?;
-                Ok(Scoped { identifiers: identifiers.unwrap_or_default(), body: part(rest.into(), None)? })
+                let everyone = everyone.map(|value| part(value, Some(EVERYONE))).transpose()?;
+                let scope = RequestScope {
+                    identifiers: identifiers.unwrap_or_default(),
+                    everyone: everyone.unwrap_or_default(),
+                };
+                Ok(Scoped { scope, body: part(rest.into(), None)? })
             }
         }
         deserializer.deserialize_map(ScopedVisitor(PhantomData))
@@ -148,10 +178,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for MaybeScop
     type Rejection = Failure;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Failure> {
-        if request.headers().contains_key(CONTENT_TYPE) && !is_json(request.headers()) {
-            return Err(not_json());
-        }
-        let bytes = Bytes::from_request(request, state).await.map_err(body_failure)?;
+        let bytes = optional_json(request, state).await?;
         if bytes.is_empty() {
             return Ok(Self(Scoped::default()));
         }
@@ -194,10 +221,13 @@ impl<'de> Deserialize<'de> for Members {
 }
 
 /// Reads the scope that a body names, and nothing else. A body that cannot be read names none; the handler refuses it.
-pub(crate) fn scope_of(bytes: &[u8]) -> Identifiers {
+pub(crate) fn scope_of(bytes: &[u8]) -> RequestScope {
     let members = serde_json::from_slice(bytes).map_or_else(|_| Vec::new(), |Members(members)| members);
-    let named = members.iter().find(|(name, _)| name == IDENTIFIERS);
-    named.and_then(|(_, value)| serde_json::from_str(value.get()).ok()).unwrap_or_default()
+    let named = |name: &str| members.iter().find(|(member, _)| member == name).map(|(_, value)| value.get());
+    RequestScope {
+        identifiers: named(IDENTIFIERS).and_then(|value| serde_json::from_str(value).ok()).unwrap_or_default(),
+        everyone: named(EVERYONE) == Some("true"),
+    }
 }
 
 /// Reads an object: `identifiers` by themselves, the rest as `T`. Both are read strictly.
@@ -207,10 +237,14 @@ fn scoped<T: DeserializeOwned>(bytes: &[u8]) -> Result<Scoped<T>, Failure> {
     let Members(members) = serde_path_to_error::deserialize(&mut reader)
         .map_err(|error| field_failure(error.path().to_string(), &error.inner().to_string()))?;
     reader.end().map_err(wrong)?;
-    let (mut identifiers, mut rest) = (Identifiers::default(), vec![b'{']);
+    let (mut scope, mut rest) = (RequestScope::default(), vec![b'{']);
     for (name, value) in members {
         if name == IDENTIFIERS {
-            identifiers = json(value.get().as_bytes()).map_err(|failure| failure.within(IDENTIFIERS))?;
+            scope.identifiers = json(value.get().as_bytes()).map_err(|failure| failure.within(IDENTIFIERS))?;
+            continue;
+        }
+        if name == EVERYONE {
+            scope.everyone = json(value.get().as_bytes()).map_err(|failure| failure.within(EVERYONE))?;
             continue;
         }
         if rest.len() > 1 {
@@ -221,18 +255,18 @@ fn scoped<T: DeserializeOwned>(bytes: &[u8]) -> Result<Scoped<T>, Failure> {
         rest.extend_from_slice(value.get().as_bytes());
     }
     rest.push(b'}');
-    Ok(Scoped { identifiers, body: json(&rest)? })
+    Ok(Scoped { scope, body: json(&rest)? })
 }
 
 /// Query parameters, apart from those that name the scope of the request.
-pub(crate) struct ScopedParams<T>(pub(crate) Identifiers, pub(crate) T);
+pub(crate) struct ScopedParams<T>(pub(crate) RequestScope, pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for ScopedParams<T> {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        let (identifiers, rest) = split(parts.uri.query().unwrap_or_default(), is_identifier);
-        Ok(Self(parameters(&identifiers)?, parameters(&rest)?))
+        let (_, rest) = split(parts.uri.query().unwrap_or_default(), names_scope);
+        Ok(Self(scope_of_query(&parts.uri)?, parameters(&rest)?))
     }
 }
 
@@ -240,14 +274,27 @@ pub(crate) fn is_identifier(name: &str) -> bool {
     Identifier::ALL.iter().any(|which| which.field() == name)
 }
 
+/// Whether a query parameter names the scope of the request.
+pub(crate) fn names_scope(name: &str) -> bool {
+    name == EVERYONE || is_identifier(name)
+}
+
 /// Reads the scope that the query parameters name.
-pub(crate) fn scope_of_query(uri: &Uri) -> Result<Identifiers, Failure> {
-    parameters(&split(uri.query().unwrap_or_default(), is_identifier).0)
+pub(crate) fn scope_of_query(uri: &Uri) -> Result<RequestScope, Failure> {
+    /// The parameter that asks for everyone's data.
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Everyone {
+        everyone: bool,
+    }
+    let query = uri.query().unwrap_or_default();
+    let Everyone { everyone } = parameters(&split(query, |name| name == EVERYONE).0)?;
+    Ok(RequestScope { identifiers: parameters(&split(query, is_identifier).0)?, everyone })
 }
 
 /// Query parameters of a list: the scope, the page, and what else the list takes.
 pub(crate) struct ListParams<T> {
-    pub(crate) identifiers: Identifiers,
+    pub(crate) scope: RequestScope,
     pub(crate) page: PageRequest,
     pub(crate) params: T,
 }
@@ -260,8 +307,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for ListParams<T> 
         let page = PageRequest::new(parameters(&page)?)?;
         let mut others = parts.clone();
         others.uri = format!("/?{rest}").parse().map_err(|_| unreadable_path())?;
-        let ScopedParams(identifiers, params) = ScopedParams::from_request_parts(&mut others, state).await?;
-        Ok(Self { identifiers, page, params })
+        let ScopedParams(scope, params) = ScopedParams::from_request_parts(&mut others, state).await?;
+        Ok(Self { scope, page, params })
     }
 }
 
@@ -310,7 +357,7 @@ impl FromRequestParts<Arc<App>> for Id {
             return Err(failure.field("id"));
         };
         let given = text.parse::<MemoryRef>().map_err(|error| failure::to_failure(&error, &scope.operation))?;
-        let caller = Principal::from_request_parts(parts, app).await?.caller(scope.identifiers, &scope.operation)?;
+        let caller = Principal::from_request_parts(parts, app).await?.caller(scope.asked, &scope.operation)?;
         let found = app.engine.resolve_id(&caller, &given).await;
         found.map(Self).map_err(|error| Failure::of(error.problem(&scope.operation)))
     }
@@ -390,7 +437,17 @@ pub(crate) fn field_failure(path: String, problem: &str) -> Failure {
     let layer =
         matches!(last, "layer" | "layers") && problem.contains("unknown variant") || problem.contains("unknown layer");
     let kind = if layer { ErrorKind::InvalidLayer } else { ErrorKind::InvalidInput };
+    // The parser counts within the field, which helps nobody.
+    let problem = problem.split(" at line ").next().unwrap_or(problem);
+    let problem = unknown_value(last, problem).unwrap_or_else(|| problem.to_owned());
     Failure::new(kind, format!("{field}: {problem}"), "read the request").field(&field)
+}
+
+/// The parser's sentence about an unknown variant, in plain words: "unknown layer `usr`: expected one of agent, user".
+fn unknown_value(field: &str, problem: &str) -> Option<String> {
+    let (value, expected) = problem.strip_prefix("unknown variant ")?.split_once(", expected ")?;
+    let name = field.strip_suffix('s').filter(|_| field == "layers").unwrap_or(field);
+    Some(format!("unknown {name} {value}: expected {}", expected.replace('`', "")))
 }
 
 /// The failure of a body that could not be read.
@@ -454,7 +511,7 @@ mod tests {
     #[test]
     fn identifiers_stand_beside_the_fields() {
         let read = scoped::<Outer>(br#"{"count":2,"identifiers":{"userId":"ann"},"inner":{"name":"x"}}"#).unwrap();
-        assert_eq!((read.identifiers.user_id.as_deref(), read.body.count), (Some("ann"), 2));
+        assert_eq!((read.scope.identifiers.user_id.as_deref(), read.body.count), (Some("ann"), 2));
         assert_eq!(scoped::<Outer>(b"{}").unwrap().body.count, 0);
         let check = |text: &str, field: &str| {
             let failure = scoped::<Outer>(text.as_bytes()).unwrap_err();
@@ -469,6 +526,8 @@ mod tests {
         check(r#"{"identifiers":{"user":"a"}}"#, "identifiers.user");
         check(r#"{"identifiers":{"userId":7}}"#, "identifiers.userId");
         check(r#"{"identifiers":["ann"]}"#, "identifiers");
+        check(r#"{"everyone":"yes"}"#, "everyone");
+        assert!(scoped::<Outer>(br#"{"everyone":true}"#).unwrap().scope.everyone);
         check(r#"{"extra":1}"#, "extra");
         check(r#"{"count":1} x"#, "body");
     }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use loci_types::{ERROR_TABLE, Error, ErrorKind, Problem};
+use loci_types::{ERROR_TABLE, Error, ErrorKind, Problem, abbreviate};
 use serde::Serialize;
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, ResponseBuilder};
 
@@ -18,7 +18,17 @@ use utoipa::openapi::{ContentBuilder, Ref, RefOr, ResponseBuilder};
 pub(crate) struct Failure {
     status: StatusCode,
     problem: Box<Problem>,
+    /// What strangers do not learn, if the problem had anything of it.
+    internals: Option<Box<Internals>>,
     retry_after: Option<u64>,
+}
+
+/// What a problem says of files, addresses and the operating system. Only the operator may see it.
+#[derive(Debug, Clone)]
+struct Internals {
+    message: String,
+    file: Option<serde_json::Value>,
+    hint: Option<String>,
 }
 
 /// What went wrong.
@@ -55,12 +65,13 @@ pub(crate) struct ProblemBody {
 impl Failure {
     /// A failure with the status that its code has.
     pub(crate) fn of(problem: Problem) -> Self {
-        let problem = without_paths(problem);
+        let (problem, internals) = without_internals(problem);
         let row = ERROR_TABLE.iter().find(|row| row.code == problem.code);
         let status = row.and_then(|row| StatusCode::from_u16(row.status).ok());
         Self {
             status: status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
             problem: Box::new(problem),
+            internals: internals.map(Box::new),
             retry_after: None,
         }
     }
@@ -89,17 +100,24 @@ impl Failure {
         self
     }
 
+    /// With another message.
+    #[must_use]
+    pub(crate) fn message(mut self, message: String) -> Self {
+        self.problem.message = abbreviate(message);
+        self
+    }
+
     /// The same failure, with what to do about it.
     #[must_use]
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.problem.hint = Some(hint.into());
+        self.problem.hint = Some(abbreviate(hint.into()));
         self
     }
 
     /// The same failure, with the field that is wrong.
     #[must_use]
     pub(crate) fn field(mut self, field: &str) -> Self {
-        self.problem.details.insert("field".to_owned(), field.into());
+        self.problem.details.insert("field".to_owned(), abbreviate(field.to_owned()).into());
         self
     }
 
@@ -157,20 +175,41 @@ impl Failure {
     }
 }
 
-/// The problem without paths of files, which only the operator may see. The whole message goes to the log.
-fn without_paths(mut problem: Problem) -> Problem {
-    if problem.details.remove("file").is_none() {
-        return problem;
+/// The problem without paths of files, addresses and errors of the operating system, and what it said of them. The whole
+/// message goes to the log.
+fn without_internals(mut problem: Problem) -> (Problem, Option<Internals>) {
+    // A part outside of this process, such as `postgres` or a model.
+    if let Some(part) = problem.details.get("part").and_then(serde_json::Value::as_str) {
+        let outcome = if problem.retryable { "does not answer" } else { "failed" };
+        let message = format!("{part} {outcome}");
+        tracing::warn!(code = problem.code, operation = problem.operation, "{}", problem.message);
+        let message = std::mem::replace(&mut problem.message, message);
+        let hint = problem.hint.clone();
+        return (problem, Some(Internals { message, file: None, hint }));
     }
+    let Some(file) = problem.details.remove("file") else { return (problem, None) };
     tracing::error!(code = problem.code, operation = problem.operation, "{}", problem.message);
     let message = match problem.code.as_str() {
         "STORE_CORRUPT" => "the stored data cannot be read",
         "STORAGE_UNAVAILABLE" => "the disk is full or cannot be written",
         _ => "the store failed",
     };
-    problem.message = message.to_owned();
-    problem.hint = Some("see the log of the server".to_owned());
-    problem
+    let message = std::mem::replace(&mut problem.message, message.to_owned());
+    let hint = problem.hint.replace("see the log of the server".to_owned());
+    (problem, Some(Internals { message, file: Some(file), hint }))
+}
+
+/// Puts paths of files and addresses back into the body of a failure, for the operator.
+pub(crate) fn restore_internals(response: &mut Response) {
+    let extensions = response.extensions_mut();
+    let (Some(internals), Some(mut body)) = (extensions.remove::<Internals>(), extensions.remove::<ProblemBody>())
+    else {
+        return;
+    };
+    body.detail = internals.message;
+    body.hint = internals.hint;
+    body.details.extend(internals.file.map(|file| ("file".to_owned(), file)));
+    *response.body_mut() = body.bytes().into();
 }
 
 /// The failure of an operation for an error.
@@ -181,7 +220,7 @@ pub(crate) fn to_failure(error: &Error, operation: &str) -> Failure {
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let (status, retry_after, code) = (self.status, self.retry_after, self.problem.code.clone());
-        let whole = (*self.problem).clone();
+        let (whole, internals) = ((*self.problem).clone(), self.internals.clone());
         let body = self.body();
         let mut response = (status, body.bytes()).into_response();
         // The guard adds the id of the request.
@@ -199,6 +238,9 @@ impl IntoResponse for Failure {
         response.extensions_mut().insert(Code(code));
         // For middleware that writes another form of it.
         response.extensions_mut().insert(whole);
+        if let Some(internals) = internals {
+            response.extensions_mut().insert(*internals);
+        }
         response
     }
 }
@@ -225,6 +267,7 @@ pub(crate) fn name_request(response: &mut Response, request: &str, operation: &s
         body.details.insert("resource".to_owned(), resource.into());
     }
     *response.body_mut() = body.bytes().into();
+    response.extensions_mut().insert(body);
 }
 
 /// Returns the kind of resource that the route names and that was not found, unless it is a memory.
@@ -285,6 +328,17 @@ mod tests {
             assert_eq!(response.status().as_u16(), row.status, "{}", row.code);
             assert_eq!(response.headers()[CONTENT_TYPE], "application/problem+json");
         }
+        // attack B21: addresses and errors of the operating system were shown.
+        let mut away = Problem::new(
+            ErrorKind::Provider,
+            "postgres does not answer: connection to db.internal: Connection refused (os error 111)".to_owned(),
+            "test",
+        );
+        away.details.insert("part".to_owned(), "postgres".into());
+        let mut response = Failure::of(away).into_response();
+        let shown = response.extensions().get::<ProblemBody>().map(|body| body.detail.clone());
+        assert_eq!(shown.as_deref(), Some("postgres does not answer"));
+        restore_internals(&mut response);
         let limited = Failure::new(ErrorKind::RateLimited, "too many", "test").after(3).into_response();
         assert_eq!(limited.headers()[RETRY_AFTER], "3");
         let unknown = Failure::unknown_caller("who?", "show a key").into_response();

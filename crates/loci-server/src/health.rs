@@ -1,22 +1,23 @@
 //! Liveness, readiness and metrics.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use loci_engine::IndexHealth;
 use serde::Serialize;
+use tokio::sync::Mutex;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::App;
 use crate::failure::{Failure, Failures, ProblemBody};
-use crate::guard::Principal;
+use crate::guard::{self, Principal};
 use crate::metrics::StoreSizes;
 use crate::shared::SharedHealth;
 
@@ -44,8 +45,8 @@ struct Liveness {
     status: HealthStatus,
 }
 
-/// Readiness, with each component.
-#[derive(Debug, Serialize, ToSchema)]
+/// Readiness, with each component. Without the credential of an admin, a component has only its status and latency.
+#[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Readiness {
     /// `unhealthy` if the store fails, `degraded` if another component does.
@@ -57,7 +58,7 @@ struct Readiness {
 }
 
 /// The components of the server.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 struct ReadinessComponents {
     /// The store.
     store: ComponentHealth,
@@ -69,7 +70,7 @@ struct ReadinessComponents {
 }
 
 /// The condition of a component.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct ComponentHealth {
     /// Whether it works.
@@ -88,14 +89,14 @@ struct ComponentHealth {
 }
 
 /// The condition of the embedding model and of the vector index.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 struct VectorHealth {
     /// Whether memories are found by vectors.
     status: HealthStatus,
     /// The embedding model. Absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<String>,
-    /// The number of dimensions of its vectors.
+    /// The number of dimensions of its vectors. Absent until they are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     dimensions: Option<usize>,
     /// The index outside the store. Absent if there is none, or while it does not answer.
@@ -107,7 +108,7 @@ struct VectorHealth {
 }
 
 /// The condition of an index outside the store.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 struct VectorIndexHealth {
     /// The product, for example `qdrant`.
     name: String,
@@ -132,6 +133,9 @@ async fn alive() -> Json<Liveness> {
 ///
 /// A store that fails makes the server unready. Without a model or a vector index memories are found by words, and
 /// without what several servers share each goes on alone: the server is ready and says `degraded`.
+///
+/// The answer may be one second old. Names, versions and messages are for admins: without the credential of one, each
+/// component has only its status and latency.
 #[utoipa::path(
     get, path = "/readyz", operation_id = "getReadiness", tag = "health",
     responses(
@@ -143,7 +147,63 @@ async fn alive() -> Json<Liveness> {
     ),
     security(())
 )]
-async fn ready(State(app): State<Arc<App>>) -> Response {
+async fn ready(State(app): State<Arc<App>>, request: Request) -> Response {
+    let whole = app.readiness.get(&app).await;
+    let detailed = guard::is_admin(&app, request.headers(), request.extensions()).await;
+    let code = match whole.status {
+        HealthStatus::Unhealthy => StatusCode::SERVICE_UNAVAILABLE,
+        HealthStatus::Healthy | HealthStatus::Degraded => StatusCode::OK,
+    };
+    let shown = if detailed { Readiness::clone(&whole) } else { whole.without_details() };
+    (code, Json(shown)).into_response()
+}
+
+/// The readiness of the last second. Probes that arrive at the same time share one look at the components.
+#[derive(Debug, Default)]
+pub(crate) struct ReadinessCache(Mutex<Option<(Instant, Arc<Readiness>)>>);
+
+/// How long a look at the components is valid.
+const FRESH: Duration = Duration::from_secs(1);
+
+impl ReadinessCache {
+    async fn get(&self, app: &App) -> Arc<Readiness> {
+        let mut last = self.0.lock().await;
+        if let Some((at, readiness)) = &*last
+            && at.elapsed() < FRESH
+        {
+            return readiness.clone();
+        }
+        let readiness = Arc::new(readiness(app).await);
+        *last = Some((Instant::now(), readiness.clone()));
+        readiness
+    }
+}
+
+impl Readiness {
+    /// The statuses alone.
+    fn without_details(&self) -> Self {
+        let component = |component: &ComponentHealth| ComponentHealth {
+            status: component.status,
+            name: None,
+            version: None,
+            latency_ms: component.latency_ms,
+            message: None,
+        };
+        let Self { status, latency_ms, components } = self;
+        let vectors = VectorHealth {
+            status: components.vectors.status,
+            model: None,
+            dimensions: None,
+            index: None,
+            message: None,
+        };
+        let (store, tier) = (component(&components.store), components.tier.as_ref().map(component));
+        Self { status: *status, latency_ms: *latency_ms, components: ReadinessComponents { store, vectors, tier } }
+    }
+}
+
+/// Asks every component.
+async fn readiness(app: &App) -> Readiness {
     let started = Instant::now();
     let health = app.engine.store().health().await;
     let latency_ms = milliseconds(started);
@@ -155,26 +215,29 @@ async fn ready(State(app): State<Arc<App>>) -> Response {
             latency_ms,
             message: health.read_only.map(|problem| problem.to_string()),
         },
-        Err(error) => ComponentHealth {
-            status: HealthStatus::Unhealthy,
-            name: None,
-            version: None,
-            latency_ms,
-            message: Some(error.kind().code().to_owned()),
-        },
+        Err(error) => {
+            tracing::warn!(%error, "the store does not answer");
+            ComponentHealth {
+                status: HealthStatus::Unhealthy,
+                name: None,
+                version: None,
+                latency_ms,
+                message: Some(error.kind().code().to_owned()),
+            }
+        }
     };
     let tier = match &app.options.shared {
         Some(shared) => Some(tier(shared.health().await)),
         None => None,
     };
-    let components = ReadinessComponents { store, vectors: vectors(&app).await, tier };
+    let components = ReadinessComponents { store, vectors: vectors(app).await, tier };
     let tier_works = components.tier.as_ref().is_none_or(|tier| tier.status == HealthStatus::Healthy);
-    let (code, status) = match (components.store.status, components.vectors.status) {
-        (HealthStatus::Unhealthy, _) => (StatusCode::SERVICE_UNAVAILABLE, HealthStatus::Unhealthy),
-        (HealthStatus::Healthy, HealthStatus::Healthy) if tier_works => (StatusCode::OK, HealthStatus::Healthy),
-        _ => (StatusCode::OK, HealthStatus::Degraded),
+    let status = match (components.store.status, components.vectors.status) {
+        (HealthStatus::Unhealthy, _) => HealthStatus::Unhealthy,
+        (HealthStatus::Healthy, HealthStatus::Healthy) if tier_works => HealthStatus::Healthy,
+        _ => HealthStatus::Degraded,
     };
-    (code, Json(Readiness { status, latency_ms: milliseconds(started), components })).into_response()
+    Readiness { status, latency_ms: milliseconds(started), components }
 }
 
 fn milliseconds(since: Instant) -> f64 {
@@ -189,10 +252,17 @@ async fn vectors(app: &App) -> VectorHealth {
     let mut vectors = VectorHealth {
         status: if model.is_some() { HealthStatus::Healthy } else { HealthStatus::Degraded },
         model: model.as_ref().map(|model| model.name.to_string()),
-        dimensions: model.as_ref().map(|model| model.dimensions),
+        dimensions: model.as_ref().map(|model| model.dimensions).filter(|dimensions| *dimensions > 0),
         index: None,
         message: model.is_none().then(|| missing.to_owned()),
     };
+    if let Some(problem) = app.engine.model_problem().await {
+        tracing::debug!(problem, "the embedding model is not available");
+        vectors.status = HealthStatus::Degraded;
+        let message = "the embedding model is not available: memories are found by words until it is back, and vectors of \
+                       new ones follow";
+        vectors.message = Some(message.to_owned());
+    }
     let Some(indexed) = app.engine.store().indexed() else { return vectors };
     let problem = match indexed.index_health().await {
         Ok(IndexHealth { name, version, behind, problem }) => {
@@ -203,10 +273,11 @@ async fn vectors(app: &App) -> VectorHealth {
     };
     if let Some(problem) = problem {
         // What exactly it said may name hosts, and is for the log.
-        tracing::debug!(problem, "the vector index is away");
+        tracing::debug!(problem, "the vector index is not available");
         vectors.status = HealthStatus::Degraded;
-        let message = "the vector index is away: memories are found by words until it is back";
-        vectors.message = Some(message.to_owned());
+        let message = "the vector index is not available: memories are found by words until it is back";
+        vectors.message =
+            Some(vectors.message.map_or_else(|| message.to_owned(), |other| format!("{other}; {message}")));
     }
     vectors
 }
@@ -218,18 +289,20 @@ fn tier(health: SharedHealth) -> ComponentHealth {
         name: Some(health.name),
         version: Some(health.version),
         latency_ms: health.latency.as_secs_f64() * 1e3,
-        message: health.degraded.map(|problem| format!("{problem}; each server goes on alone")),
+        message: health.degraded.map(|problem| format!("{problem}; each server works without it")),
     }
 }
 
 /// Returns the metrics in the OpenMetrics format of Prometheus.
+///
+/// An admin of the tenant `default` gets the counters of the server; admins of other tenants get the sizes of their own.
 #[utoipa::path(
     get, path = "/metrics", operation_id = "getMetrics", tag = "health",
     responses((status = 200, description = "The metrics", body = String, content_type = "application/openmetrics-text"), Failures),
     security(("key" = ["admin"]))
 )]
 async fn metrics(State(app): State<Arc<App>>, principal: Principal) -> Result<Response, Failure> {
-    // The sizes are those of the admin's own tenant; the counters are those of the server.
+    // The sizes are those of the admin's own tenant; the counters are of all tenants, and so for who runs the server.
     let caller = principal.own_caller("getMetrics")?;
     let stats = app.run_operation("getMetrics", app.engine.stats(&caller)).await?;
     let learned = app.run_operation("getMetrics", app.engine.learned(&caller)).await?.unwrap_or_default();
@@ -242,5 +315,6 @@ async fn metrics(State(app): State<Arc<App>>, principal: Principal) -> Result<Re
         saved: learned.tokens_saved,
     };
     let sort = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    Ok(([(CONTENT_TYPE, sort)], app.metrics.text(&held)).into_response())
+    Ok(([(CONTENT_TYPE, sort)], app.metrics.text(&held, loci_engine::policy::is_store_operator(&caller)))
+        .into_response())
 }

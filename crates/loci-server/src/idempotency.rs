@@ -4,17 +4,16 @@
 //! disconnects, because that is when clients repeat it. A stored answer never contains the content of memories, so that
 //! an erasure is complete.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::Json;
-use axum::body::{Body, HttpBody, to_bytes};
+use axum::body::{Body, to_bytes};
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{CONTENT_TYPE, ETAG, IF_MATCH, LOCATION};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use loci_engine::{Caller, StoredAnswer};
+use loci_engine::{KeyedRequest, RequestStart, StoredAnswer};
 use loci_types::{ErrorKind, Problem};
 use serde_json::Value;
 use tracing::Instrument;
@@ -30,53 +29,6 @@ use crate::{App, openspec};
 const KEY: &str = "Idempotency-Key";
 /// The header that marks a stored answer.
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
-/// Maximum size of a stored answer, in bytes.
-const MAX_BYTES: u64 = 64 << 10;
-
-type Fingerprint = [u8; 32];
-
-/// The requests with a key that this process is processing.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct InFlight(Arc<Mutex<HashMap<(String, String), Fingerprint>>>);
-
-/// One of them. Dropping it ends the entry.
-#[derive(Debug)]
-struct InFlightGuard {
-    all: InFlight,
-    name: (String, String),
-}
-
-impl Drop for InFlightGuard {
-    fn drop(&mut self) {
-        self.all.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.name);
-    }
-}
-
-impl InFlight {
-    fn begin(&self, principal: &Principal, key: &str, fingerprint: Fingerprint) -> Result<InFlightGuard, Failure> {
-        let name = (principal.name().to_owned(), key.to_owned());
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match all.get(&name) {
-            None => {
-                all.insert(name.clone(), fingerprint);
-                Ok(InFlightGuard { all: self.clone(), name })
-            }
-            Some(other) if *other == fingerprint => {
-                Err(Failure::new(ErrorKind::Conflict, "the same request is being processed", "request")
-                    .field(KEY)
-                    .hint("repeat the request later to get its answer")
-                    .after(1))
-            }
-            Some(_) => {
-                let message = format!("{KEY} `{key}` was used for another request");
-                Err(Failure::new(ErrorKind::InvalidInput, message, "request")
-                    .field(KEY)
-                    .hint("use a new key for each request, and the same key only to repeat a request"))
-            }
-        }
-    }
-}
-
 /// Answers a repeated request with the stored answer.
 pub(crate) async fn once(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
@@ -138,18 +90,22 @@ async fn answer(app: Arc<App>, request: Request, next: Next) -> Result<Response,
     let expected = parts.headers.get(IF_MATCH).map(HeaderValue::as_bytes).unwrap_or_default();
     hasher.update(expected).update(&[0]);
     let fingerprint = *hasher.update(&body).finalize().as_bytes();
-    let begun = app.in_flight.begin(&principal, &key, fingerprint)?;
-    let kept = app.engine.answered(&caller, &key, &fingerprint).await;
-    if let Some(kept) = kept.map_err(|error| Failure::of(error.problem("request")))? {
-        return Ok(replayed(kept));
-    }
+    let begun = app.engine.begin_request(&caller, &key, &fingerprint).await;
+    let begun = match begun.map_err(|error| Failure::of(error.problem("request")))? {
+        RequestStart::Execute(begun) => begun,
+        RequestStart::Answered(kept) => return Ok(replayed(kept)),
+        RequestStart::Running => {
+            return Err(Failure::new(ErrorKind::Conflict, "the same request is being processed", "request")
+                .field(KEY)
+                .hint("repeat the request later to get its answer")
+                .after(1));
+        }
+    };
     let request = Request::from_parts(parts, Body::from(body));
     // In a separate task, so that a client that disconnects does not cancel it.
     let work = async move {
-        let response = next.run(request).await;
-        let response = store_answer(&app, &caller, &key, &fingerprint, response).await;
-        drop(begun);
-        response
+        let response = app.engine.execute_request(&begun, next.run(request)).await;
+        store_answer(&app, &begun, response).await
     };
     let done = tokio::spawn(work.in_current_span());
     // Only the waiting ends, not the work: the answer is stored for when the request is repeated.
@@ -181,33 +137,29 @@ fn key(headers: &HeaderMap) -> Result<String, Failure> {
     }
 }
 
-/// Stores a final answer. An answer that cannot be stored is returned all the same.
-async fn store_answer(
-    app: &App,
-    caller: &Caller,
-    key: &str,
-    fingerprint: &Fingerprint,
-    response: Response,
-) -> Response {
+/// Stores a final answer, whatever its size; after any other the key may be used again. An answer that cannot be stored
+/// is returned all the same: the claim of the request lapses, and what it has written is not written again.
+async fn store_answer(app: &App, request: &KeyedRequest, response: Response) -> Response {
     let status = response.status();
-    let small = response.body().size_hint().upper().is_some_and(|bytes| bytes <= MAX_BYTES);
-    if !is_final(status) || !small {
-        return response;
-    }
-    let (parts, body) = response.into_parts();
-    let Ok(bytes) = to_bytes(body, MAX_BYTES as usize).await else {
-        return Failure::new(ErrorKind::Internal, "the answer is incomplete", "request").into_response();
+    let (response, answer) = if is_final(status) {
+        let (parts, body) = response.into_parts();
+        let Ok(bytes) = to_bytes(body, usize::MAX).await else {
+            return Failure::new(ErrorKind::Internal, "the answer is incomplete", "request").into_response();
+        };
+        let location = parts.headers.get(LOCATION).and_then(|place| place.to_str().ok()).map(str::to_owned);
+        let parsed = if bytes.is_empty() { Some(Value::Null) } else { serde_json::from_slice(&bytes).ok() };
+        let answer = parsed.map(|mut body| {
+            strip_content(&mut body);
+            StoredAnswer { status: status.as_u16(), body, location }
+        });
+        (Response::from_parts(parts, Body::from(bytes)), answer)
+    } else {
+        (response, None)
     };
-    let location = parts.headers.get(LOCATION).and_then(|place| place.to_str().ok()).map(str::to_owned);
-    let parsed = if bytes.is_empty() { Some(Value::Null) } else { serde_json::from_slice(&bytes).ok() };
-    if let Some(mut body) = parsed {
-        strip_content(&mut body);
-        let answer = StoredAnswer { status: status.as_u16(), body, location };
-        if let Err(error) = app.engine.keep_answer(caller, key, fingerprint, answer).await {
-            tracing::warn!(%error, "the answer to a request with an idempotency key was not stored");
-        }
+    if let Err(error) = app.engine.end_request(request, answer).await {
+        tracing::warn!(%error, "the answer to a request with an idempotency key was not stored");
     }
-    Response::from_parts(parts, Body::from(bytes))
+    response
 }
 
 /// Removes the content of memories from the body of an answer, so that erased content cannot be returned from here.
@@ -266,10 +218,14 @@ fn outcome_in_list(entry: Value) -> Option<Value> {
     }
 }
 
+/// Members of an entry of OpenSpec that are stored.
+const OPENSPEC_ENTRY: [&str; 8] =
+    ["id", "version", "layer", "kind", "access_policy", "metadata", "created_at", "updated_at"];
+
 /// The same for an entry of OpenSpec, some of whose fields are required.
 fn strip_openspec_content(body: &mut Value) {
     let Some(Value::Object(entry)) = body.get_mut("entry") else { return };
-    entry.retain(|name, _| name != "content" && name != "source" && name != "embedding");
+    entry.retain(|name, _| OPENSPEC_ENTRY.contains(&name.as_str()));
     if let Some(Value::Object(metadata)) = entry.get_mut("metadata") {
         // Scores do not reveal the content.
         metadata.retain(|name, _| matches!(name.as_str(), "tags" | "custom" | "confidence" | "importance"));
@@ -429,17 +385,5 @@ mod tests {
             strip_content(&mut body);
             assert_eq!(body, kept);
         }
-    }
-
-    #[test]
-    fn one_key_is_one_request_at_a_time() {
-        let (all, principal) = (InFlight::default(), Principal::operator());
-        let begun = all.begin(&principal, "k", [1; 32]).unwrap();
-        let again = all.begin(&principal, "k", [1; 32]).unwrap_err();
-        assert_eq!((again.code().as_u16(), again.problem().retryable), (409, true));
-        assert_eq!(all.begin(&principal, "k", [2; 32]).unwrap_err().code().as_u16(), 400);
-        assert!(all.begin(&principal, "other", [2; 32]).is_ok());
-        drop(begun);
-        assert!(all.begin(&principal, "k", [2; 32]).is_ok());
     }
 }

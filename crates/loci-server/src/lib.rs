@@ -5,6 +5,7 @@
 //! server listens on loopback addresses only.
 
 mod app;
+mod body_check;
 mod connection;
 mod describe;
 mod docs;
@@ -15,10 +16,12 @@ mod failure;
 mod guard;
 mod health;
 mod idempotency;
+mod in_process;
 mod mcp;
 mod metrics;
 mod openspec;
 mod options;
+mod peer;
 mod router;
 mod schedule;
 mod server;
@@ -33,7 +36,10 @@ mod worker;
 
 pub(crate) use app::App;
 pub use app::Options;
+pub use axum::body::Body;
+pub use axum::http::Request;
 pub use error::Error;
+pub use in_process::InProcess;
 pub use mcp::{Profile, Stdio};
 pub use options::{AuthOptions, JwtOptions, LogFormat, McpOptions, ServerOptions};
 pub use schedule::Schedule;

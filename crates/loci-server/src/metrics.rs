@@ -143,10 +143,10 @@ impl Metrics {
 
     fn register(&mut self) {
         let registry = &mut self.registry;
-        registry.register("memory_operations", "Operations by name and door", self.operations.clone());
+        registry.register("memory_operations", "Operations by name and protocol", self.operations.clone());
         registry.register(
             "memory_operations_errors",
-            "Operations that failed, by name, door and code",
+            "Operations that failed, by name, protocol and code",
             self.errors.clone(),
         );
         registry.register("memory_operations_latency", "Milliseconds per operation", self.latency.clone());
@@ -204,13 +204,15 @@ impl Metrics {
         self.denied.get_or_create(&CodeLabels { code: code.to_owned() }).inc();
     }
 
-    /// All metrics in the text format of Prometheus: the counters of the server, and the size of the caller's tenant.
-    pub(crate) fn text(&self, sizes: &StoreSizes) -> String {
+    /// The metrics in the text format of Prometheus: the size of the caller's tenant, and with `whole` the counters of the
+    /// server, which count the requests of all tenants.
+    pub(crate) fn text(&self, sizes: &StoreSizes, whole: bool) -> String {
         let mut text = String::new();
         let summarize = OperationLabels { operation: "summarize".to_owned(), door: Protocol::Http.name() };
-        let summarized = self.operations.get_or_create(&summarize).get();
+        let summarized = if whole { self.operations.get_or_create(&summarize).get() } else { 0 };
         // The sizes belong to one tenant, so their registry is made for each request.
-        let parts = [&self.registry, &sizes.registry(summarized)];
+        let own = sizes.registry(summarized);
+        let parts = whole.then_some(&self.registry).into_iter().chain([&own]);
         let written = parts.into_iter().try_for_each(|part| encode_registry(&mut text, part));
         match written.and_then(|()| encode_eof(&mut text)) {
             Ok(()) => text,
@@ -230,9 +232,9 @@ impl StoreSizes {
         registry.register("memory_storage_size", "Memories by layer", size);
         for (name, about, value) in [
             ("memory_episodic_count", "Episodes", self.episodic),
-            ("memory_semantic_count", "Memories that are no episodes", self.semantic),
+            ("memory_semantic_count", "Memories of all other kinds than episodic", self.semantic),
             ("memory_storage_bytes", "Bytes on disk", self.bytes),
-            ("memory_summarization_runs", "Summaries that were asked for", summarized),
+            ("memory_summarization_runs", "Summaries requested", summarized),
             ("memory_summarization_tokens_saved", "Tokens that summaries saved", self.saved),
         ] {
             let gauge: Gauge = Gauge::default();
@@ -273,7 +275,7 @@ mod tests {
         metrics.operation(Protocol::Http, "addMemory", None, took);
         metrics.operation(Protocol::Mcp, "addMemory", Some("INVALID_INPUT"), took);
         metrics.operation(Protocol::OpenSpec, "recall", None, took);
-        let text = metrics.text(&StoreSizes::default());
+        let text = metrics.text(&StoreSizes::default(), true);
         for line in [
             "loci_memory_operations_total{operation=\"addMemory\",door=\"http\"} 1",
             "loci_memory_operations_total{operation=\"addMemory\",door=\"mcp\"} 1",

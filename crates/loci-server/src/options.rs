@@ -2,7 +2,8 @@
 //!
 //! The defaults are safe on one machine: other origins are refused, and every size and duration has a limit.
 
-use std::path::PathBuf;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
 
 use loci_types::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
@@ -32,14 +33,34 @@ pub struct ServerOptions {
     pub header_seconds: u64,
     /// Time after which a connection is closed if the peer reads nothing, in seconds.
     pub stalled_seconds: u64,
-    /// Maximum number of open connections. Further ones wait.
+    /// Maximum number of open connections. A further one closes a connection without a request in progress, or waits.
     pub connections: usize,
+    /// Maximum number of open connections of one address, or of one /64 network of IPv6. Default: a quarter of
+    /// `connections`.
+    pub connections_per_address: Option<usize>,
+    /// Addresses of reverse proxies. Their connections count only in `connections`, and the client is the last address in
+    /// `X-Forwarded-For` that is not one of them. Default: none.
+    pub trusted_proxies: Vec<IpAddr>,
+    /// The certificate of the server as PEM, with its chain. With it and `tls_key`, the server speaks HTTPS only. Both files
+    /// are read again when they change, and on SIGHUP.
+    pub tls_cert: Option<PathBuf>,
+    /// The private key of `tls_cert` as PEM. Other users of the machine must have no access to this file.
+    pub tls_key: Option<PathBuf>,
+    /// Maximum number of open event streams. A credential and a tenant may open fewer, and fewer still while few are free.
+    pub event_streams: usize,
     /// Interval of heartbeats on event streams, in seconds.
     pub heartbeat_seconds: u64,
     /// Maximum number of requests per second and credential. 0 means unlimited.
     pub requests_per_second: u32,
     /// Number of requests of a credential that may arrive at once before the rate is enforced.
     pub burst: u32,
+    /// Whether the server asks for a key from its start, and writes one for this machine to the data folder, where
+    /// `loci --server` finds it. Default: false.
+    pub local_key: bool,
+    /// Maximum number of requests per second of one address that have no valid credential. 0 means unlimited.
+    pub refusals_per_second: u32,
+    /// Number of such requests that may arrive at once before their rate is enforced.
+    pub refusal_burst: u32,
     /// Format of the log: `text` or `json`.
     pub log: LogFormat,
 }
@@ -68,9 +89,17 @@ impl Default for ServerOptions {
             header_seconds: 10,
             stalled_seconds: 30,
             connections: 4_096,
+            connections_per_address: None,
+            trusted_proxies: Vec::new(),
+            tls_cert: None,
+            tls_key: None,
+            event_streams: 512,
             heartbeat_seconds: 15,
             requests_per_second: 200,
             burst: 400,
+            local_key: false,
+            refusals_per_second: 10,
+            refusal_burst: 100,
             log: LogFormat::Text,
         }
     }
@@ -88,9 +117,14 @@ pub struct AuthOptions {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct JwtOptions {
-    /// The environment variable with the shared secret of HS256 tokens.
+    /// The environment variable with the shared secret of HS256 tokens. The name begins with `LOCI_`.
     pub secret_env: Option<String>,
-    /// A file with the public keys of RS256 and EdDSA tokens, as a JSON Web Key Set.
+    /// The file with the shared secret instead; only its owner may be able to read it.
+    pub secret_file: Option<PathBuf>,
+    /// The address of the public keys of RS256, ES256 and EdDSA tokens, a JSON Web Key Set: `https://`, or on this machine. It
+    /// is asked again when a token names a key that is not known, and every hour.
+    pub jwks_url: Option<String>,
+    /// A file with the public keys of RS256, ES256 and EdDSA tokens, as a JSON Web Key Set.
     pub jwks_file: Option<PathBuf>,
     /// The required issuer (`iss`).
     pub issuer: Option<String>,
@@ -98,6 +132,8 @@ pub struct JwtOptions {
     pub audience: String,
     /// The claim that holds the grant. Default: `loci`.
     pub claim: Option<String>,
+    /// Maximum lifetime of a token, in seconds. Default: 86400, a day.
+    pub max_lifetime_seconds: Option<u64>,
 }
 
 /// How MCP clients are served.
@@ -130,21 +166,50 @@ impl McpOptions {
 }
 
 impl ServerOptions {
+    /// Maximum number of open connections of one address.
+    pub fn connections_per_address(&self) -> usize {
+        self.connections_per_address.unwrap_or((self.connections / 4).max(1))
+    }
+
+    /// The scheme of the server's address.
+    pub fn scheme(&self) -> &'static str {
+        if self.tls_cert.is_some() { "https" } else { "http" }
+    }
+
+    /// The files of the certificate and its key, if the server speaks HTTPS.
+    pub(crate) fn tls_files(&self) -> Result<Option<(&Path, &Path)>, Error> {
+        let missing = |field: &'static str, other: &str| {
+            let message = format!("{field} is missing, but {other} is set");
+            Err(Error::new(ErrorKind::Configuration, message).at(field).hint("set both for HTTPS, or neither for HTTP"))
+        };
+        match (&self.tls_cert, &self.tls_key) {
+            (Some(certificate), Some(key)) => Ok(Some((certificate, key))),
+            (None, None) => Ok(None),
+            (Some(_), None) => missing("server.tls_key", "server.tls_cert"),
+            (None, Some(_)) => missing("server.tls_cert", "server.tls_key"),
+        }
+    }
+
     /// Checks that all limits are within their ranges and all origins are well-formed.
     pub fn validate(&self) -> Result<(), Error> {
         let wrong = |field: &'static str, message: String| {
             Error::new(ErrorKind::Configuration, message).at(field).hint("leave it out for the default")
         };
-        let bounds: [(&'static str, u64, u64, u64); 8] = [
+        let each = self.connections_per_address();
+        let bounds: [(&'static str, u64, u64, u64); 11] = [
             ("server.body_bytes", self.body_bytes as u64, 1_024, 1 << 30),
             ("server.import_bytes", self.import_bytes, 1_024, 1 << 40),
             ("server.request_seconds", self.request_seconds, 1, 3_600),
             ("server.header_seconds", self.header_seconds, 1, 600),
             ("server.stalled_seconds", self.stalled_seconds, 1, 3_600),
             ("server.connections", self.connections as u64, 1, 1_000_000),
+            ("server.connections_per_address", each as u64, 1, self.connections as u64),
+            ("server.event_streams", self.event_streams as u64, 1, 1_000_000),
+            ("server.refusal_burst", u64::from(self.refusal_burst), 1, u64::from(u32::MAX)),
             ("server.heartbeat_seconds", self.heartbeat_seconds, 1, 600),
             ("server.burst", u64::from(self.burst), 1, u64::from(u32::MAX)),
         ];
+        self.tls_files()?;
         for (field, value, least, most) in bounds {
             if !(least..=most).contains(&value) {
                 return Err(wrong(field, format!("{field} is {value}, but must be between {least} and {most}")));

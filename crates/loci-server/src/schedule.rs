@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_night_comes_by_the_local_clock() {
+    fn a_schedule_follows_local_time() {
         let check = |text: &str, zone: &str, now: &str, expect: &str| {
             let schedule = Schedule::read(text, TimeZone::get(zone).unwrap()).unwrap().unwrap();
             let next = schedule.after(now.parse().unwrap()).unwrap();

@@ -50,17 +50,22 @@ impl Server {
         schedule: Option<Schedule>,
         closing: impl Future<Output = ()>,
     ) -> Result<(), Error> {
+        let certificate = options.certificate()?.map(Arc::new);
         let (close, closed) = watch::channel(false);
         let description = router::described().into_openapi();
         let app = App::new(engine.clone(), options, self.address, &description, closed.clone())?;
         let app = Arc::new(app);
+        if let Some(indexed) = engine.store().indexed() {
+            indexed.follow();
+        }
         let worker = tokio::spawn(worker::run(engine.clone(), schedule, closed.clone()));
         let sweeper = tokio::spawn(sweep(app.clone()));
+        let following = certificate.clone().map(|certificate| tokio::spawn(certificate.follow(closed.clone())));
         let deliverer = tokio::spawn(webhook::run(app.clone()));
         let tasks = app.clone();
         let mut serving = tokio::spawn(async move {
             let routes = router::routes(&app);
-            connection::serve(self.listener, routes, &app.options.server, closed).await
+            connection::serve(self.listener, routes, &app.options.server, certificate, closed).await
         });
         let early = tokio::select! {
             ended = &mut serving => Some(ended),
@@ -72,6 +77,9 @@ impl Server {
             None => serving.await,
         };
         sweeper.abort();
+        if let Some(following) = following {
+            following.abort();
+        }
         for background in [worker, deliverer] {
             if background.await.is_err() {
                 tracing::error!("a background worker panicked");
@@ -96,7 +104,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn only_the_machine_itself_may_knock() {
+    async fn only_loopback_addresses_are_local() {
         for open in ["0.0.0.0:0", "[::]:0", "192.0.2.1:80"] {
             assert!(matches!(Server::bind(open, false).await, Err(Error::Open { .. })), "{open}");
         }

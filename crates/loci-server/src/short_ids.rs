@@ -11,7 +11,7 @@ use axum::extract::{FromRequest, MatchedPath, Request, State};
 use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use loci_types::{Identifiers, MemoryId};
+use loci_types::{MemoryId, RequestScope};
 
 use crate::App;
 use crate::extract::{body_failure, scope_of, scope_of_query};
@@ -22,7 +22,7 @@ const ROUTES: [&str; 2] = ["/v1/memories/{id}", "/v1/consents/{id}"];
 /// The scope and the operation of a request whose path holds a short id.
 #[derive(Debug, Clone)]
 pub(crate) struct PathScope {
-    pub(crate) identifiers: Identifiers,
+    pub(crate) asked: RequestScope,
     pub(crate) operation: String,
 }
 
@@ -31,9 +31,9 @@ pub(crate) async fn read_scope(State(app): State<Arc<App>>, request: Request, ne
     let Some(route) = short_id_route(&request) else { return next.run(request).await };
     let operation = app.access.operation(request.method(), Some(&route));
     let (mut parts, body) = request.into_parts();
-    let (identifiers, body) = if matches!(parts.method, Method::GET | Method::DELETE) {
+    let (asked, body) = if matches!(parts.method, Method::GET | Method::DELETE) {
         match scope_of_query(&parts.uri) {
-            Ok(identifiers) => (identifiers, body),
+            Ok(asked) => (asked, body),
             Err(failure) => return failure.into_response(),
         }
     } else {
@@ -43,7 +43,7 @@ pub(crate) async fn read_scope(State(app): State<Arc<App>>, request: Request, ne
             Err(rejection) => return body_failure(rejection).into_response(),
         }
     };
-    parts.extensions.insert(PathScope { identifiers, operation });
+    parts.extensions.insert(PathScope { asked, operation });
     next.run(Request::from_parts(parts, body)).await
 }
 

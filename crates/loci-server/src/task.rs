@@ -181,7 +181,7 @@ impl Tasks {
     pub(crate) fn cancel(&self, tenant: &Tenant, id: &str, operation: &str) -> Result<(), Failure> {
         let record = self.find(tenant, id, operation)?;
         if record.is_running() && record.stop == Stop::Never {
-            return Err(Failure::new(ErrorKind::Conflict, "this task cannot be stopped half-way", operation)
+            return Err(Failure::new(ErrorKind::Conflict, "this task cannot be cancelled", operation)
                 .field("id")
                 .hint("wait until it has ended"));
         }

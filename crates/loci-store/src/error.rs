@@ -29,7 +29,7 @@ pub enum Error {
     /// A memory with this id exists already.
     #[error("memory {0} already exists")]
     Taken(MemoryId),
-    /// Another writer has done the same work in the meantime.
+    /// Another writer has done the same work first.
     #[error("{0}")]
     Overtaken(String),
     /// The change does not fit the memory's state.
@@ -62,7 +62,7 @@ pub enum Error {
         problem: String,
     },
     /// The disk is full.
-    #[error("the disk is full: {path} could not be written; nothing of this change was kept")]
+    #[error("the disk is full: {path} could not be written; nothing of this change was stored")]
     DiskFull {
         /// The file.
         path: PathBuf,
@@ -97,8 +97,16 @@ pub enum Error {
         /// The reason.
         problem: String,
     },
+    /// An index outside answers, but refuses a call: a collection belongs to someone else, or a limit is exceeded.
+    #[error("{part} cannot be used: {problem}")]
+    IndexRefused {
+        /// The index: `qdrant`.
+        part: String,
+        /// The reason.
+        problem: String,
+    },
     /// The target of a migration holds rows that do not come from its source.
-    #[error("the target holds something else in {place}: {table} {key} {problem}")]
+    #[error("the target has different data in {place}: {table} {key} {problem}")]
     Occupied {
         /// The tenant and the space.
         place: String,
@@ -122,7 +130,7 @@ pub enum Error {
         problem: String,
     },
     /// A panic inside the store, which was caught.
-    #[error("internal error while {0}; nothing of this change was kept")]
+    #[error("internal error while {0}; nothing of this change was stored")]
     Defect(&'static str),
     /// The store was closed while the change was queued.
     #[error("the store is closed")]
@@ -140,10 +148,21 @@ impl Error {
             Error::Refused(_) => ErrorKind::InvalidInput,
             Error::Folder { .. } | Error::DiskFull { .. } | Error::ReadOnly { .. } => ErrorKind::Storage,
             Error::Newer { .. } | Error::Damaged { .. } | Error::Unlike { .. } => ErrorKind::Corrupt,
-            Error::Busy { .. } | Error::Database { .. } | Error::Unavailable { .. } | Error::Closed => {
-                ErrorKind::Provider
-            }
+            Error::Busy { .. }
+            | Error::Database { .. }
+            | Error::Unavailable { .. }
+            | Error::IndexRefused { .. }
+            | Error::Closed => ErrorKind::Provider,
             Error::Defect(_) => ErrorKind::Internal,
+        }
+    }
+
+    /// Whether an index outside cannot be used now, so that other searches have to do. The store itself works.
+    pub fn is_of_index(&self) -> bool {
+        match self {
+            Error::IndexRefused { .. } => true,
+            Error::Unavailable { part, .. } => ["qdrant", "pgvector", "local"].contains(&part.as_str()),
+            _ => false,
         }
     }
 
@@ -158,7 +177,7 @@ impl Error {
             }
             Error::Newer { .. } => Some("use the newer version of Loci that wrote it".into()),
             Error::Damaged { .. } => Some(
-                "run `loci doctor` to see what is affected; `loci doctor --repair` repairs words and links, damaged \
+                "run `loci store doctor` to see what is affected; `loci store doctor --repair` repairs words and links, damaged \
                      pages need a backup"
                     .into(),
             ),
@@ -173,7 +192,10 @@ impl Error {
             Error::DiskFull { .. } => Some("free some space and repeat the change".into()),
             Error::Busy { .. } => Some("it is locked, or too many requests are queued; try again shortly".into()),
             Error::Unavailable { part, .. } if part == "qdrant" || part == "pgvector" => Some(
-                "writes are kept and reach the index later; `loci vectors status` shows how far it is behind".into(),
+                "writes are stored and indexed later; `loci store vectors status` shows how far it is behind".into(),
+            ),
+            Error::IndexRefused { .. } => Some(
+                "memories are found by words until this is resolved; `loci store vectors status` shows the collections".into(),
             ),
             Error::Unavailable { .. } => Some("try again shortly; /readyz shows which part is down".into()),
             _ => None,
@@ -197,7 +219,7 @@ impl Error {
                 problem.details.insert("expected".into(), (*expected).into());
                 problem.details.insert("found".into(), (*found).into());
             }
-            Error::Unavailable { part, .. } => {
+            Error::Unavailable { part, .. } | Error::IndexRefused { part, .. } => {
                 problem.details.insert("part".into(), part.clone().into());
             }
             Error::Folder { path, .. }
@@ -220,13 +242,15 @@ impl Error {
     }
 
     /// Converts an error of either database.
-    pub(crate) fn sql(path: &Path, error: sql::Error) -> Self {
+    pub(crate) fn sql(path: &Path, error: sql::SqlError) -> Self {
         match error {
-            sql::Error::Sqlite(error) => Self::sqlite(path, error),
-            sql::Error::Postgres(error) => crate::postgres::driver_error(path, error),
-            sql::Error::Lost(problem) => Error::Unavailable { part: "postgres".to_owned(), problem },
-            sql::Error::Unreadable(problem) => Error::Damaged { path: path.to_owned(), problem: problem.to_string() },
-            sql::Error::NoRow => Error::Database { path: path.to_owned(), problem: error.to_string() },
+            sql::SqlError::Sqlite(error) => Self::sqlite(path, error),
+            sql::SqlError::Postgres(error) => crate::postgres::driver_error(path, error),
+            sql::SqlError::Lost(problem) => Error::Unavailable { part: "postgres".to_owned(), problem },
+            sql::SqlError::Unreadable(problem) => {
+                Error::Damaged { path: path.to_owned(), problem: problem.to_string() }
+            }
+            sql::SqlError::NoRow => Error::Database { path: path.to_owned(), problem: error.to_string() },
         }
     }
 

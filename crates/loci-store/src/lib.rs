@@ -4,7 +4,6 @@
 //! short-lived state that may be lost. It decides nothing about meaning: it must not depend on models, policy or
 //! prompts, and takes changes as the engine has decided them.
 
-mod breaker;
 mod cursor;
 mod error;
 mod outside;
@@ -21,6 +20,7 @@ pub mod vectors;
 
 pub use cursor::Cursor;
 pub use error::{Error, Result};
+pub use loci_breaker::Pauses;
 pub use outside::{
     Collection, CollectionStatus, IndexHealth, IndexStatus, Indexed, IndexedOptions, LocalIndex, Mark, PgvectorConfig,
     PgvectorIndex, PointFilter, Qdrant, QdrantConfig, SystemContext, VectorFeed, VectorIndex, VectorPoint,

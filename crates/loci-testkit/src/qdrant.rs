@@ -29,13 +29,13 @@ use self::collection::CollectionData;
 /// A running stand-in server.
 pub struct StandIn {
     address: SocketAddr,
-    state: Arc<State>,
+    state: Arc<StandInState>,
     running: Mutex<Option<JoinHandle<()>>>,
 }
 
 /// The data and the settings of the server.
 #[derive(Default)]
-pub(crate) struct State {
+pub(crate) struct StandInState {
     collections: Mutex<BTreeMap<String, CollectionData>>,
     /// The API key that every request must have.
     api_key: Option<String>,
@@ -44,6 +44,9 @@ pub(crate) struct State {
     /// The number of further requests that are answered with 503. `u64::MAX` means all.
     failing: AtomicU64,
     requests: AtomicU64,
+    /// The limits of strict mode; 0 means that there is none.
+    widest: AtomicU64,
+    largest_page: AtomicU64,
 }
 
 impl StandIn {
@@ -54,7 +57,7 @@ impl StandIn {
 
     /// Starts an empty server that requires this API key.
     pub async fn start_with(api_key: Option<&str>) -> Self {
-        let state = State { api_key: api_key.map(str::to_owned), ..State::default() };
+        let state = StandInState { api_key: api_key.map(str::to_owned), ..StandInState::default() };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap_or_else(|error| panic!("no port: {error}"));
         let address = listener.local_addr().unwrap_or_else(|error| panic!("no address: {error}"));
         let made = Self { address, state: Arc::new(state), running: Mutex::default() };
@@ -117,6 +120,12 @@ impl StandIn {
     /// Answers the next `times` requests with 503.
     pub fn fail_next(&self, times: u64) {
         self.state.failing.store(times, Ordering::SeqCst);
+    }
+
+    /// Refuses searches that are wider, and pages that are larger, as a server in strict mode does.
+    pub fn limit(&self, widest: u64, largest_page: u64) {
+        self.state.widest.store(widest, Ordering::SeqCst);
+        self.state.largest_page.store(largest_page, Ordering::SeqCst);
     }
 
     /// Returns the number of requests so far.

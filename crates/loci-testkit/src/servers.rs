@@ -4,6 +4,7 @@
 //! skipped; with `LOCI_TEST_REQUIRE=1`, which `make check` sets, it fails instead.
 
 use std::net::TcpListener;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
@@ -122,6 +123,8 @@ pub struct PrivateRedis {
     program: String,
     port: u16,
     running: Option<Child>,
+    /// The certificate and its key. With them the server speaks TLS only.
+    tls: Option<(PathBuf, PathBuf)>,
 }
 
 impl PrivateRedis {
@@ -140,7 +143,15 @@ impl PrivateRedis {
         let program = given("LOCI_TEST_REDIS_SERVER")?;
         let free = TcpListener::bind(("127.0.0.1", 0)).expect("a free port on loopback");
         let port = free.local_addr().expect("the free port").port();
-        Some(Self { program, port, running: None })
+        Some(Self { program, port, running: None, tls: None })
+    }
+
+    /// Starts a server that speaks TLS only, with this certificate and its key, if there is a program for it.
+    pub fn start_with_tls((certificate, key): (PathBuf, PathBuf)) -> Option<Self> {
+        let mut redis = Self::stopped()?;
+        redis.tls = Some((certificate, key));
+        redis.restart();
+        Some(redis)
     }
 
     /// Its URL.
@@ -171,13 +182,16 @@ impl PrivateRedis {
     pub fn restart(&mut self) {
         self.kill();
         let port = self.port.to_string();
-        let arguments = ["--bind", "127.0.0.1", "--port", &port, "--save", "", "--appendonly", "no"];
-        let child = Command::new(&self.program)
-            .args(arguments)
-            .current_dir(std::env::temp_dir())
-            .stdout(Stdio::null())
-            .spawn()
-            .expect("to start Redis");
+        let mut command = Command::new(&self.program);
+        command.args(["--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]);
+        match &self.tls {
+            None => command.args(["--port", &port]),
+            Some((certificate, key)) => {
+                command.args(["--port", "0", "--tls-port", &port, "--tls-auth-clients", "no", "--tls-cert-file"]);
+                command.arg(certificate).arg("--tls-key-file").arg(key)
+            }
+        };
+        let child = command.current_dir(std::env::temp_dir()).stdout(Stdio::null()).spawn().expect("to start Redis");
         self.running = Some(child);
         for _ in 0..1000 {
             if std::net::TcpStream::connect(("127.0.0.1", self.port)).is_ok() {
@@ -195,7 +209,7 @@ impl Drop for PrivateRedis {
     }
 }
 
-#[expect(clippy::print_stdout, reason = "whoever reads a test's output must see what it did not test")]
+#[expect(clippy::print_stdout, reason = "the output must say which tests were skipped")]
 fn given(name: &str) -> Option<String> {
     let found = variable(name);
     if found.is_none() {

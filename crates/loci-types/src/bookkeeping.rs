@@ -71,6 +71,35 @@ pub enum Bookkeeping {
     Resume(Box<Session>),
     /// Writes or removes checkpoints. Leaves no ledger entry.
     Checkpoint(Box<CheckpointStep>),
+    /// Claims a key for a request, so that no other server executes the same request. The outcome is `Created` if the
+    /// key was free, `Updated` if the claim is the caller's own or has lapsed, and `None` if it is another's.
+    Claim(Box<RequestClaim>),
+    /// As the first change of a batch: applies the rest of the batch at most once under this key. The results are
+    /// recorded under the key in the same transaction; if there are recorded results, they are returned and nothing is
+    /// applied.
+    Once {
+        /// The key of the batch.
+        key: String,
+        /// When the record expires.
+        until: Timestamp,
+    },
+}
+
+/// The claim of a request on its idempotency key. It is stored as a note, which the answer to the request replaces.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RequestClaim {
+    /// The scope that the note belongs to. `None` means the whole space.
+    pub scope: Option<Scope>,
+    /// The key of the note.
+    pub key: String,
+    /// The hash of the request. A claim never replaces one of another request.
+    pub fingerprint: String,
+    /// Identifies this execution of the request.
+    pub owner: String,
+    /// When the claim lapses unless it is renewed: its server has stopped.
+    pub lease: Timestamp,
+    /// When the note expires.
+    pub until: Timestamp,
 }
 
 /// The new value of a note.

@@ -159,7 +159,7 @@ pub enum Action {
         /// The vector.
         vector: Vector,
     },
-    /// Removes the vectors of a model that is no longer used. The ledger gets one entry with their number.
+    /// Removes the vectors of a model that is not used any more. The ledger gets one entry with their number.
     DropVectors {
         /// The model.
         model: String,

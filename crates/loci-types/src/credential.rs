@@ -8,10 +8,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::memory::words;
-use crate::{Error, Identifier, Tenant, slug};
+use crate::{Error, Identifier, Tenant, normalise, slug};
 
 words!(
     /// The role of a caller, from least to most rights.
@@ -25,6 +25,52 @@ words!(
     }
 );
 
+/// What a credential may do besides what its role allows. Admins have all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Right {
+    /// Removes memories for good instead of deleting them softly.
+    #[serde(alias = "hardDelete")]
+    HardDelete,
+    /// Erases everything of the users that the credential is bound to.
+    Erase,
+    /// Accepts and rejects proposals that wait for the consent of a user.
+    Consent,
+}
+
+impl Right {
+    /// All rights.
+    pub const ALL: [Right; 3] = [Right::HardDelete, Right::Erase, Right::Consent];
+
+    /// Returns the name, as it is stored and printed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Right::HardDelete => "hard_delete",
+            Right::Erase => "erase",
+            Right::Consent => "consent",
+        }
+    }
+}
+
+impl fmt::Display for Right {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Right {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let word = if text == "hardDelete" { "hard_delete" } else { text };
+        Self::ALL.into_iter().find(|right| right.name() == word).ok_or_else(|| {
+            Error::invalid("rights", format!("unknown right `{text}`"))
+                .hint(format!("use one of {}", Self::ALL.map(Right::name).join(", ")))
+        })
+    }
+}
+
 /// The wildcard that matches any value of an identifier.
 pub const ANY: &str = "*";
 
@@ -34,29 +80,35 @@ pub const ANY: &str = "*";
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Bounds {
     /// Allowed agents, by slug. `*` allows any.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    #[serde(skip_serializing_if = "BTreeSet::is_empty", deserialize_with = "normalised")]
     pub agents: BTreeSet<String>,
     /// Allowed users. `*` allows any.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    #[serde(skip_serializing_if = "BTreeSet::is_empty", deserialize_with = "normalised")]
     pub users: BTreeSet<String>,
     /// Allowed sessions. An empty set allows any, because a session belongs to a user.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    #[serde(skip_serializing_if = "BTreeSet::is_empty", deserialize_with = "normalised")]
     pub sessions: BTreeSet<String>,
     /// Allowed projects. `*` allows any.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    #[serde(skip_serializing_if = "BTreeSet::is_empty", deserialize_with = "normalised")]
     pub projects: BTreeSet<String>,
     /// Allowed teams. `*` allows any.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    #[serde(skip_serializing_if = "BTreeSet::is_empty", deserialize_with = "normalised")]
     pub teams: BTreeSet<String>,
     /// Allowed organizations. `*` allows any.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    #[serde(skip_serializing_if = "BTreeSet::is_empty", deserialize_with = "normalised")]
     pub orgs: BTreeSet<String>,
     /// Allowed companies. `*` allows any.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    #[serde(skip_serializing_if = "BTreeSet::is_empty", deserialize_with = "normalised")]
     pub companies: BTreeSet<String>,
     /// Allowed pools, by slug. `*` allows any.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    #[serde(skip_serializing_if = "BTreeSet::is_empty", deserialize_with = "normalised")]
     pub pools: BTreeSet<String>,
+}
+
+/// Reads names in the one spelling in which requests name them too.
+fn normalised<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeSet<String>, D::Error> {
+    let names = BTreeSet::<String>::deserialize(deserializer)?;
+    Ok(names.into_iter().map(|name| normalise(&name).into_owned()).collect())
 }
 
 impl Bounds {
@@ -109,28 +161,49 @@ pub struct Grant {
     /// The categories that the caller may see. Absent: all categories.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub categories: Option<BTreeSet<String>>,
+    /// What the caller may do besides what the role allows. An admin has all rights without naming them.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    #[cfg_attr(feature = "schema", schema(required = false))]
+    pub rights: BTreeSet<Right>,
 }
 
 impl Grant {
     /// Returns the grant of an admin, which reaches everything in the tenant.
     pub fn whole(tenant: Tenant) -> Self {
-        Self { tenant, role: Role::Admin, bounds: Bounds::default(), categories: None }
+        Self { tenant, role: Role::Admin, bounds: Bounds::default(), categories: None, rights: BTreeSet::new() }
     }
 
-    /// Refuses bounds that no valid identifier can match, and an admin with bounds or categories.
+    /// Returns the rights that it gives: those of the set, or all to an admin.
+    pub fn effective_rights(&self) -> BTreeSet<Right> {
+        match self.role {
+            Role::Admin => Right::ALL.into(),
+            Role::Reader | Role::Writer => self.rights.clone(),
+        }
+    }
+
+    /// Refuses bounds that no valid identifier can match, an admin with bounds or categories, and rights that could never
+    /// be used.
     pub fn validate(&self) -> Result<(), Error> {
         for which in Identifier::ALL {
             for value in self.bounds.of(which) {
                 match which {
                     _ if value == ANY => {}
                     Identifier::Agent | Identifier::Pool => slug(which.field(), value)?,
-                    _ => crate::scope::identifier(which.field(), value)?,
+                    _ => crate::name::identifier(which.field(), value)?,
                 }
             }
         }
         if self.role == Role::Admin && (!self.bounds.is_open() || self.categories.is_some()) {
             return Err(Error::invalid("role", "the role admin cannot have bounds or categories")
                 .hint("use the role writer, or leave users, agents, projects and categories out"));
+        }
+        if self.role == Role::Reader && !self.rights.is_empty() {
+            return Err(Error::invalid("rights", "the role reader changes nothing, so it cannot have rights")
+                .hint("use the role writer, or leave rights out"));
+        }
+        if self.rights.contains(&Right::Erase) && self.bounds.users.is_empty() {
+            return Err(Error::invalid("rights", "the right erase is for the users that the credential is bound to")
+                .hint("name the users in the bounds, or use the role admin"));
         }
         Ok(())
     }
@@ -151,7 +224,7 @@ pub struct Key {
     pub created_at: Timestamp,
     /// When it expires. `None` means never.
     pub expires_at: Option<Timestamp>,
-    /// When its revocation takes effect. This may lie in the future while a rotated key is still accepted.
+    /// When its revocation takes effect. This may be in the future while a rotated key is still accepted.
     pub revoked_at: Option<Timestamp>,
 }
 
@@ -222,5 +295,33 @@ mod tests {
         assert!(grant.validate().is_ok());
         grant.bounds = bounds(&["a\u{0}"], &[]);
         assert_eq!(grant.validate().unwrap_err().field(), Some("userId"));
+    }
+
+    /// doors H6, H9: rights are off unless they are named, and all on for admins.
+    #[test]
+    fn rights_are_named_or_an_admins() {
+        let check = |role: Role, rights: &[Right], users: &[&str], refused: bool| {
+            let rights: BTreeSet<Right> = rights.iter().copied().collect();
+            let grant = Grant { role, rights, bounds: bounds(users, &[]), ..Grant::whole(Tenant::default()) };
+            assert_eq!(
+                grant.validate().err().and_then(|error| error.field()),
+                refused.then_some("rights"),
+                "{grant:?}"
+            );
+            assert_eq!(serde_json::from_str::<Grant>(&serde_json::to_string(&grant).unwrap()).unwrap(), grant);
+            grant.effective_rights().len()
+        };
+        assert_eq!(check(Role::Admin, &[], &[], false), 3);
+        assert_eq!(check(Role::Writer, &[], &["ann"], false), 0);
+        assert_eq!(check(Role::Writer, &[Right::Consent, Right::HardDelete], &[], false), 2);
+        assert_eq!(check(Role::Writer, &[Right::Erase], &["ann"], false), 1);
+        check(Role::Writer, &[Right::Erase], &[], true);
+        check(Role::Reader, &[Right::Consent], &["ann"], true);
+        for right in Right::ALL {
+            assert_eq!(right.name().parse::<Right>().unwrap(), right);
+            assert_eq!(serde_json::to_value(right).unwrap(), right.name());
+        }
+        assert_eq!("hardDelete".parse::<Right>().unwrap(), Right::HardDelete);
+        assert_eq!("everything".parse::<Right>().unwrap_err().field(), Some("rights"));
     }
 }

@@ -40,7 +40,7 @@ pub enum ErrorKind {
     VersionConflict,
     /// The state of something does not allow this now: it exists already, is in use, or has changed meanwhile.
     Conflict,
-    /// There is no such path.
+    /// No route has this path.
     RouteNotFound,
     /// The path has no such method.
     MethodNotAllowed,
@@ -65,35 +65,119 @@ pub struct ErrorRow {
     pub exit: u8,
     /// Whether the same call may succeed if it is retried.
     pub retryable: bool,
+    /// What the code means, in one sentence.
+    pub meaning: &'static str,
 }
 
-const fn row(kind: ErrorKind, code: &'static str, status: u16, exit: u8, retryable: bool) -> ErrorRow {
-    ErrorRow { kind, code, status, exit, retryable }
+const fn row(
+    kind: ErrorKind,
+    code: &'static str,
+    status: u16,
+    exit: u8,
+    retryable: bool,
+    meaning: &'static str,
+) -> ErrorRow {
+    ErrorRow { kind, code, status, exit, retryable, meaning }
 }
 
 /// The error table: kind, code, HTTP status, exit code, retryable.
 ///
 /// Exit codes 1 and 2 are not used here: 1 is the shell's general failure, 2 is wrong usage of the command.
 pub const TABLE: &[ErrorRow] = &[
-    row(ErrorKind::InvalidLayer, "INVALID_LAYER", 400, 10, false),
-    row(ErrorKind::MissingIdentifier, "MISSING_IDENTIFIER", 400, 11, false),
-    row(ErrorKind::NotFound, "MEMORY_NOT_FOUND", 404, 12, false),
-    row(ErrorKind::ContentTooLong, "CONTENT_TOO_LONG", 413, 13, false),
-    row(ErrorKind::QueryTooLong, "QUERY_TOO_LONG", 413, 14, false),
-    row(ErrorKind::EmbeddingFailed, "EMBEDDING_FAILED", 502, 15, true),
-    row(ErrorKind::Provider, "PROVIDER_ERROR", 503, 16, true),
-    row(ErrorKind::RateLimited, "RATE_LIMITED", 429, 17, true),
-    row(ErrorKind::Unauthorized, "UNAUTHORIZED", 403, 18, false),
-    row(ErrorKind::Configuration, "CONFIGURATION_ERROR", 500, 19, false),
-    row(ErrorKind::InvalidInput, "INVALID_INPUT", 400, 20, false),
-    row(ErrorKind::VersionConflict, "VERSION_CONFLICT", 409, 21, false),
-    row(ErrorKind::Corrupt, "STORE_CORRUPT", 500, 22, false),
-    row(ErrorKind::Storage, "STORAGE_UNAVAILABLE", 507, 23, false),
-    row(ErrorKind::Conflict, "CONFLICT", 409, 24, false),
-    row(ErrorKind::Unauthenticated, "UNAUTHENTICATED", 401, 25, false),
-    row(ErrorKind::RouteNotFound, "ROUTE_NOT_FOUND", 404, 26, false),
-    row(ErrorKind::MethodNotAllowed, "METHOD_NOT_ALLOWED", 405, 27, false),
-    row(ErrorKind::Internal, "INTERNAL_ERROR", 500, 70, false),
+    row(ErrorKind::InvalidLayer, "INVALID_LAYER", 400, 10, false, "The layer does not exist."),
+    row(
+        ErrorKind::MissingIdentifier,
+        "MISSING_IDENTIFIER",
+        400,
+        11,
+        false,
+        "The layer needs an identifier that was not given.",
+    ),
+    row(
+        ErrorKind::NotFound,
+        "MEMORY_NOT_FOUND",
+        404,
+        12,
+        false,
+        "The memory does not exist, or the caller may not see it.",
+    ),
+    row(
+        ErrorKind::ContentTooLong,
+        "CONTENT_TOO_LONG",
+        413,
+        13,
+        false,
+        "The content is longer than the configured limit.",
+    ),
+    row(ErrorKind::QueryTooLong, "QUERY_TOO_LONG", 413, 14, false, "The query is longer than the configured limit."),
+    row(ErrorKind::EmbeddingFailed, "EMBEDDING_FAILED", 502, 15, true, "The embedding model failed."),
+    row(ErrorKind::Provider, "PROVIDER_ERROR", 503, 16, true, "The store, or another service behind Loci, failed."),
+    row(ErrorKind::RateLimited, "RATE_LIMITED", 429, 17, true, "Too many requests with this credential."),
+    row(ErrorKind::Unauthorized, "UNAUTHORIZED", 403, 18, false, "The credential does not allow this."),
+    row(ErrorKind::Configuration, "CONFIGURATION_ERROR", 500, 19, false, "The configuration is invalid."),
+    row(
+        ErrorKind::InvalidInput,
+        "INVALID_INPUT",
+        400,
+        20,
+        false,
+        "A field of the request is malformed or out of range.",
+    ),
+    row(
+        ErrorKind::VersionConflict,
+        "VERSION_CONFLICT",
+        409,
+        21,
+        false,
+        "The memory has changed since the caller read it.",
+    ),
+    row(
+        ErrorKind::Corrupt,
+        "STORE_CORRUPT",
+        500,
+        22,
+        false,
+        "The stored data cannot be read: it is damaged, or was written by a newer version.",
+    ),
+    row(
+        ErrorKind::Storage,
+        "STORAGE_UNAVAILABLE",
+        507,
+        23,
+        false,
+        "The disk is full, or the data folder cannot be written.",
+    ),
+    row(
+        ErrorKind::Conflict,
+        "CONFLICT",
+        409,
+        24,
+        false,
+        "It exists already, is in use, or has changed since it was read.",
+    ),
+    row(ErrorKind::Unauthenticated, "UNAUTHENTICATED", 401, 25, false, "The credential is missing or invalid."),
+    row(ErrorKind::RouteNotFound, "ROUTE_NOT_FOUND", 404, 26, false, "The server has no such path."),
+    row(ErrorKind::MethodNotAllowed, "METHOD_NOT_ALLOWED", 405, 27, false, "The path does not support this method."),
+    row(ErrorKind::Internal, "INTERNAL_ERROR", 500, 70, false, "A defect in Loci."),
+];
+
+/// The code of things other than memories that do not exist: sessions, facts, pools, keys, entries of the ledger. Its kind is
+/// [`ErrorKind::NotFound`].
+pub const NOT_FOUND: ErrorRow = row(
+    ErrorKind::NotFound,
+    "NOT_FOUND",
+    404,
+    12,
+    false,
+    "Something other than a memory does not exist, or the caller may not see it.",
+);
+
+/// Exit codes of the command line that are not those of [`TABLE`]: the exit code, its code in messages if it has one, and its
+/// meaning.
+pub const OTHER_EXITS: &[(u8, &str, &str)] = &[
+    (0, "", "Success."),
+    (1, "FAILED", "A failure without a specific code; the message says what failed."),
+    (2, "", "Wrong usage of the command."),
 ];
 
 impl ErrorKind {
@@ -127,7 +211,7 @@ pub struct Error {
 impl Error {
     /// Makes an error of `kind` with a message for people.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), field: None, hint: None }
+        Self { kind, message: abbreviate(message.into()), field: None, hint: None }
     }
 
     /// Makes the error for a field that is malformed or out of range.
@@ -150,7 +234,7 @@ impl Error {
     /// Adds a hint: what the caller can do.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+        self.hint = Some(abbreviate(hint.into()));
         self
     }
 
@@ -206,12 +290,63 @@ impl Problem {
         let row = kind.row();
         Self {
             code: row.code.to_owned(),
-            message: message.into(),
+            message: abbreviate(message.into()),
             operation: operation.to_owned(),
             details: BTreeMap::new(),
             retryable: row.retryable,
             hint: None,
         }
+    }
+}
+
+/// Maximum number of characters of one quotation in a message.
+const MAX_QUOTED: usize = 100;
+/// Maximum number of characters of a whole message.
+const MAX_MESSAGE: usize = 2_000;
+
+/// Shortens what a message repeats of its input: every text between backticks or double quotes, and every word without
+/// spaces. Messages are otherwise kept, unless they are very long.
+pub fn abbreviate(message: String) -> String {
+    if message.len() <= MAX_QUOTED {
+        return message;
+    }
+    let mut short = String::with_capacity(message.len().min(4 * MAX_MESSAGE));
+    let mut rest = message.as_str();
+    while let Some(start) = rest.find(['`', '"']) {
+        let (before, quoted) = rest.split_at(start);
+        push_words(&mut short, before);
+        let (quote, inside) = quoted.split_at(1);
+        let Some((inside, after)) = inside.split_once(quote) else {
+            short.push_str(quote);
+            rest = inside;
+            continue;
+        };
+        short.push_str(quote);
+        push_start(&mut short, inside, MAX_QUOTED);
+        short.push_str(quote);
+        rest = after;
+    }
+    push_words(&mut short, rest);
+    let mut whole = String::with_capacity(short.len().min(4 * MAX_MESSAGE));
+    push_start(&mut whole, &short, MAX_MESSAGE);
+    whole
+}
+
+/// Appends a text, with every word shortened.
+fn push_words(to: &mut String, text: &str) {
+    for word in text.split_inclusive(char::is_whitespace) {
+        push_start(to, word, 2 * MAX_QUOTED);
+    }
+}
+
+/// Appends a text up to a number of characters, and says so if there are more.
+fn push_start(to: &mut String, text: &str, most: usize) {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => {
+            to.push_str(&text[..end]);
+            to.push('…');
+        }
+        None => to.push_str(text),
     }
 }
 
@@ -238,6 +373,26 @@ mod tests {
     fn the_public_codes_keep_their_retry_advice() {
         let retryable: Vec<_> = TABLE.iter().filter(|row| row.retryable).map(|row| row.code).collect();
         assert_eq!(retryable, ["EMBEDDING_FAILED", "PROVIDER_ERROR", "RATE_LIMITED"]);
+    }
+
+    /// attack B16: an error repeats at most about a hundred characters of its input.
+    #[test]
+    fn what_a_message_quotes_is_short() {
+        let long = "x".repeat(1 << 20);
+        for (message, most) in [
+            (format!("unknown layer `{long}`: expected one of agent, user"), 150),
+            (format!("unknown field \"{long}\", expected `content`"), 150),
+            (format!("{long} is not a user"), 250),
+            (format!("`{}` is not a kind", "a b ".repeat(1 << 18)), 150),
+            ("a ` ".repeat(1 << 18), 2_100),
+        ] {
+            let error = Error::invalid("layer", message.clone()).hint(message);
+            assert!(error.to_string().chars().count() <= most, "{}", error.to_string().len());
+            let problem = error.problem("x");
+            assert!(problem.message.contains('…') && problem.hint.unwrap().chars().count() <= most);
+        }
+        let usual = format!("unknown layer `{}`: expected one of {}", "x".repeat(100), "agent, ".repeat(50));
+        assert_eq!(abbreviate(usual.clone()), usual);
     }
 
     #[test]

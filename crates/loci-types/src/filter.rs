@@ -64,7 +64,7 @@ const LONGEST: usize = 256;
 /// Maximum number of ids in a filter.
 const MOST_IDS: usize = 1_000;
 
-/// Conditions that a memory must meet. An empty list or an absent value is no condition.
+/// Conditions that a memory must meet. An empty list or an absent value sets no condition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filter {
     /// The present time, by which validity and expiry are checked.

@@ -115,7 +115,7 @@ impl Kinds {
     pub fn with(added: Vec<KindSpec>) -> Result<Self, Error> {
         let mut kinds = Self::default();
         for spec in added {
-            crate::scope::slug("kinds.name", &spec.name)?;
+            crate::slug("kinds.name", &spec.name)?;
             if !(spec.half_life_days.is_finite() && spec.half_life_days > 0.0) {
                 return Err(Error::new(
                     ErrorKind::Configuration,
@@ -158,7 +158,7 @@ impl Kinds {
         self.0.iter()
     }
 
-    /// Returns the definition of a kind. A kind that is no longer configured is treated as `fact`.
+    /// Returns the definition of a kind. A kind that is not configured any more is treated as `fact`.
     pub fn spec(&self, kind: &Kind) -> &KindSpec {
         self.0.iter().find(|spec| spec.name == kind.0).unwrap_or(&self.0[0])
     }

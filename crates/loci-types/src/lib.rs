@@ -18,22 +18,24 @@ mod layer;
 mod ledger;
 mod memory;
 mod memory_ref;
+mod name;
 mod receipt;
+mod request_scope;
 mod scope;
 mod session;
 mod state;
 mod visible;
 
-pub use bookkeeping::{Bookkeeping, NoteValue};
+pub use bookkeeping::{Bookkeeping, NoteValue, RequestClaim};
 pub use change::{
     Action, Addition, AgedScore, Batch, Change, NewContent, Patch, Provenance, Revision, identifier_values,
 };
 pub use checkpoint::{
     Checkpoint, CheckpointFilter, CheckpointPlace, CheckpointStep, CheckpointThread, JSON, PendingWrite,
 };
-pub use credential::{ANY, Bounds, Grant, Key, Role};
+pub use credential::{ANY, Bounds, Grant, Key, Right, Role};
 pub use edge::{Edge, Entity, EntityType, Relation};
-pub use error::{Error, ErrorKind, ErrorRow, Problem, TABLE as ERROR_TABLE};
+pub use error::{Error, ErrorKind, ErrorRow, NOT_FOUND, OTHER_EXITS, Problem, TABLE as ERROR_TABLE, abbreviate};
 pub use fact::{Fact, FactFilter};
 pub use filter::{Filter, Grain, TimeRange, TimeSpan};
 pub use hash::fnv1a;
@@ -47,8 +49,10 @@ pub use memory::{
     unit,
 };
 pub use memory_ref::{IdRange, MemoryRef};
+pub use name::{IDENTIFIER_BYTES, check_new_slug, normalise, slug};
 pub use receipt::{Durability, Outcome, Receipt};
-pub use scope::{IDENTIFIER_BYTES, Identifier, Identifiers, Scope, Shard, Space, Tenant, slug};
+pub use request_scope::RequestScope;
+pub use scope::{Identifier, Identifiers, Scope, Shard, Space, Tenant};
 pub use session::{Session, SessionFilter};
 pub use state::State;
 pub use visible::{Reach, Visible};

@@ -127,7 +127,7 @@ impl Memory {
     }
 
     /// Returns since when it holds: `valid_from`, or else the earlier of `event_time` and the time when it was said. A
-    /// statement about a future event holds from the time when it is said.
+    /// statement about a future event holds from the time of the statement.
     pub fn holds_since(&self) -> Timestamp {
         let said = self.when_said();
         self.valid_from.unwrap_or_else(|| self.event_time.map_or(said, |event| event.min(said)))
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn use_speaks_for_a_memory() {
+    fn use_raises_the_score_of_a_memory() {
         for (confidence, count, expect) in [(0.5, 0, 0.5), (0.5, 1, 0.502), (0.5, 20, 0.535), (0.99, 400, 1.0)] {
             assert!((reinforced(confidence, count) - expect).abs() < 5e-4, "{confidence} {count}");
         }

@@ -70,12 +70,12 @@ pub struct MemoryRef(String);
 pub enum IdRange {
     /// The ids from the first to the last.
     Whole(MemoryId, MemoryId),
-    /// The ids whose last block, six bytes in big-endian order, lies between these two, both included.
+    /// The ids whose last block, six bytes in big-endian order, is between these two, both included.
     LastBlock([u8; 6], [u8; 6]),
 }
 
 impl IdRange {
-    /// Returns true if the id lies in the range.
+    /// Returns true if the id is in the range.
     pub fn contains(&self, id: MemoryId) -> bool {
         match self {
             IdRange::Whole(first, last) => (*first..=*last).contains(&id),

@@ -4,11 +4,13 @@
 //! of a memory only record its origin and never widen the scope. A [`Space`] is the physical container of scopes: one
 //! per agent, one per pool, a fixed number for users ([`Shard`]), and one for the layers that many users share.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::name::{identifier, normalise, slug};
 use crate::{Error, ErrorKind, Layer, fnv1a};
 
 /// One of the identifiers that distinguish scopes.
@@ -126,6 +128,16 @@ impl Identifiers {
         *slot = value;
     }
 
+    /// The same with every name in the one spelling in which names are stored and compared.
+    pub fn normalised(mut self) -> Self {
+        for which in Identifier::ALL {
+            if let Some(Cow::Owned(value)) = self.get(which).map(normalise) {
+                self.set(which, Some(value));
+            }
+        }
+        self
+    }
+
     /// Whether none is given.
     pub fn is_empty(&self) -> bool {
         Identifier::ALL.iter().all(|which| self.get(*which).is_none())
@@ -148,33 +160,6 @@ impl Identifiers {
         let given = |layer: &Layer| layer.required().iter().all(|which| self.get(*which).is_some());
         Layer::ALL.into_iter().filter(given).collect()
     }
-}
-
-/// Maximum length of an identifier, in bytes.
-pub const IDENTIFIER_BYTES: usize = 256;
-
-pub(crate) fn identifier(field: &'static str, value: &str) -> Result<(), Error> {
-    if value.trim().is_empty() {
-        return Err(Error::invalid(field, format!("{field} is empty")).hint("leave it out, or give it a value"));
-    }
-    if value.len() > IDENTIFIER_BYTES {
-        return Err(Error::invalid(field, format!("{field} has {} bytes, more than {IDENTIFIER_BYTES}", value.len())));
-    }
-    if value.chars().any(char::is_control) {
-        return Err(Error::invalid(field, format!("{field} contains a control character")));
-    }
-    Ok(())
-}
-
-/// Checks a name that becomes part of a folder and a URL.
-pub fn slug(field: &'static str, value: &str) -> Result<(), Error> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let starts_well = value.chars().next().is_some_and(|c| c.is_ascii_alphanumeric());
-    if starts_well && value.len() <= 96 && value.chars().all(plain) {
-        return Ok(());
-    }
-    Err(Error::invalid(field, format!("{field} `{value}` is not a slug"))
-        .hint("use 1 to 96 letters, digits, `-`, `_` or `.`, starting with a letter or digit"))
 }
 
 /// A layer with exactly the identifiers that it requires.
@@ -512,5 +497,24 @@ mod tests {
         }
         assert!(identifiers(&[(Identifier::User, "Zoë / 7")]).validate().is_ok());
         assert!(identifiers(&[(Identifier::User, "a\u{1f}b")]).validate().is_err());
+    }
+
+    /// attack B15: a user of the name `*` was the wildcard of the credential that named it.
+    #[test]
+    fn the_wildcard_is_no_name() {
+        for which in Identifier::ALL {
+            let error = identifiers(&[(which, "*")]).validate().unwrap_err();
+            assert_eq!(error.field(), Some(which.field()));
+        }
+        assert!(identifiers(&[(Identifier::User, "**")]).validate().is_ok());
+    }
+
+    #[test]
+    fn two_spellings_of_a_name_are_one() {
+        let composed = identifiers(&[(Identifier::User, "Zo\u{eb}")]);
+        let decomposed = identifiers(&[(Identifier::User, "Zoe\u{308}")]);
+        assert_ne!(composed, decomposed);
+        assert_eq!(decomposed.normalised(), composed);
+        assert_eq!(composed.clone().normalised(), composed);
     }
 }

@@ -21,7 +21,7 @@ words!(
         Archived = "archived",
         /// Invisible, and restorable until `purge_at`.
         SoftDeleted = "soft_deleted",
-        /// Waits for the user's consent, and lapses at `purge_at`.
+        /// Waits for the user's consent, and lapses at `purge_at` if that is set.
         Proposed = "proposed",
     }
 );

@@ -14,6 +14,7 @@ pub struct Visible {
     reach: Reach,
     categories: Option<BTreeSet<String>>,
     viewer: Option<String>,
+    sessions: Option<BTreeSet<String>>,
 }
 
 /// The scopes that a caller may see within the tenant.
@@ -31,7 +32,19 @@ impl Visible {
     /// `categories` limits the memories to those categories; `None` allows all. `viewer` is the id of the caller, who
     /// also sees the private memories that they wrote.
     pub fn grant(tenant: Tenant, reach: Reach, categories: Option<BTreeSet<String>>, viewer: Option<String>) -> Self {
-        Self { tenant, reach, categories, viewer }
+        Self { tenant, reach, categories, viewer, sessions: None }
+    }
+
+    /// Narrows it to memories that belong to one of these sessions or to none. An empty set changes nothing.
+    pub fn in_sessions(self, sessions: BTreeSet<String>) -> Self {
+        if sessions.is_empty() {
+            return self;
+        }
+        let sessions = match &self.sessions {
+            Some(own) => own.intersection(&sessions).cloned().collect(),
+            None => sessions,
+        };
+        Self { sessions: Some(sessions), ..self }
     }
 
     /// Returns the tenant.
@@ -47,6 +60,16 @@ impl Visible {
     /// Returns the visible categories. `None` means all.
     pub fn categories(&self) -> Option<&BTreeSet<String>> {
         self.categories.as_ref()
+    }
+
+    /// Returns the sessions whose memories are visible. `None` means all. A memory of no session is visible either way.
+    pub fn sessions(&self) -> Option<&BTreeSet<String>> {
+        self.sessions.as_ref()
+    }
+
+    /// Returns true if only some memories of the visible scopes are visible, by their category or their session.
+    pub fn is_partial(&self) -> bool {
+        self.categories.is_some() || self.sessions.is_some()
     }
 
     /// Returns the id of the caller, if it is known.
@@ -81,7 +104,16 @@ impl Visible {
             None => true,
             Some(allowed) => memory.category.as_ref().is_some_and(|category| allowed.contains(category)),
         };
-        in_reach && in_category && self.may_read(memory)
+        in_reach && in_category && self.in_session(memory) && self.may_read(memory)
+    }
+
+    /// A turn without a session is of the session that its thread names.
+    fn in_session(&self, memory: &Memory) -> bool {
+        let session = memory.identifiers.session_id.as_ref().or(memory.thread_id.as_ref());
+        match (&self.sessions, session) {
+            (Some(allowed), Some(session)) => allowed.contains(session),
+            _ => true,
+        }
     }
 
     fn may_read(&self, memory: &Memory) -> bool {

@@ -1,12 +1,14 @@
-//! `loci agent`: which agents have a memory of their own?
+//! `loci agent`: agents, each with its own memory.
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::{Args, Subcommand};
-use loci_engine::Caller;
 use loci_types::Error;
 use serde_json::{Value, json};
 
-use crate::context::Context;
+use super::print_page;
+use crate::api::Call;
+use crate::arguments::PageFlags;
+use crate::context::{Context, Model};
 use crate::{output, shape};
 
 /// What to do with agents.
@@ -17,84 +19,73 @@ use crate::{output, shape};
   loci agent list
   loci agent drop helper --yes
 
-Settings: weights {similarity, recency, utility} that sum to 1, limit, threshold, and categories: what
-it may see at all. An agent is also made by the first memory that is written with --agent.")]
+Settings: `weights` {similarity, recency, utility} that sum to 1, `limit`, `threshold`, and `categories`, the only ones \
+that the agent may see. Writing the first memory with --agent also registers an agent.")]
 pub(crate) struct AgentArgs {
     #[command(subcommand)]
-    verb: Verb,
+    command: AgentCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {
-    /// Register an agent, or give a known one other settings
+enum AgentCommand {
+    /// Register an agent, or replace the settings of a registered one
     Create {
-        /// Its URL-safe name
+        /// Id of the agent, a URL-safe name
         slug: String,
-        /// Its settings, a JSON object
+        /// Settings, a JSON object
         #[arg(long, value_name = "JSON")]
         settings: Option<String>,
     },
-    /// List the agents
-    List,
-    /// Remove an agent with everything that it knows, for good
+    /// List agents, by id
+    List {
+        #[command(flatten)]
+        page: PageFlags,
+    },
+    /// Remove an agent with everything in its memory
     Drop {
-        /// Its name
+        /// Id of the agent
         slug: String,
-        /// Really
-        #[arg(long)]
+        /// Confirm
+        #[arg(short, long)]
         yes: bool,
     },
 }
 
-/// Looks after agents.
+/// Runs the command.
 pub(crate) async fn run(context: &Context, args: AgentArgs) -> Result<()> {
-    let operator = Caller::operator();
-    match args.verb {
-        Verb::Create { slug, settings } => {
-            let settings: Value = match settings {
-                None => json!({}),
-                Some(text) => serde_json::from_str(&text)
-                    .map_err(|error| Error::invalid("settings", format!("the settings are not JSON: {error}")))?,
+    match args.command {
+        AgentCommand::Create { slug, settings } => create(context, &slug, settings.as_deref()).await,
+        AgentCommand::List { page } => {
+            let api = context.api(Model::Skip).await?;
+            let answer = api.call(page.of(Call::get(&["v1", "agents"]))).await?;
+            let row = |agent: &Value| {
+                vec![shape::cell(&agent["agentId"]), shape::time(&agent["createdAt"]), agent["settings"].to_string()]
             };
-            let new = context.engine().await?.create_agent(&operator, &slug, settings).await?;
-            if context.json {
-                output::json(&json!({ "agentId": slug, "created": new }));
-            } else {
-                output::line(&format!(
-                    "{slug} {}",
-                    if new { "created" } else { "was there; its settings are changed" }
-                ));
-            }
+            let empty = "No agents. `loci agent create NAME` registers one.";
+            print_page(context, &answer, &["agent", "created", "settings"], row, empty);
+            Ok(())
         }
-        Verb::List => {
-            let agents = context.engine().await?.agents(&operator).await?;
-            if context.json {
-                output::json(&json!({ "agents": agents }));
-            } else if agents.is_empty() {
-                output::line("No agents yet. `loci agent create NAME` makes one.");
-            } else {
-                let rows = agents.iter().map(|agent| {
-                    vec![agent.agent_id.clone(), shape::instant(agent.created_at), agent.settings.to_string()]
-                });
-                output::line(&shape::table(&["agent", "since", "settings"], rows.collect()));
-            }
-        }
-        Verb::Drop { slug, yes } => {
-            if !yes {
-                return Err(Error::invalid(
-                    "yes",
-                    format!("dropping `{slug}` removes everything that it knows, for good"),
-                )
-                .hint(format!("add --yes if you mean it: loci agent drop {slug} --yes"))
-                .into());
-            }
-            context.engine().await?.drop_agent(&operator, &slug).await.context("nothing was dropped")?;
-            if context.json {
-                output::json(&json!({ "agentId": slug, "dropped": true }));
-            } else {
-                output::line(&format!("{slug} is gone, with everything that it knew"));
-            }
+        AgentCommand::Drop { slug, yes } => {
+            context.confirm(&format!("removes the agent `{slug}` with everything in its memory"), yes)?;
+            let api = context.api(Model::Skip).await?;
+            api.call(Call::delete(&["v1", "agents", &slug])).await?;
+            context.print(&json!({ "agentId": slug, "dropped": true }), |_| output::line(&format!("{slug} removed")));
+            Ok(())
         }
     }
+}
+
+async fn create(context: &Context, slug: &str, settings: Option<&str>) -> Result<()> {
+    let settings: Value = match settings {
+        None => json!({}),
+        Some(text) => serde_json::from_str(text)
+            .map_err(|error| Error::invalid("settings", format!("the settings are not JSON: {error}")))?,
+    };
+    let call = Call::post(&["v1", "agents"]).field("agentId", slug).field("settings", settings);
+    let answer = context.api(Model::Skip).await?.call(call).await?;
+    context.print(&answer, |answer| {
+        let done = if answer["event"] == "ADD" { "registered" } else { "changed" };
+        output::line(&format!("{slug} {done}"));
+    });
     Ok(())
 }

@@ -1,64 +1,66 @@
-//! What does every question bring?
-//!
-//! The flags that recall, search, query and context share, and what becomes of them.
-
-use std::sync::Arc;
+//! The flags that `recall` and `context` share, and the call that they make.
 
 use anyhow::Result;
 use clap::Args;
-use jiff::Timestamp;
-use loci_engine::{Caller, Engine, RecallRequest};
+use serde_json::Value;
 
-use crate::arguments::{FilterFlags, ScopeFlags};
-use crate::context::{Context, Nobody};
+use crate::api::{Api, Call};
+use crate::arguments::{FilterFlags, ScopeFlags, number};
+use crate::context::{Context, Model};
 
 /// A question, and which memories may answer it.
 #[derive(Debug, Args)]
 pub(crate) struct AskFlags {
-    /// The question
+    /// Question, in plain words
     #[arg(required = true, value_name = "QUERY")]
-    pub(crate) query: Vec<String>,
-    /// So many hits at most
-    #[arg(long, visible_alias = "top-k", value_name = "NUMBER")]
+    query: Vec<String>,
+    /// Maximum number of results, at most 100 [default: 10]
+    #[arg(short = 'n', long, visible_alias = "top-k", value_name = "NUMBER")]
     limit: Option<usize>,
-    /// Cosine below which likeness does not count, 0 to 1
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-    threshold: Option<f64>,
-    /// Search by words alone
+    /// Minimum cosine similarity of what the vector search contributes, 0 to 1; 0 returns whatever there is
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = number)]
+    threshold: Option<Value>,
+    /// Time that counts as now: RFC 3339, or YYYY-MM-DD for midnight in retrieval.time_zone [default: now]
+    #[arg(long, alias = "at", value_name = "TIME")]
+    now: Option<String>,
+    /// Search by words only, without the embedding model: the strategy lexical
+    #[arg(long, alias = "no-embed")]
+    words_only: bool,
+    /// Conversation that receives the answer: what it repeats of the answer is not learned again
+    #[arg(long, alias = "for-thread", value_name = "THREAD")]
+    for_thread_id: Option<String>,
+    /// Show how each score is made up
     #[arg(long)]
-    no_embed: bool,
+    pub(crate) explain: bool,
+    /// List first what changed after this revision, which is `revision` of an earlier answer
+    #[arg(long, alias = "since", value_name = "REVISION")]
+    pub(crate) after_revision: Option<i64>,
+    /// List only changes of this conversation
+    #[arg(long, alias = "since-in", value_name = "THREAD", requires = "after_revision")]
+    changes_thread_id: Option<String>,
     #[command(flatten)]
     scope: ScopeFlags,
     #[command(flatten)]
     filter: FilterFlags,
 }
 
-/// A question that is ready to be put.
-pub(crate) struct Asked {
-    pub(crate) engine: Arc<Engine>,
-    pub(crate) caller: Caller,
-    pub(crate) request: RecallRequest,
-    pub(crate) now: Timestamp,
-}
-
 impl AskFlags {
-    /// Checks the flags, then opens what is needed.
-    pub(crate) async fn prepare(self, context: &Context) -> Result<Asked> {
-        let layers = self.filter.layers()?;
-        let caller = context.caller(&self.scope, layers.is_some(), Nobody::User);
-        let given = self.filter.now()?;
-        self.filter.filter(Timestamp::UNIX_EPOCH)?;
-        let engine = context.engine_with_model(self.no_embed, &caller).await?;
-        let now = given.unwrap_or_else(|| engine.now());
-        let request = RecallRequest {
-            query: self.query.join(" "),
-            layers,
-            limit: self.limit,
-            threshold: self.threshold,
-            filter: Some(self.filter.resolve(&engine, &caller, now).await?),
-            at: Some(now),
-            ..RecallRequest::default()
-        };
-        Ok(Asked { engine: Arc::new(engine), caller, request, now })
+    /// Sends the question, with further fields of the body, and returns the answer and who gave it.
+    pub(crate) async fn ask(&self, context: &Context, further: impl FnOnce(Call) -> Call) -> Result<(Api, Value)> {
+        let call = Call::post(&["v1", "recall"])
+            .scope(&context.scope(&self.scope))
+            .field("query", self.query.join(" "))
+            .field("strategy", self.words_only.then_some("lexical"))
+            .field("limit", self.limit)
+            .field("threshold", &self.threshold)
+            .field("now", &self.now)
+            .field("threadId", &self.for_thread_id)
+            .field("explain", self.explain)
+            .field("afterRevision", self.after_revision)
+            .field("changesThreadId", &self.changes_thread_id)
+            .field("filter", self.filter.object()?);
+        let api = context.api(if self.words_only { Model::Skip } else { Model::Load }).await?;
+        let answer = api.call(further(call)).await?;
+        Ok((api, answer))
     }
 }

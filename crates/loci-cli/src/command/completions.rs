@@ -1,4 +1,4 @@
-//! `loci completions`: how does a shell learn the words?
+//! `loci completions`: prints completions for a shell.
 
 use anyhow::Result;
 use clap::{Args, CommandFactory};
@@ -7,14 +7,14 @@ use clap_complete::Shell;
 use crate::arguments::Arguments;
 use crate::output;
 
-/// Which shell.
+/// The shell.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   loci completions bash > ~/.local/share/bash-completion/completions/loci
   loci completions zsh > ~/.zfunc/_loci
   loci completions fish > ~/.config/fish/completions/loci.fish")]
 pub(crate) struct CompletionsArgs {
-    /// The shell
+    /// Shell
     shell: Shell,
 }
 

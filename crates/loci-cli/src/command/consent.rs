@@ -1,55 +1,62 @@
-//! `loci consent`: what waits for someone to agree?
+//! `loci consent`: memories that wait for the consent of their user.
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use loci_types::{MemoryRef, Outcome, Receipt};
-use serde_json::json;
+use loci_types::{Memory, RequestScope};
+use serde_json::Value;
 
-use crate::arguments::ScopeFlags;
-use crate::context::{Context, Nobody};
+use crate::api::{Api, Call};
+use crate::arguments::{PageFlags, ScopeFlags};
+use crate::command::{entries, print_next_page, print_warnings};
+use crate::context::{Context, Model};
 use crate::{output, shape};
 
 /// What to do with proposals.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  loci consent list
+  loci consent list --user ann
   loci consent accept ID
   loci consent accept --all --user ann
-  loci consent reject ID --reason 'none of your business'
+  loci consent reject ID --reason 'too personal' --yes
 
-What a conversation tells about a sensitive side of its user is only proposed: nobody sees it until it
-is accepted, and it lapses if nobody decides.")]
+What a conversation says about a sensitive attribute of its user is only proposed: recall does not find it until it is \
+accepted, and it expires if nobody decides.")]
 pub(crate) struct ConsentArgs {
     #[command(subcommand)]
-    verb: Verb,
+    command: ConsentCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {
-    /// List what waits, oldest first
+enum ConsentCommand {
+    /// List proposals that wait for a decision, oldest first
     List {
+        #[command(flatten)]
+        page: PageFlags,
         #[command(flatten)]
         scope: ScopeFlags,
     },
-    /// Let something be known
+    /// Accept proposals: they become memories
     Accept {
-        /// Which; may be several
+        /// Ids of the proposals, whole or short
         #[arg(required_unless_present = "all", value_name = "ID")]
         id: Vec<String>,
-        /// Everything that waits
+        /// Accept all proposals of the scope
         #[arg(long, conflicts_with = "id")]
         all: bool,
         #[command(flatten)]
         scope: ScopeFlags,
     },
-    /// Let something never be known
+    /// Reject proposals: they are deleted
     Reject {
-        /// Which; may be several
+        /// Ids of the proposals, whole or short
         #[arg(required = true, value_name = "ID")]
         id: Vec<String>,
-        /// Why, for the history
+        /// Reason, for the history
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
+        /// Confirm
+        #[arg(short, long)]
+        yes: bool,
         #[command(flatten)]
         scope: ScopeFlags,
     },
@@ -57,79 +64,97 @@ enum Verb {
 
 /// Lists proposals, or decides on them.
 pub(crate) async fn run(context: &Context, args: ConsentArgs) -> Result<()> {
-    match args.verb {
-        Verb::List { scope } => list(context, &scope).await,
-        Verb::Accept { id, all, scope } => accept(context, &scope, &id, all).await,
-        Verb::Reject { id, reason, scope } => reject(context, &scope, &id, reason.as_deref()).await,
+    match args.command {
+        ConsentCommand::List { page, scope } => list(context, &page, &scope).await,
+        ConsentCommand::Accept { id, all, scope } => accept(context, &scope, &id, all).await,
+        ConsentCommand::Reject { id, reason, yes, scope } => reject(context, &scope, &id, reason.as_deref(), yes).await,
     }
 }
 
-async fn list(context: &Context, scope: &ScopeFlags) -> Result<()> {
-    let caller = context.caller(scope, false, Nobody::Operator);
-    let proposals = context.engine().await?.proposals(&caller).await?;
-    if context.json {
-        output::json(&json!({ "proposals": proposals }));
-    } else if proposals.is_empty() {
-        output::line("Nothing waits for consent.");
-    } else {
-        let rows = proposals.iter().map(|proposal| {
-            let asked = &proposal.asked;
+async fn list(context: &Context, page: &PageFlags, scope: &ScopeFlags) -> Result<()> {
+    let call = Call::get(&["v1", "consents"]).scope(&context.scope(scope));
+    let answer = context.api(Model::Skip).await?.call(page.of(call)).await?;
+    context.print(&answer, |answer| {
+        if entries(answer).is_empty() {
+            return output::line("No proposals wait for consent.");
+        }
+        let row = |proposal: &Value| {
+            let field = shape::cell(&proposal["field"]);
+            let memory: Option<Memory> = serde_json::from_value(proposal["memory"].clone()).ok();
             vec![
-                if asked.sensitive { format!("{} (sensitive)", asked.field) } else { asked.field.clone() },
-                asked.signals.to_string(),
-                proposal.lapses_at.map_or_else(|| "–".to_owned(), |at| at.strftime("%Y-%m-%d").to_string()),
-                shape::brief(&loci_engine::reported(&proposal.memory), 120),
-                proposal.memory.id.short(),
+                if proposal["sensitive"] == true { format!("{field} (sensitive)") } else { field },
+                shape::cell(&proposal["signals"]),
+                proposal["lapsesAt"].as_str().and_then(|at| at.get(..10)).unwrap_or("–").to_owned(),
+                memory.as_ref().map_or_else(String::new, |one| shape::brief(&loci_engine::reported(one), 120)),
+                memory.map_or_else(String::new, |one| one.id.short()),
             ]
-        });
-        output::line(&shape::table(&["about", "signals", "lapses on", "what", "id"], rows.collect()));
-    }
+        };
+        let head = ["attribute", "signals", "expires on", "content", "id"];
+        output::line(&shape::table(&head, entries(answer).iter().map(row).collect()));
+        print_next_page(answer);
+    });
     Ok(())
 }
 
-async fn accept(context: &Context, scope: &ScopeFlags, ids: &[String], all: bool) -> Result<()> {
-    let given = read(ids)?;
-    let caller = context.caller(scope, false, Nobody::Operator);
-    let engine = context.engine().await?;
-    let ids = if all {
-        engine.proposals(&caller).await?.into_iter().map(|proposal| proposal.memory.id).collect()
-    } else {
-        engine.resolve_ids(&caller, &given).await?
-    };
-    if ids.is_empty() && !context.json {
-        output::line("Nothing waits for consent.");
+async fn accept(context: &Context, flags: &ScopeFlags, ids: &[String], all: bool) -> Result<()> {
+    // `--all` names nothing by its id: without scope flags it is about the default user, not about everyone.
+    let scope = if all { context.scope(flags) } else { context.scope_of_id(flags) };
+    let api = context.api(Model::Skip).await?;
+    let ids = if all { waiting(&api, &scope).await? } else { named(&api, &scope, ids).await? };
+    if ids.is_empty() {
+        output::note("No proposals wait for consent.");
     }
     for id in ids {
-        print(&engine.accept(&caller, id).await?, true, context.json);
+        let answer = api.call(Call::post(&["v1", "consents", &id, "accept"]).scope(&scope)).await?;
+        // A proposal whose statement is known already is deleted instead of being stored twice.
+        let outcome = if answer["event"] == "DELETE" { "accepted, and known already" } else { "accepted" };
+        print(context, &answer, outcome);
     }
+    api.close().await;
     Ok(())
 }
 
-async fn reject(context: &Context, scope: &ScopeFlags, ids: &[String], reason: Option<&str>) -> Result<()> {
-    let given = read(ids)?;
-    let caller = context.caller(scope, false, Nobody::Operator);
-    let engine = context.engine().await?;
-    for id in engine.resolve_ids(&caller, &given).await? {
-        print(&engine.reject(&caller, id, reason).await?, false, context.json);
+async fn reject(context: &Context, flags: &ScopeFlags, ids: &[String], reason: Option<&str>, yes: bool) -> Result<()> {
+    let scope = context.scope_of_id(flags);
+    let api = context.api(Model::Skip).await?;
+    let named = named(&api, &scope, ids).await?;
+    context.confirm(&format!("deletes {}", shape::count(named.len() as u64, "proposal")), yes)?;
+    for id in named {
+        let call = Call::post(&["v1", "consents", &id, "reject"]).scope(&scope).field("reason", reason);
+        print(context, &api.call(call).await?, "rejected");
     }
+    api.close().await;
     Ok(())
 }
 
-/// All ids before anything is decided, so that a wrong one leaves nothing half done.
-fn read(ids: &[String]) -> Result<Vec<MemoryRef>> {
-    Ok(ids.iter().map(|id| id.parse()).collect::<Result<_, _>>()?)
+/// The ids of the named proposals. All are read before the first decision, so that a wrong id changes nothing.
+async fn named(api: &Api, scope: &RequestScope, ids: &[String]) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    for id in ids {
+        let proposal = api.call(Call::get(&["v1", "consents", id]).scope(scope)).await?;
+        found.push(shape::cell(&proposal["memory"]["id"]));
+    }
+    Ok(found)
 }
 
-/// One receipt a line, each as soon as it is durable.
-fn print(receipt: &Receipt, accepted: bool, as_json: bool) {
-    if as_json {
-        return output::json(receipt);
+/// The ids of all proposals. All are listed before the first decision, because a decision moves the pages.
+async fn waiting(api: &Api, scope: &RequestScope) -> Result<Vec<String>> {
+    let (mut found, mut cursor) = (Vec::new(), None);
+    loop {
+        let call = Call::get(&["v1", "consents"]).scope(scope).param("limit", Some(1000)).param("cursor", cursor);
+        let answer = api.call(call).await?;
+        found.extend(entries(&answer).iter().map(|proposal| shape::cell(&proposal["memory"]["id"])));
+        cursor = answer["nextCursor"].as_str().map(str::to_owned);
+        if cursor.is_none() {
+            return Ok(found);
+        }
     }
-    let told = match (accepted, receipt.event) {
-        // What is known already is not said twice.
-        (true, Outcome::Deleted) => "accepted, and known already",
-        (true, _) => "accepted",
-        (false, _) => "rejected",
-    };
-    output::line(&format!("{told} {}", output::muted(&receipt.id.to_string())));
+}
+
+/// Prints one decision, as soon as it is durable.
+fn print(context: &Context, answer: &Value, outcome: &str) {
+    context.print(answer, |answer| {
+        output::line(&format!("{outcome} {}", output::muted(&shape::cell(&answer["id"]))));
+        print_warnings(answer);
+    });
 }

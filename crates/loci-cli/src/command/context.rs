@@ -1,17 +1,16 @@
-//! `loci context`: what goes into a model's window?
+//! `loci context`: fills a model's window with the system prompt, memories, history and the question.
 
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::Args;
-use loci_engine::pack::Format;
-use loci_engine::pack::context::{Message, Window};
-use loci_engine::{ContextRequest, RecallRequest};
-use loci_server::RecallAnswer;
+use loci_engine::pack::context::Message;
 use loci_types::Error;
+use serde_json::json;
 
 use super::asking::AskFlags;
+use crate::command::print_warnings;
 use crate::context::Context;
 use crate::output;
 
@@ -21,75 +20,57 @@ use crate::output;
   loci context 'plan my week' --user ann --window 8000 --system 'You are a planner.'
   loci context 'plan my week' --user ann --history turns.jsonl --json
 
-The history is one JSON object a line: {\"role\":\"user\",\"content\":\"…\"}, oldest first. What is printed are
-messages for a chat model: the system text with what is remembered, the latest turns that fit, the input. The JSON
+The history is one JSON object a line: {\"role\":\"user\",\"content\":\"…\"}, oldest first. What is printed are \
+messages for a chat model: the system text with what is remembered, the latest turns that fit, the input. The JSON \
 form is the answer of POST /v1/recall with `window`.")]
 pub(crate) struct ContextArgs {
     #[command(flatten)]
     ask: AskFlags,
-    /// Tokens of the model's window
+    /// Number of tokens of the model's window
     #[arg(long, value_name = "TOKENS", default_value_t = 128_000)]
     window: usize,
-    /// What the model is told to be
+    /// System prompt
     #[arg(long, value_name = "TEXT", default_value = "")]
     system: String,
     /// The description of a tool; may be repeated
     #[arg(long, value_name = "TEXT")]
     tool: Vec<String>,
-    /// The turns so far
+    /// File with the turns so far
     #[arg(long, value_name = "FILE")]
     history: Option<PathBuf>,
     /// How memories are written: markdown, bullets, messages or json
-    #[arg(long, value_name = "FORMAT", default_value = "markdown")]
-    format: String,
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<String>,
     /// Shorten memories that do not fit instead of leaving them out
     #[arg(long, alias = "summarise")]
     summarize: bool,
-    /// List first what changed after this revision, which is `revision` of an earlier answer
-    #[arg(long, alias = "since", value_name = "REVISION")]
-    after_revision: Option<i64>,
-    /// List only changes of this conversation
-    #[arg(long, alias = "since-in", value_name = "THREAD", requires = "after_revision")]
-    changes_thread_id: Option<String>,
-    /// The conversation that receives the answer: what it repeats of it is not learned from it again
-    #[arg(long, alias = "for-thread", value_name = "THREAD")]
-    for_thread_id: Option<String>,
-    /// With --json, how each score is made up
-    #[arg(long)]
-    explain: bool,
 }
 
-/// Builds the context and prints it.
+/// Fills the window and prints its messages.
 pub(crate) async fn run(context: &Context, args: ContextArgs) -> Result<()> {
-    let format: Format = args.format.parse()?;
     let history = args.history.as_deref().map(read_history).transpose()?.unwrap_or_default();
     std::thread::spawn(loci_engine::pack::tokens::prepare);
-    let asked = args.ask.prepare(context).await?;
-    let request = ContextRequest {
-        system: args.system,
-        tools: args.tool,
-        history,
-        window: Window { summarize: args.summarize, ..Window::of(args.window) },
-        format,
-        recall: RecallRequest { for_thread: args.for_thread_id, ..asked.request },
-        since: args.after_revision,
-        thread_id: args.changes_thread_id,
-    };
-    let built = asked.engine.context(&asked.caller, request).await?;
-    if context.json {
-        output::json(&RecallAnswer::with_window(built, args.explain));
-    } else {
-        for message in &built.context.messages {
-            output::line(&format!("{}\n{}\n", output::strong(&format!("[{}]", message.role)), message.content));
-        }
-        output::note(&output::muted(&format!(
-            "{} tokens of {}, revision {}",
-            built.context.tokens.sum(),
-            args.window,
-            built.revision
-        )));
+    let mut window = json!({
+        "tokens": args.window, "system": args.system, "tools": args.tool, "history": history,
+        "summarize": args.summarize,
+    });
+    if let Some(format) = args.format {
+        window["format"] = format.into();
     }
-    asked.engine.flush().await;
+    let (api, answer) = args.ask.ask(context, |call| call.field("window", window)).await?;
+    context.print(&answer, |answer| {
+        let window = &answer["window"];
+        for message in window["messages"].as_array().into_iter().flatten() {
+            let text = |name: &str| message[name].as_str().unwrap_or_default();
+            output::line(&format!("{}\n{}\n", output::strong(&format!("[{}]", text("role"))), text("content")));
+        }
+        let parts = window["tokens"].as_object().into_iter().flatten();
+        let tokens: u64 = parts.filter_map(|(_, count)| count.as_u64()).sum();
+        let summary = format!("{tokens} tokens of {}, revision {}", args.window, window["revision"]);
+        output::note(&output::muted(&summary));
+        print_warnings(answer);
+    });
+    api.close().await;
     Ok(())
 }
 

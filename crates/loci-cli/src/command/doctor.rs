@@ -1,8 +1,7 @@
-//! `loci doctor`: is everything as it should be?
+//! `loci store doctor`: finds damage in the store and the model, and repairs what can be repaired.
 //!
-//! Damage is an answer here and not a failure: the files that can be looked at are looked at,
-//! whatever became of the others. It ends with the exit code of damaged data when something is
-//! wrong and was not mended.
+//! Damage is an answer and not a failure: every file that can be read is checked, whatever is wrong with the others. The exit
+//! code is that of damaged data if something was found and not repaired.
 
 use std::process::ExitCode;
 
@@ -18,41 +17,38 @@ use crate::context::Context;
 use crate::settings::Provider;
 use crate::{output, wiring};
 
-/// Whether to mend.
+/// Whether to repair.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  loci doctor
-  loci doctor --repair
-  loci doctor --json
+  loci store doctor
+  loci store doctor --repair
+  loci store doctor --json
 
-What can be made again from the records is mended; damaged pages are only reported. Exit code 0
-means that nothing is wrong any more, 22 that something is.")]
+What can be derived from the records is repaired; damaged pages are only reported. Exit codes: 0 nothing is wrong any \
+more; 22 something is.")]
 pub(crate) struct DoctorArgs {
-    /// Mend what can be mended
+    /// Repair what can be repaired
     #[arg(long)]
     repair: bool,
 }
 
-/// Looks through the store and the model, and prints what was found.
+/// Checks the store and the model, and prints what was found.
 pub(crate) async fn run(context: &Context, args: &DoctorArgs) -> Result<ExitCode> {
-    let mut findings = look_through(context, args.repair).await?;
-    let (model, damaged) = examine_model(context).await;
+    context.require_local("store doctor")?;
+    let mut findings = check_store(context, args.repair).await?;
+    let (model, damaged) = check_model(context).await;
     findings.extend(damaged);
-    if context.json {
-        output::json(&json!({ "findings": findings, "model": model }));
-    } else {
-        print(&findings, &model);
-    }
+    context.print(&json!({ "findings": findings, "model": model }), |_| print(&findings, &model));
     let healthy = findings.iter().all(|finding| finding.repaired);
     Ok(ExitCode::from(if healthy { 0 } else { ErrorKind::Corrupt.row().exit }))
 }
 
-async fn look_through(context: &Context, repair: bool) -> Result<Vec<Finding>> {
-    let looked = match context.engine().await {
+async fn check_store(context: &Context, repair: bool) -> Result<Vec<Finding>> {
+    let checked = match context.engine().await {
         Ok(engine) => engine.doctor(&Caller::operator(), repair).await.map_err(anyhow::Error::from),
         Err(error) => Err(error),
     };
-    match looked {
+    match checked {
         Ok(findings) => Ok(findings),
         Err(error) => match error.downcast_ref::<loci_engine::Error>() {
             Some(loci_engine::Error::Store(store)) if store.kind() == ErrorKind::Corrupt => {
@@ -65,8 +61,8 @@ async fn look_through(context: &Context, repair: bool) -> Result<Vec<Finding>> {
     }
 }
 
-/// What is said of the model, and whether its files are damaged.
-async fn examine_model(context: &Context) -> (Value, Option<Finding>) {
+/// The state of the model, and a finding if its files are damaged.
+async fn check_model(context: &Context) -> (Value, Option<Finding>) {
     match context.settings.embeddings.provider {
         Provider::None => return (json!({ "status": "off" }), None),
         Provider::Openai => {
@@ -95,7 +91,7 @@ async fn examine_model(context: &Context) -> (Value, Option<Finding>) {
     };
     match weights {
         Ok(Ok(Weights::Original | Weights::Half)) => (json!({ "status": "ok", "folder": shown }), None),
-        // Whoever names a folder may well have a model that Loci has never seen: it must load.
+        // A folder that the settings name may have a model that Loci does not know; then it must load.
         Ok(Ok(Weights::Other { sha256 })) if places.explicit.is_some() => {
             let loaded = tokio::task::spawn_blocking(move || loci_models::Local::load(&folder).map(drop)).await;
             match loaded {
@@ -109,8 +105,8 @@ async fn examine_model(context: &Context) -> (Value, Option<Finding>) {
             }
         }
         Ok(Ok(Weights::Other { sha256 })) => {
-            let told = finding(format!("the weights are damaged: their sha256 is {sha256}; run `make model`"));
-            (json!({ "status": "damaged", "folder": shown }), Some(told))
+            let finding = finding(format!("the weights are damaged: their sha256 is {sha256}; run `loci model fetch`"));
+            (json!({ "status": "damaged", "folder": shown }), Some(finding))
         }
         Ok(Err(error)) => (json!({ "status": "damaged", "folder": shown }), Some(finding(error.to_string()))),
         Err(error) => (json!({ "status": "damaged", "folder": shown }), Some(finding(error.to_string()))),
@@ -119,22 +115,22 @@ async fn examine_model(context: &Context) -> (Value, Option<Finding>) {
 
 fn print(findings: &[Finding], model: &Value) {
     for finding in findings {
-        let mark = if finding.repaired { "mended" } else { "wrong" };
+        let mark = if finding.repaired { "repaired" } else { "damaged" };
         output::line(&format!("{mark}: {}", output::strong(&finding.problem)));
         output::line(&format!("  {}", output::muted(&format!("{} · {}", finding.check, finding.file))));
     }
     if findings.is_empty() {
-        output::line("The store: nothing found, all is well.");
+        output::line("Store: no damage found.");
     } else if findings.iter().any(|finding| !finding.repaired) {
-        output::line("What is not mended needs a backup: `loci export` saves what can still be read.");
+        output::line("What was not repaired needs a backup; `loci export --everyone` saves what can still be read.");
     }
     let text = |name: &str| model[name].as_str().unwrap_or_default();
     match text("status") {
-        "ok" => output::line(&format!("The model: its files are sound ({}).", text("folder"))),
-        "off" => output::line("The model: switched off."),
-        "remote" => output::line(&format!("The model: {} at {}.", text("model"), text("baseUrl"))),
-        "missing" => output::line(&format!("The model: {}; {}.", text("problem"), text("hint"))),
-        "other" => output::line(&format!("The model: one that Loci does not know, but it loads ({}).", text("folder"))),
-        _ => output::line("The model: damaged."),
+        "ok" => output::line(&format!("Model: no damage found ({}).", text("folder"))),
+        "off" => output::line("Model: off."),
+        "remote" => output::line(&format!("Model: {} at {}.", text("model"), text("baseUrl"))),
+        "missing" => output::line(&format!("Model: {}; {}.", text("problem"), text("hint"))),
+        "other" => output::line(&format!("Model: unknown to Loci, but it loads ({}).", text("folder"))),
+        _ => output::line("Model: damaged."),
     }
 }

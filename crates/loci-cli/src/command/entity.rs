@@ -1,14 +1,15 @@
-//! `loci entity`: who and what do memories speak of?
+//! `loci entity`: people and things that memories mention.
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use loci_engine::EntityProfile;
-use loci_types::Entity;
-use serde_json::json;
+use loci_types::Memory;
+use serde_json::Value;
 
-use crate::arguments::ScopeFlags;
+use crate::api::Call;
+use crate::arguments::{PageFlags, ScopeFlags};
 use crate::command::recall::about;
-use crate::context::{Context, Nobody};
+use crate::command::{entries, print_next_page};
+use crate::context::{Context, Model};
 use crate::{output, shape};
 
 /// What to do with entities.
@@ -17,145 +18,147 @@ use crate::{output, shape};
   loci entity list --user ann
   loci entity show Porto
   loci entity merge Robert Bob
-  loci entity split ID --from Robert
+  loci entity split ID --out-of Robert
 
-Entities are people, projects, places and other things by name. Merging says that two names mean one
-thing; splitting, with the id of the one that was taken up, says that they do not.")]
+Entities are people, projects, places and other things that have a name. `merge` makes two entities one, with the names of \
+both; `split` reverts that and needs the id of the entity that was merged, which `merge` prints.")]
 pub(crate) struct EntityArgs {
     #[command(subcommand)]
-    verb: Verb,
+    command: EntityCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {
-    /// List what is spoken of, most often first
+enum EntityCommand {
+    /// List entities, those mentioned most first
     List {
-        /// So many at most
-        #[arg(long, value_name = "NUMBER", default_value_t = 100)]
-        limit: usize,
+        #[command(flatten)]
+        page: PageFlags,
         #[command(flatten)]
         scope: ScopeFlags,
     },
-    /// Show what is known of an entity
+    /// Show an entity and the newest memories that mention it, at most 20
     Show {
-        /// Its name, another name of it, or its id
+        /// Name, alias or id of the entity
         name: String,
         #[command(flatten)]
         scope: ScopeFlags,
     },
-    /// Say that two are the same
+    /// Merge two entities that are the same
     Merge {
-        /// The one that stays, by name or id
+        /// Entity that stays: name, alias or id
         into: String,
-        /// The one that is taken up, by name or id
+        /// Entity that is merged into it: name, alias or id
         from: String,
         #[command(flatten)]
         scope: ScopeFlags,
     },
-    /// Say that two are not the same
+    /// Revert a merge
     Split {
-        /// The id of the one that was taken up
+        /// Id of the entity that was merged
         id: String,
-        /// The one that took it up, by name or id
-        #[arg(long, value_name = "NAME")]
-        from: String,
+        /// Entity that it was merged into: name, alias or id
+        #[arg(long, alias = "from", value_name = "NAME")]
+        out_of: String,
         #[command(flatten)]
         scope: ScopeFlags,
     },
 }
 
-/// Looks after entities.
+/// Runs a command on entities.
 pub(crate) async fn run(context: &Context, args: EntityArgs) -> Result<()> {
-    match args.verb {
-        Verb::List { limit, scope } => list(context, &scope, limit).await,
-        Verb::Show { name, scope } => show(context, &scope, &name).await,
-        Verb::Merge { into, from, scope } => merge(context, &scope, &into, &from).await,
-        Verb::Split { id, from, scope } => split(context, &scope, &id, &from).await,
+    match args.command {
+        EntityCommand::List { page, scope } => list(context, &page, &scope).await,
+        EntityCommand::Show { name, scope } => show(context, &scope, &name).await,
+        EntityCommand::Merge { into, from, scope } => merge(context, &scope, &into, &from).await,
+        EntityCommand::Split { id, out_of, scope } => split(context, &scope, &id, &out_of).await,
     }
 }
 
-async fn list(context: &Context, scope: &ScopeFlags, limit: usize) -> Result<()> {
-    let caller = context.caller(scope, false, Nobody::Operator);
-    let entities = context.engine().await?.entities(&caller, 0, limit).await?;
-    if context.json {
-        output::json(&json!({ "entities": entities }));
-    } else if entities.is_empty() {
-        output::line("Nothing is spoken of yet. Names are learned from conversations and from what is remembered.");
-    } else {
-        let rows = entities.iter().map(|entity| {
+/// The other names of an entity.
+fn aliases(entity: &Value) -> String {
+    let names = entity["aliases"].as_array().into_iter().flatten();
+    names.filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
+}
+
+async fn list(context: &Context, page: &PageFlags, scope: &ScopeFlags) -> Result<()> {
+    let call = Call::get(&["v1", "entities"]).scope(&context.scope(scope));
+    let answer = context.api(Model::Skip).await?.call(page.of(call)).await?;
+    context.print(&answer, |answer| {
+        if entries(answer).is_empty() {
+            return output::line("No entities. They are learned from conversations and memories.");
+        }
+        let row = |entity: &Value| {
             vec![
-                entity.canonical_name.clone(),
-                entity.entity_type.to_string(),
-                entity.aliases.join(", "),
-                entity.mention_count.to_string(),
-                entity.id.to_string(),
+                shape::cell(&entity["canonicalName"]),
+                shape::cell(&entity["entityType"]),
+                aliases(entity),
+                shape::cell(&entity["mentionCount"]),
+                shape::cell(&entity["id"]),
             ]
-        });
-        output::line(&shape::table(&["name", "what", "also", "spoken of", "id"], rows.collect()));
-    }
+        };
+        let head = ["name", "type", "aliases", "mentions", "id"];
+        output::line(&shape::table(&head, entries(answer).iter().map(row).collect()));
+        print_next_page(answer);
+    });
     Ok(())
 }
 
 async fn show(context: &Context, scope: &ScopeFlags, name: &str) -> Result<()> {
-    let caller = context.caller(scope, false, Nobody::Operator);
-    let engine = context.engine().await?;
-    let profile = engine.entity(&caller, name).await?;
-    if context.json {
-        output::json(&profile);
-    } else {
-        print(&profile, engine.now());
-    }
+    let call = Call::get(&["v1", "entities", name]).scope(&context.scope(scope));
+    let answer = context.api(Model::Skip).await?.call(call).await?;
+    let memories: Vec<Memory> = serde_json::from_value(answer["memories"].clone())?;
+    context.print(&answer, |profile| {
+        let entity = &profile["entity"];
+        output::line(&output::strong(&shape::cell(&entity["canonicalName"])));
+        let mut parts = vec![shape::cell(&entity["entityType"])];
+        if !aliases(entity).is_empty() {
+            parts.push(format!("also {}", aliases(entity)));
+        }
+        parts.push(format!("mentions: {}", entity["mentionCount"]));
+        parts.push(shape::cell(&entity["id"]));
+        output::line(&output::muted(&parts.join(" · ")));
+        if let Some(summary) = entity["summary"].as_str() {
+            output::line(summary);
+        }
+        for memory in &memories {
+            output::line("");
+            output::line(&shape::brief(&loci_engine::reported(memory), 200));
+            output::line(&output::muted(&about(memory, None, context.now())));
+        }
+    });
     Ok(())
 }
 
-fn print(profile: &EntityProfile, now: jiff::Timestamp) {
-    let entity = &profile.entity;
-    output::line(&output::strong(&entity.canonical_name));
-    output::line(&output::muted(&line(entity)));
-    if let Some(summary) = &entity.summary {
-        output::line(summary);
-    }
-    for memory in &profile.memories {
-        output::line("");
-        output::line(&shape::brief(&loci_engine::reported(memory), 200));
-        output::line(&output::muted(&about(memory, None, now)));
-    }
-}
-
-/// What an entity is, in one line.
-fn line(entity: &Entity) -> String {
-    let also =
-        if entity.aliases.is_empty() { String::new() } else { format!(" · also {}", entity.aliases.join(", ")) };
-    format!("{}{also} · spoken of {} times · {}", entity.entity_type, entity.mention_count, entity.id)
-}
-
-async fn merge(context: &Context, scope: &ScopeFlags, into: &str, from: &str) -> Result<()> {
-    let caller = context.caller(scope, false, Nobody::Operator);
-    let engine = context.engine().await?;
-    let taken = engine.entity(&caller, from).await?.entity;
-    let kept = engine.merge_entities(&caller, into, from).await?;
-    if context.json {
-        output::json(&kept);
-    } else if kept.id == taken.id {
-        output::line(&format!("{into} and {from} are one already"));
-    } else {
-        output::line(&format!("{} is found as {} from now on", taken.canonical_name, kept.canonical_name));
-        output::line(&output::muted(&format!("to take it back: loci entity split {} --from {}", taken.id, kept.id)));
-    }
+async fn merge(context: &Context, flags: &ScopeFlags, into: &str, from: &str) -> Result<()> {
+    let scope = context.scope(flags);
+    let api = context.api(Model::Skip).await?;
+    // After the merge its name finds the other entity, and only its id can split it off again.
+    let merged = api.call(Call::get(&["v1", "entities", from]).scope(&scope)).await?["entity"].take();
+    let call = Call::post(&["v1", "entities", into, "merge"]).scope(&scope).field("from", from);
+    let answer = api.call(call).await?;
+    context.print(&answer, |answer| {
+        if answer["id"] == merged["id"] {
+            return output::line(&format!("{into} and {from} are the same entity already"));
+        }
+        let (name, kept) = (shape::cell(&merged["canonicalName"]), shape::cell(&answer["data"]["canonicalName"]));
+        output::line(&format!("{name} is merged into {kept}"));
+        let (id, kept) = (shape::cell(&merged["id"]), shape::cell(&answer["id"]));
+        output::line(&output::muted(&format!("to revert: loci entity split {id} --out-of {kept}")));
+    });
+    api.close().await;
     Ok(())
 }
 
-async fn split(context: &Context, scope: &ScopeFlags, id: &str, from: &str) -> Result<()> {
-    let id = id.parse()?;
-    let caller = context.caller(scope, false, Nobody::Operator);
-    let engine = context.engine().await?;
-    let root = engine.split_entity(&caller, id, from).await?;
-    // Whatever was divided stands by itself now; an unknown id does not.
-    let own = engine.entity(&caller, &id.to_string()).await?.entity;
-    if context.json {
-        output::json(&own);
-    } else {
-        output::line(&format!("{} and {} are two things", own.canonical_name, root.canonical_name));
-    }
+async fn split(context: &Context, flags: &ScopeFlags, id: &str, from: &str) -> Result<()> {
+    let scope = context.scope(flags);
+    let api = context.api(Model::Skip).await?;
+    let call = Call::post(&["v1", "entities", from, "split"]).scope(&scope).field("id", id);
+    let answer = api.call(call).await?;
+    let own = api.call(Call::get(&["v1", "entities", id]).scope(&scope)).await?["entity"].take();
+    context.print(&answer, |answer| {
+        let (name, kept) = (shape::cell(&own["canonicalName"]), shape::cell(&answer["data"]["canonicalName"]));
+        output::line(&format!("{name} is separate from {kept} again"));
+    });
+    api.close().await;
     Ok(())
 }

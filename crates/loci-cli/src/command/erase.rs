@@ -1,99 +1,96 @@
-//! `loci erase`: how is everything of one user removed?
+//! `loci user erase`: removes all data of a user.
 
 use anyhow::Result;
 use clap::Args;
-use loci_engine::{Caller, Erasure};
-use loci_types::Tenant;
+use serde_json::Value;
 
-use crate::context::Context;
-use crate::output;
+use super::task;
+use crate::api::Call;
+use crate::context::{Context, Model};
+use crate::{output, shape};
 
-/// Who, and how thoroughly.
+/// Which user, and how thoroughly.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  loci erase --user anna            # shows what would go, and changes nothing
-  loci erase --user anna --yes
-  loci erase --user anna --yes --no-scrub
+  loci user erase --user anna            # shows what would be erased
+  loci user erase --user anna --yes
+  loci user erase --user anna --yes --no-scrub
 
-Erased are the memories of all scopes of the user, and those in other layers that name them as user or as the one
-who said it: with words, vectors, edges, sessions, facts, checkpoints, entities that nobody else speaks of, waiting
-work, working memory, and what the ledger told of them. Of each memory a line stays that it was there, with the
-hash of its words.
+Erased are the memories of all scopes of the user and those in other layers that name the user as owner or speaker, with \
+words, vectors, links, sessions, facts, checkpoints, entities that nothing else mentions, jobs, working memory, and the \
+texts in the ledger. For each memory an entry stays in the ledger, with a hash of its text.
 
-A user with many memories goes in steps. If the command is interrupted, what went is gone and the rest is still
-there: run it again.
+A user with many memories is erased in steps. After an interruption, run the command again.
 
-Afterwards the files are written anew, so that nothing is left in freed pages, in the index of words or in the
-log. With PostgreSQL those tables are written anew that this takes a moment for; what stays in free space of the
-others, and until when, is said. --no-scrub leaves all of it for later.
+Afterwards the files are rewritten, so that nothing is left in freed pages, in the index of words or in the log. On \
+PostgreSQL only small tables are rewritten; the answer says what stays in free space of the others, and until when. \
+--no-scrub leaves all of it for later.
 
-Backups and exports that were made before still hold what they held: delete them, or restore and erase again.
+Earlier backups and exports still have the data: delete them, or restore and erase again.
 
-Exit codes: 0 done, or shown; 20 the name is none; 21 someone keeps writing for this user.")]
+Exit codes: 0 erased or shown; 20 invalid name; 24 another process keeps writing for this user.")]
 pub(crate) struct EraseArgs {
-    /// The user
-    #[arg(long, value_name = "NAME")]
+    /// User
+    #[arg(short, long, value_name = "NAME")]
     user: String,
-    /// The tenant they belong to
-    #[arg(long, value_name = "NAME", default_value = "default")]
-    tenant: String,
-    /// Do it; without this, what would go is only shown
-    #[arg(long)]
+    /// Tenant of the user [default: the tenant of the caller]
+    #[arg(long, value_name = "NAME")]
+    tenant: Option<String>,
+    /// Erase; without this flag it is only shown what would be erased
+    #[arg(short, long)]
     yes: bool,
     /// Leave freed pages and logs as they are
     #[arg(long)]
     no_scrub: bool,
 }
 
-/// Shows what there is, and erases it if told to.
+/// Shows what the user has, and erases it with `--yes`.
 pub(crate) async fn run(context: &Context, args: &EraseArgs) -> Result<()> {
-    let engine = context.engine().await?;
-    let operator = Caller { tenant: Tenant::new(&args.tenant)?, ..Caller::operator() };
-    let erasure = if args.yes {
-        let bar = output::steps(1);
-        bar.set_message("erasing");
-        let done = engine.erase_user(&operator, &args.user, !args.no_scrub).await;
-        bar.finish_and_clear();
-        done?
-    } else {
-        engine.user_data(&operator, &args.user).await?
-    };
-    if context.json {
-        output::json(&erasure);
-    } else {
-        tell(&erasure);
-    }
+    let api = context.api(Model::Skip).await?;
+    let call = Call::post(&["v1", "admin", "erasures"])
+        .field("userId", &args.user)
+        .field("tenant", &args.tenant)
+        .field("dryRun", !args.yes)
+        .field("scrub", !args.no_scrub);
+    let answer = api.call(call).await?;
+    let erasure = if args.yes { task::wait(&api, answer).await? } else { answer };
+    api.close().await;
+    context.print(&erasure, print_erasure);
     Ok(())
 }
 
-fn tell(erasure: &Erasure) {
-    if erasure.spaces.is_empty() {
-        return output::line(&format!("there is nothing of user {}", erasure.user_id));
+/// The counts of a space, with the words for them.
+const COUNTS: [(&str, &str); 10] = [
+    ("memories", "memory"),
+    ("vectors", "vector"),
+    ("edges", "link"),
+    ("entities", "entity"),
+    ("facts", "fact"),
+    ("checkpoints", "checkpoint"),
+    ("sessions", "session"),
+    ("notes", "note"),
+    ("jobs", "job"),
+    ("lines", "ledger entry"),
+];
+
+fn print_erasure(erasure: &Value) {
+    let spaces = erasure["spaces"].as_object().into_iter().flatten();
+    let mut empty = true;
+    for (space, counts) in spaces {
+        empty = false;
+        let of_space = COUNTS.iter().map(|(field, what)| (counts[field].as_u64().unwrap_or(0), what));
+        let of_space = of_space.filter(|(count, _)| *count > 0).map(|(count, what)| shape::count(count, what));
+        output::line(&format!("{}: {}", output::strong(space), of_space.collect::<Vec<_>>().join(", ")));
     }
-    for (space, of) in &erasure.spaces {
-        let counts = [
-            (of.memories, "memories"),
-            (of.vectors, "vectors"),
-            (of.edges, "edges"),
-            (of.entities, "entities"),
-            (of.facts, "facts"),
-            (of.checkpoints, "checkpoints"),
-            (of.sessions, "sessions"),
-            (of.notes, "notes"),
-            (of.jobs, "jobs"),
-            (of.lines, "lines of the ledger"),
-        ];
-        let told: Vec<String> =
-            counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
-        output::line(&format!("{}: {}", output::strong(space), told.join(", ")));
+    if empty {
+        return output::line(&format!("No data of user {}.", erasure["userId"].as_str().unwrap_or_default()));
     }
-    if !erasure.erased {
-        return output::note("nothing was erased; --yes does it");
+    if erasure["erased"] != true {
+        return output::note("nothing was erased; add --yes to erase it");
     }
-    let how = if erasure.scrubbed { "erased, and the files written anew" } else { "erased; freed pages still hold it" };
-    output::line(how);
-    for left in &erasure.left {
-        output::warn(left, None);
-    }
-    erasure.not_reached.iter().for_each(|text| output::note(text));
+    let scrubbed = erasure["scrubbed"] == true;
+    output::line(if scrubbed { "erased, and the files are rewritten" } else { "erased; freed pages still have it" });
+    let texts = |field: &str| erasure[field].as_array().into_iter().flatten().filter_map(Value::as_str);
+    texts("left").for_each(|text| output::warn(text, None));
+    texts("notReached").for_each(output::note);
 }

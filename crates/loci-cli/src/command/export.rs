@@ -1,7 +1,7 @@
-//! `loci export`: how does what is known leave, whole?
+//! `loci export`: exports memories as JSON lines.
 //!
-//! A header and typed lines, page by page as they are read, so that memory stays small at any size. A file of that
-//! name is a whole export or none.
+//! Lines are written as they arrive, so that the memory in use does not grow with the export. A file gets its name only
+//! once it is complete.
 
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
@@ -9,128 +9,131 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
+use futures::StreamExt;
 use indicatif::ProgressBar;
-use loci_engine::json_lines::{Export, ExportLine, ExportRequest};
-use loci_engine::{Caller, Engine};
-use loci_types::{Error, ErrorKind, Layer};
-use serde::Serialize;
+use loci_types::{Error, ErrorKind};
+use serde::Deserialize;
 use serde_json::json;
 
+use crate::api::{ByteStream, Call};
 use crate::arguments::ScopeFlags;
-use crate::context::{Context, Nobody};
-use crate::output;
+use crate::context::{Context, Model};
+use crate::{output, shape};
 
-/// Whose memories, and where they go.
+/// The scope of an export, and where it is written.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  loci export --output everything.jsonl
+  loci export --everyone --output everything.jsonl
   loci export --user ann > ann.jsonl
   loci export --project atlas --layer project --output atlas.jsonl
-  loci export --vectors | loci --data ./copy import -
+  loci export --everyone --vectors | loci --data ./copy import -
 
-Without names everything is written, in whatever state. With a user, an agent or both, everything that carries
-their names, in whatever layer; with other names or a layer, those scopes. History, jobs, keys, checkpoints and
-members of pools are not written: a backup has them.
-The file appears only when it is whole. docs/export.md says what stands in its lines.")]
+With a user, an agent or both, everything that has their ids is exported, in any layer and state; with other \
+identifiers or a layer, those scopes. History, jobs, keys, checkpoints and members of pools are not exported: a backup \
+has them. docs/export.md describes the lines.")]
 pub(crate) struct ExportArgs {
-    /// The file to write; `-` or none: standard output
-    #[arg(long, alias = "out", value_name = "FILE")]
+    /// File to write; `-` is standard output [default: standard output]
+    #[arg(short, long, alias = "out", value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Only this layer; may be repeated
+    /// Replace the file if it exists
+    #[arg(short, long)]
+    force: bool,
+    /// Any of these layers; may be repeated
     #[arg(long, value_name = "LAYER")]
     layer: Vec<String>,
-    /// With the vectors, which are made anew otherwise
+    /// Include vectors; without them an import computes them again
     #[arg(long)]
     vectors: bool,
     #[command(flatten)]
     scope: ScopeFlags,
 }
 
-/// How many lines of each type were written.
-type Count = BTreeMap<&'static str, u64>;
+/// Number of lines by type.
+type Counts = BTreeMap<String, u64>;
 
-/// Writes everything that is meant.
+/// Writes the export to a file or to standard output.
 pub(crate) async fn run(context: &Context, args: &ExportArgs) -> Result<()> {
-    let (caller, request) = asked(context, args)?;
-    let engine = context.engine().await?;
-    let export = engine.export(&caller, request).await?;
-    let progress = output::progress(export.total(), "memories");
     let path = args.output.as_deref().filter(|path| path.as_os_str() != "-");
+    if let Some(path) = path.filter(|path| path.exists() && !args.force) {
+        return Err(Error::invalid("output", format!("{} exists", path.display()))
+            .hint("choose another name, or add --force to replace it")
+            .into());
+    }
+    let scope = if args.scope.is_empty() { context.scope(&args.scope) } else { context.scope_of_id(&args.scope) };
+    let call = Call::get(&["v1", "export"])
+        .scope(&scope)
+        .param("layer", (!args.layer.is_empty()).then(|| args.layer.join(",")))
+        .param("vectors", args.vectors.then_some(true));
+    let api = context.api(Model::Skip).await?;
+    let lines = api.stream(call).await?;
+    let progress = output::byte_progress(None, "exported");
     let Some(path) = path else {
-        pour(&engine, export, &progress, |line| {
+        copy(lines, &progress, |line| {
             output::bytes(line);
             Ok(())
         })
         .await?;
         return Ok(());
     };
-    let count = write_whole(path, &engine, export, &progress).await?;
-    let memories = count.get("memory").copied().unwrap_or(0);
-    if context.json {
-        output::json(&json!({ "exported": memories, "lines": count, "file": path }));
-    } else {
-        let lines =
-            count.iter().filter(|(name, _)| **name != "memory").map(|(name, count)| format!(", {count} {name}"));
-        output::note(&format!("{memories} memories{} written to {}", lines.collect::<String>(), path.display()));
-    }
+    let counts = write_file(path, lines, &progress).await?;
+    let memories = counts.get("memory").copied().unwrap_or(0);
+    context.print(&json!({ "exported": memories, "lines": counts, "file": path }), |_| {
+        let others = counts.iter().filter(|(name, _)| *name != "memory");
+        let others: String = others.map(|(name, count)| format!(", {}", shape::count(*count, name))).collect();
+        let memories = shape::count(memories, "memory");
+        output::note(&format!("{memories}{others} written to {}", path.display()));
+    });
     Ok(())
 }
 
-/// Who asks, and for what. A user or an agent alone are looked for in every layer.
-fn asked(context: &Context, args: &ExportArgs) -> Result<(Caller, ExportRequest)> {
-    let layers = args.layer.iter().map(|name| name.parse()).collect::<Result<Vec<Layer>, _>>()?;
-    let layers = (!layers.is_empty()).then_some(layers);
-    let mut rest = args.scope.identifiers();
-    rest.validate()?;
-    let (user, agent) = (rest.user_id.take(), rest.agent_id.take());
-    let vectors = args.vectors;
-    if layers.is_none() && rest.is_empty() {
-        return Ok((Caller::operator(), ExportRequest { layers, user, agent, vectors }));
-    }
-    let caller = context.caller(&args.scope, layers.is_some(), Nobody::Operator);
-    Ok((caller, ExportRequest { layers, user: None, agent: None, vectors }))
-}
-
-/// Under another name first: a file of that name is a whole export or none.
-async fn write_whole(path: &Path, engine: &Engine, export: Export, progress: &ProgressBar) -> Result<Count> {
+/// Writes beside the file and renames at the end, so that a file of this name is always complete.
+async fn write_file(path: &Path, lines: ByteStream, progress: &ProgressBar) -> Result<Counts> {
     let unwritable = |error: std::io::Error| {
         Error::new(ErrorKind::Storage, format!("{} cannot be written: {error}", path.display())).at("output")
     };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let file = tempfile::NamedTempFile::new_in(folder).map_err(unwritable)?;
     let mut out = BufWriter::with_capacity(1 << 16, file);
-    let count = pour(engine, export, progress, |line| Ok(out.write_all(line).map_err(unwritable)?)).await?;
+    let counts = copy(lines, progress, |line| Ok(out.write_all(line).map_err(unwritable)?)).await?;
     let file = out.into_inner().map_err(|error| unwritable(error.into_error()))?;
     file.as_file().sync_all().map_err(unwritable)?;
     file.persist(path).map_err(|error| unwritable(error.error))?;
-    Ok(count)
+    Ok(counts)
 }
 
-async fn pour(
-    engine: &Engine,
-    mut export: Export,
+/// Gives each line with its end to `write`, and counts the lines by type.
+async fn copy(
+    mut stream: ByteStream,
     progress: &ProgressBar,
-    mut to: impl FnMut(&[u8]) -> Result<()>,
-) -> Result<Count> {
-    let mut count = Count::new();
-    let mut line = Vec::new();
-    write(&mut line, &export.header())?;
-    to(&line)?;
-    while let Some(lines) = engine.export_next(&mut export).await? {
-        for one in &lines {
-            line.clear();
-            write(&mut line, one)?;
-            to(&line)?;
-            *count.entry(one.name()).or_default() += 1;
+    mut write: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<Counts> {
+    let mut counts = Counts::new();
+    let mut waiting = Vec::new();
+    while let Some(part) = stream.next().await {
+        let part = part?;
+        progress.inc(part.len() as u64);
+        let mut rest = &part[..];
+        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+            waiting.extend_from_slice(&rest[..=end]);
+            rest = &rest[end + 1..];
+            if let Ok(ExportLineType { name: Some(name) }) = serde_json::from_slice(&waiting) {
+                *counts.entry(name).or_default() += 1;
+            }
+            write(&waiting)?;
+            waiting.clear();
         }
-        progress.inc(lines.iter().filter(|line| matches!(line, ExportLine::Memory(_))).count() as u64);
+        waiting.extend_from_slice(rest);
     }
     progress.finish_and_clear();
-    Ok(count)
+    if waiting.is_empty() {
+        return Ok(counts);
+    }
+    Err(Error::new(ErrorKind::Provider, "the export was cut off in the middle of a line").into())
 }
 
-fn write(into: &mut Vec<u8>, value: &impl Serialize) -> Result<()> {
-    serde_json::to_writer(&mut *into, value)?;
-    into.push(b'\n');
-    Ok(())
+/// The type of a line; the first line has none.
+#[derive(Deserialize)]
+struct ExportLineType {
+    #[serde(rename = "type")]
+    name: Option<String>,
 }

@@ -1,44 +1,47 @@
-//! `loci fact`: what is said of things, in three words?
+//! `loci fact`: facts as subject, predicate, object.
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use loci_engine::{FactRequest, NewFact};
-use loci_types::{Fact, MemoryRef, Outcome};
-use serde_json::json;
+use serde_json::Value;
 
-use crate::arguments::{ScopeFlags, metadata};
-use crate::context::{Context, Nobody};
+use crate::api::Call;
+use crate::arguments::{PageFlags, ScopeFlags, metadata, number};
+use crate::command::{entries, print_next_page, print_warnings};
+use crate::context::{Context, Model};
 use crate::{output, shape};
 
-/// What to do with triples.
+/// What to do with facts.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  loci fact add Database version v16 --type has_version --confidence 0.9
-  loci fact add ana city lisbon --source ID --user ana
+  loci fact add Database version v16 --fact-type has_version --confidence 0.9
+  loci fact add ana city lisbon --sources ID
   loci fact list --subject Database
-  loci fact list --predicate city --past --json
-  loci fact retract ID
+  loci fact list --predicate city --include-past --json
+  loci fact retract ID --reason upgraded --yes
 
-A triple is there once: said again, the greater confidence stands and metadata and sources are added. One
-that was learned from memories holds while one of them holds, and goes with the last of them.")]
+A fact that is added again stays one: the greater confidence is kept, metadata and sources are added. A fact that was \
+learned from memories holds while one of them holds, and is removed with the last of them.")]
 pub(crate) struct FactArgs {
     #[command(subcommand)]
-    verb: Verb,
+    command: FactCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {
-    /// State a triple
+enum FactCommand {
+    /// Add a fact
     Add(AddArgs),
-    /// List triples by any of their words, the surest first
+    /// List facts, the most certain first
     List(ListArgs),
-    /// Take a triple back; the memories it came from stay
+    /// Retract a fact; the memories that it was learned from stay
     Retract {
-        /// Its id
+        /// Id of the fact
         id: String,
-        /// Why, for the history
+        /// Reason, for the history
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
+        /// Confirm
+        #[arg(short, long)]
+        yes: bool,
         #[command(flatten)]
         scope: ScopeFlags,
     },
@@ -46,25 +49,25 @@ enum Verb {
 
 #[derive(Debug, Args)]
 struct AddArgs {
-    /// What it is about
+    /// Subject: the thing that the fact is about
     subject: String,
-    /// Which side of it
+    /// Predicate: the attribute or relation
     predicate: String,
-    /// What is said of that side
+    /// Object: the value
     object: String,
-    /// What sort of thing it says
-    #[arg(long = "type", value_name = "TYPE", default_value = "fact")]
-    sort: String,
-    /// How sure you are, 0 to 1
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-    confidence: Option<f64>,
-    /// A memory that it was learned from; may be repeated
-    #[arg(long, value_name = "ID")]
-    source: Vec<String>,
-    /// Anything else; may be repeated
+    /// Type of the fact [default: fact]
+    #[arg(long, alias = "type", value_name = "TYPE")]
+    fact_type: Option<String>,
+    /// Confidence, 0 to 1 [default: 1]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = number)]
+    confidence: Option<Value>,
+    /// Id of a memory that it was learned from, whole or short; may be repeated
+    #[arg(long, alias = "source", value_name = "ID")]
+    sources: Vec<String>,
+    /// Metadata field; may be repeated
     #[arg(long, alias = "meta", value_name = "KEY=VALUE")]
     metadata: Vec<String>,
-    /// The layer [default: that of the sources, or the most specific that is named]
+    /// Layer [default: that of the sources, or the most specific one that the scope opens]
     #[arg(long, value_name = "LAYER")]
     layer: Option<String>,
     #[command(flatten)]
@@ -73,111 +76,108 @@ struct AddArgs {
 
 #[derive(Debug, Args)]
 struct ListArgs {
-    /// Of this sort
-    #[arg(long = "type", value_name = "TYPE")]
-    sort: Option<String>,
-    /// About this
+    /// Only facts of this type
+    #[arg(long, alias = "type", value_name = "TYPE")]
+    fact_type: Option<String>,
+    /// Only facts with this subject
     #[arg(long, value_name = "TEXT")]
     subject: Option<String>,
-    /// About this side of it
+    /// Only facts with this predicate
     #[arg(long, value_name = "TEXT")]
     predicate: Option<String>,
-    /// That say this of it
+    /// Only facts with this object
     #[arg(long, value_name = "TEXT")]
     object: Option<String>,
-    /// Also those that no longer hold
-    #[arg(long)]
-    past: bool,
-    /// So many at most
-    #[arg(long, value_name = "NUMBER", default_value_t = 100)]
-    limit: usize,
+    /// Include facts that were learned from memories of which none holds any more
+    #[arg(long, alias = "past")]
+    include_past: bool,
+    #[command(flatten)]
+    page: PageFlags,
     #[command(flatten)]
     scope: ScopeFlags,
 }
 
-/// Looks after triples.
+/// Runs a command on facts.
 pub(crate) async fn run(context: &Context, args: FactArgs) -> Result<()> {
-    match args.verb {
-        Verb::Add(args) => add(context, args).await,
-        Verb::List(args) => list(context, args).await,
-        Verb::Retract { id, reason, scope } => retract(context, &scope, &id, reason.as_deref()).await,
+    match args.command {
+        FactCommand::Add(args) => add(context, args).await,
+        FactCommand::List(args) => list(context, &args).await,
+        FactCommand::Retract { id, reason, yes, scope } => retract(context, &scope, &id, reason.as_deref(), yes).await,
     }
 }
 
 async fn add(context: &Context, args: AddArgs) -> Result<()> {
-    let sources = args.source.iter().map(|id| id.parse()).collect::<Result<Vec<MemoryRef>, _>>()?;
-    let new = NewFact {
-        layer: args.layer.as_deref().map(str::parse).transpose()?,
-        fact_type: Some(args.sort),
-        subject: args.subject,
-        predicate: args.predicate,
-        object: args.object,
-        confidence: args.confidence,
-        metadata: metadata(&args.metadata)?,
-        sources,
-    };
-    // Sources say whose it is; without them it is somebody's.
-    let nobody = if new.sources.is_empty() { Nobody::User } else { Nobody::Operator };
-    let caller = context.caller(&args.scope, new.layer.is_some(), nobody);
-    let engine = context.engine().await?;
-    let stated = engine.state_fact(&caller, new).await?;
-    if context.json {
-        output::json(&stated);
-        return Ok(());
-    }
-    let told = match stated.event {
-        Outcome::Created => "stated",
-        Outcome::None => "nothing to do: already so",
-        _ => "stated again",
-    };
-    output::line(&format!("{told} {}", output::muted(&stated.fact.id.to_string())));
-    if !stated.redacted.is_empty() {
-        output::note(&format!("masked: {}", stated.redacted.join(", ")));
-    }
+    // Sources are named by their ids, and the fact belongs to their scope.
+    let scope =
+        if args.sources.is_empty() { context.scope_of_write(&args.scope)? } else { context.scope_of_id(&args.scope) };
+    let call = Call::post(&["v1", "facts"])
+        .scope(&scope)
+        .field("subject", args.subject)
+        .field("predicate", args.predicate)
+        .field("object", args.object)
+        .field("factType", args.fact_type)
+        .field("confidence", args.confidence)
+        .field("sources", args.sources)
+        .field("metadata", metadata(&args.metadata)?)
+        .field("layer", args.layer);
+    let api = context.api(Model::Skip).await?;
+    let answer = api.call(call).await?;
+    context.print(&answer, |answer| {
+        let outcome = match answer["event"].as_str() {
+            Some("ADD") => "added",
+            Some("NONE") => "unchanged",
+            _ => "updated",
+        };
+        output::line(&format!("{outcome} {}", output::muted(&shape::cell(&answer["id"]))));
+        print_warnings(answer);
+    });
+    api.close().await;
     Ok(())
 }
 
-async fn list(context: &Context, args: ListArgs) -> Result<()> {
-    let caller = context.caller(&args.scope, false, Nobody::Operator);
-    let request = FactRequest {
-        offset: 0,
-        fact_type: args.sort,
-        subject: args.subject,
-        predicate: args.predicate,
-        object: args.object,
-        include_past: args.past,
-        limit: Some(args.limit),
-    };
-    let facts = context.engine().await?.facts(&caller, request).await?;
-    if context.json {
-        output::json(&json!({ "facts": facts }));
-    } else if facts.is_empty() {
-        output::line("Nothing of this is said. Triples come from `loci fact add` and from conversations.");
-    } else {
-        let row = |fact: &Fact| {
+async fn list(context: &Context, args: &ListArgs) -> Result<()> {
+    let call = Call::get(&["v1", "facts"])
+        .scope(&context.scope(&args.scope))
+        .param("factType", args.fact_type.as_ref())
+        .param("subject", args.subject.as_ref())
+        .param("predicate", args.predicate.as_ref())
+        .param("object", args.object.as_ref())
+        .param("includePast", args.include_past.then_some(true));
+    let answer = context.api(Model::Skip).await?.call(args.page.of(call)).await?;
+    context.print(&answer, |answer| {
+        if entries(answer).is_empty() {
+            return output::line("No facts. They come from `loci fact add` and from conversations.");
+        }
+        let row = |fact: &Value| {
+            let confidence = fact["confidence"].as_f64().unwrap_or_default();
             vec![
-                fact.subject.clone(),
-                fact.predicate.clone(),
-                fact.object.clone(),
-                fact.fact_type.clone(),
-                format!("{:.2}", fact.confidence),
-                fact.sources.len().to_string(),
-                fact.id.to_string(),
+                shape::cell(&fact["subject"]),
+                shape::cell(&fact["predicate"]),
+                shape::cell(&fact["object"]),
+                shape::cell(&fact["factType"]),
+                format!("{confidence:.2}"),
+                fact["sources"].as_array().map_or(0, Vec::len).to_string(),
+                shape::cell(&fact["id"]),
             ]
         };
-        let head = ["subject", "predicate", "object", "type", "sure", "sources", "id"];
-        output::line(&shape::table(&head, facts.iter().map(row).collect()));
-    }
+        let head = ["subject", "predicate", "object", "type", "confidence", "sources", "id"];
+        output::line(&shape::table(&head, entries(answer).iter().map(row).collect()));
+        print_next_page(answer);
+    });
     Ok(())
 }
 
-async fn retract(context: &Context, scope: &ScopeFlags, id: &str, reason: Option<&str>) -> Result<()> {
-    let caller = context.caller(scope, false, Nobody::Operator);
-    let fact = context.engine().await?.retract_fact(&caller, id.parse()?, reason).await?;
-    if context.json {
-        output::json(&fact);
-    } else {
-        output::line(&format!("retracted: {} {} {}", fact.subject, fact.predicate, fact.object));
-    }
+async fn retract(context: &Context, flags: &ScopeFlags, id: &str, reason: Option<&str>, yes: bool) -> Result<()> {
+    let scope = context.scope_of_id(flags);
+    let api = context.api(Model::Skip).await?;
+    // The retraction answers without a body, and the fact cannot be read afterwards.
+    let fact = api.call(Call::get(&["v1", "facts", id]).scope(&scope)).await?;
+    let words = ["subject", "predicate", "object"].map(|name| shape::cell(&fact[name])).join(" ");
+    context.confirm(&format!("retracts the fact `{words}`, which cannot be restored"), yes)?;
+    let answer = api.call(Call::delete(&["v1", "facts", id]).scope(&scope).param("reason", reason)).await?;
+    context.print(&answer, |_| {
+        output::line(&format!("retracted: {words}"));
+    });
+    api.close().await;
     Ok(())
 }

@@ -1,182 +1,186 @@
-//! `loci jobs`: what was left for later?
+//! `loci store jobs`: background jobs.
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use loci_engine::{Caller, Engine, JobRun};
-use loci_types::{Error, ErrorKind, JobRecord, Space};
+use loci_engine::ConsolidationReport;
+use loci_types::{Error, ErrorKind};
 use serde_json::{Value, json};
 
-use crate::context::Context;
+use super::print_page;
+use crate::api::{Api, Call};
+use crate::arguments::PageFlags;
+use crate::context::{Context, Model};
 use crate::{output, shape};
 
-/// So many vectors are made at once.
-const AT_ONCE: usize = 256;
-/// The states that a job can be in.
-const STATES: [&str; 3] = ["waiting", "running", "dead"];
+/// Maximum number of jobs that one request runs.
+const MAX_JOBS: usize = 1_000;
 
 /// What to do with jobs.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  loci jobs
-  loci jobs list --state dead
-  loci jobs retry users_21 42
-  loci jobs run --limit 10
+  loci store jobs
+  loci store jobs list --state dead
+  loci store jobs retry users_21 42
+  loci store jobs run --limit 10
 
-Slow work waits as jobs: vectors, the learning from sessions, summaries. One that fails is tried again,
-later each time, and is dead when it has failed too often.")]
+Slow work is queued as jobs: vectors, learning from sessions, summaries. A job that fails is tried again with growing \
+pauses; after several failures it is dead.")]
 pub(crate) struct JobsArgs {
     #[command(subcommand)]
-    verb: Option<Verb>,
+    command: Option<JobsCommand>,
     #[command(flatten)]
-    which: StateFlag,
+    list: ListFlags,
 }
 
 /// Which jobs are listed.
 #[derive(Debug, Clone, Default, Args)]
-struct StateFlag {
-    /// Only those that are waiting, running or dead; may be repeated
+struct ListFlags {
+    /// Any of these states: waiting, running, dead; may be repeated
     #[arg(long)]
     state: Vec<String>,
+    #[command(flatten)]
+    page: PageFlags,
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {
+enum JobsCommand {
     /// List jobs, oldest first
     List {
         #[command(flatten)]
-        which: StateFlag,
+        list: ListFlags,
     },
-    /// Let a job be tried again at once
+    /// Run a job again at once
     Retry {
-        /// The space it belongs to
+        /// Space of the job
         space: String,
-        /// Its number there
+        /// Number of the job
         id: i64,
     },
-    /// Give a job up
+    /// Remove a job without running it
     Drop {
-        /// The space it belongs to
+        /// Space of the job
         space: String,
-        /// Its number there
+        /// Number of the job
         id: i64,
+        /// Confirm
+        #[arg(short, long)]
+        yes: bool,
     },
-    /// Do what waits
+    /// Run waiting jobs
     Run {
-        /// So many jobs at most
-        #[arg(long, value_name = "NUMBER")]
+        /// Maximum number of jobs [default: all]
+        #[arg(short = 'n', long, value_name = "NUMBER")]
         limit: Option<usize>,
     },
 }
 
-/// Looks after jobs.
+/// Runs the command.
 pub(crate) async fn run(context: &Context, args: JobsArgs) -> Result<()> {
-    let operator = Caller::operator();
-    match args.verb {
-        None => list(context, &args.which.state).await,
-        Some(Verb::List { which }) => list(context, &[args.which.state, which.state].concat()).await,
-        Some(Verb::Retry { space, id }) => {
-            let space: Space = space.parse()?;
-            context.engine().await?.retry_job(&operator, &space, id).await?;
-            tell(context, &space, id, "retried", "is tried again at once");
+    match args.command {
+        None => list(context, &args.list).await,
+        Some(JobsCommand::List { list: flags }) => list(context, &flags).await,
+        Some(JobsCommand::Retry { space, id }) => {
+            let call = Call::post(&["v1", "jobs", &space, &id.to_string(), "retry"]);
+            context.api(Model::Skip).await?.call(call).await?;
+            print_job(context, &space, id, "retried", "is queued again");
             Ok(())
         }
-        Some(Verb::Drop { space, id }) => {
-            let space: Space = space.parse()?;
-            context.engine().await?.drop_job(&operator, &space, id).await?;
-            tell(context, &space, id, "dropped", "is given up");
+        Some(JobsCommand::Drop { space, id, yes }) => {
+            context.confirm(&format!("removes the job {id} of {space} without running it"), yes)?;
+            let call = Call::delete(&["v1", "jobs", &space, &id.to_string()]);
+            context.api(Model::Skip).await?.call(call).await?;
+            print_job(context, &space, id, "dropped", "is removed");
             Ok(())
         }
-        Some(Verb::Run { limit }) => work(context, limit.unwrap_or(usize::MAX)).await,
+        Some(JobsCommand::Run { limit }) => run_jobs(context, limit).await,
     }
 }
 
-fn tell(context: &Context, space: &Space, id: i64, done: &str, words: &str) {
-    if context.json {
-        output::json(&json!({ "space": space.name(), "id": id, done: true }));
-    } else {
-        output::line(&format!("job {id} of {space} {words}"));
-    }
+fn print_job(context: &Context, space: &str, id: i64, done: &str, words: &str) {
+    let answer = json!({ "space": space, "id": id, done: true });
+    context.print(&answer, |_| output::line(&format!("job {id} of {space} {words}")));
 }
 
-async fn list(context: &Context, wanted: &[String]) -> Result<()> {
-    let mut states = Vec::new();
-    for name in wanted {
-        states.push(STATES.into_iter().find(|state| state == name).ok_or_else(|| {
-            Error::invalid("state", format!("`{name}` is not the state of a job"))
-                .hint(format!("use one of {}", STATES.join(", ")))
-        })?);
-    }
-    let jobs = context.engine().await?.jobs(&Caller::operator(), &states).await?;
-    if context.json {
-        output::json(&json!({ "jobs": jobs }));
-    } else if jobs.is_empty() {
-        output::line("No such jobs.");
-    } else {
-        let rows = jobs.iter().map(|job| {
-            vec![
-                job.space.clone(),
-                job.id.to_string(),
-                job.kind.to_string(),
-                job.state.clone(),
-                job.attempts.to_string(),
-                shape::instant(job.run_after),
-                about(job),
-                job.last_error.clone().unwrap_or_default(),
-            ]
-        });
-        let head = ["space", "id", "kind", "state", "tries", "not before", "about", "what went wrong"];
-        output::line(&shape::table(&head, rows.collect()));
-    }
+async fn list(context: &Context, flags: &ListFlags) -> Result<()> {
+    let call = flags.page.of(Call::get(&["v1", "jobs"])).list_param("state", &flags.state);
+    let answer = context.api(Model::Skip).await?.call(call).await?;
+    let row = |job: &Value| {
+        let [space, id, kind, state, attempts, error] =
+            ["space", "id", "kind", "state", "attempts", "lastError"].map(|field| shape::cell(&job[field]));
+        vec![space, id, kind, state, attempts, shape::time(&job["runAfter"]), subject(job), error]
+    };
+    let heads = ["space", "id", "kind", "state", "attempts", "run after", "subject", "last error"];
+    print_page(context, &answer, &heads, row, "No jobs.");
     Ok(())
 }
 
-/// What a job is about: a session, or a memory.
-fn about(job: &JobRecord) -> String {
-    let text = |field: &str| job.payload.get(field).and_then(Value::as_str);
-    text("session").or_else(|| text("memory")).unwrap_or_default().to_owned()
+/// The session or the memory that a job is about.
+fn subject(job: &Value) -> String {
+    let payload = &job["payload"];
+    shape::cell(if payload["session"].is_null() { &payload["memory"] } else { &payload["session"] })
 }
 
-async fn work(context: &Context, limit: usize) -> Result<()> {
-    let operator = Caller::operator();
-    let engine = context.engine_with_model(false, &operator).await?;
-    // Vectors are quick, and nobody waits for them behind slow work.
-    let (first, outcome) = make_vectors(&engine, &operator, limit).await;
-    outcome?;
-    let worked = engine.work(&operator, &[], limit.saturating_sub(first).max(1)).await?;
-    let left = limit.saturating_sub(first + worked.done + worked.failed + worked.waiting);
-    let (more, outcome) = make_vectors(&engine, &operator, left).await;
-    let vectors = first + more;
-    if context.json {
-        let JobRun { done, failed, waiting, learned } = &worked;
-        output::json(
-            &json!({ "done": done, "failed": failed, "waiting": waiting, "vectors": vectors, "learned": learned }),
-        );
-    } else {
-        output::line(&format!("{} done, {} failed, {vectors} vectors made", worked.done, worked.failed));
-        if worked.learned.turns > 0 {
-            output::line(&super::session::report_line("learned", &worked.learned));
+/// The sum of several runs.
+#[derive(Debug, Default)]
+struct RunSum {
+    done: u64,
+    failed: u64,
+    waiting: u64,
+    vectors: u64,
+    learned: ConsolidationReport,
+}
+
+async fn run_jobs(context: &Context, limit: Option<usize>) -> Result<()> {
+    let api = context.api(Model::Load).await?;
+    let (sum, outcome) = run_until(&api, limit).await;
+    api.close().await;
+    let answer = json!({
+        "done": sum.done, "failed": sum.failed, "waiting": sum.waiting, "vectors": sum.vectors, "learned": sum.learned,
+    });
+    context.print(&answer, |_| {
+        output::line(&format!(
+            "{} done, {} failed, {} computed",
+            sum.done,
+            sum.failed,
+            shape::count(sum.vectors, "vector")
+        ));
+        if sum.learned.turns > 0 {
+            output::line(&super::session::report_line("learned", &sum.learned));
         }
-    }
+    });
     outcome?;
-    if worked.failed > 0 {
-        let message = format!("{} jobs failed and wait to be tried again", worked.failed);
+    if sum.failed > 0 {
+        let message = format!("{} jobs failed and will be tried again", sum.failed);
         return Err(Error::new(ErrorKind::Provider, message)
             .at("jobs")
-            .hint("`loci jobs` shows what went wrong")
+            .hint("`loci store jobs` shows the errors")
             .into());
     }
     Ok(())
 }
 
-/// Makes up to `limit` vectors that wait. What was made counts even if the rest fails.
-async fn make_vectors(engine: &Engine, operator: &Caller, limit: usize) -> (usize, Result<()>) {
-    let mut made = 0;
-    while engine.model().is_some() && made < limit {
-        match engine.embed_waiting(operator, AT_ONCE.min(limit - made)).await {
-            Ok(0) => break,
-            Ok(more) => made += more,
-            Err(error) => return (made, Err(error.into())),
+/// Runs jobs until the limit is reached or nothing is left to run. What was done counts even if the rest fails.
+async fn run_until(api: &Api, limit: Option<usize>) -> (RunSum, Result<()>) {
+    let mut sum = RunSum::default();
+    let mut left = limit.unwrap_or(usize::MAX);
+    loop {
+        let wanted = if limit == Some(0) { 0 } else { left.min(MAX_JOBS) };
+        let run = match api.call(Call::post(&["v1", "jobs", "run"]).field("limit", wanted)).await {
+            Ok(run) => run,
+            Err(error) => return (sum, Err(error)),
+        };
+        let count = |field: &str| run[field].as_u64().unwrap_or(0);
+        sum.done += count("done");
+        sum.failed += count("failed");
+        sum.waiting += count("waiting");
+        sum.vectors += count("vectors");
+        if let Ok(learned) = serde_json::from_value::<ConsolidationReport>(run["learned"].clone()) {
+            sum.learned.add(learned);
+        }
+        let ran = count("done") + count("failed") + count("waiting") + count("vectors");
+        left = left.saturating_sub(usize::try_from(ran).unwrap_or(usize::MAX));
+        if left == 0 || ran == 0 {
+            return (sum, Ok(()));
         }
     }
-    (made, Ok(()))
 }

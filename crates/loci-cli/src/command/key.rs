@@ -1,13 +1,16 @@
-//! `loci key`: who may ask from afar?
+//! `loci key`: keys of callers.
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
-use loci_engine::{ApiKey, ApiKeyWithSecret, Caller, IssuedKey, NewKey, parse_instant};
-use loci_types::{Bounds, Error, Grant, Key, Outcome, Role, Tenant};
-use serde_json::json;
+use loci_engine::parse_instant;
+use loci_types::{Bounds, Error, Right, Role};
+use serde_json::{Value, json};
 
-use crate::context::Context;
+use super::print_page;
+use crate::api::Call;
+use crate::arguments::PageFlags;
+use crate::context::{Context, Model};
 use crate::{output, shape};
 
 /// What to do with keys.
@@ -18,176 +21,186 @@ use crate::{output, shape};
   loci key create --name reports --role reader --project atlas --category tasks --expires-at 90d
   loci key list
   loci key rotate k3vq2m7abcdefg --grace 24h
-  loci key revoke k3vq2m7abcdefg
+  loci key revoke k3vq2m7abcdefg --yes
 
-A key is shown once, when it is made. One that names nothing reaches its whole tenant; one that names
-users, agents or projects reaches those and nothing else (`*` names all of a sort). As soon as the first
-key is made, `loci serve` asks every caller for one.")]
+The secret of a key is shown once. A key without bounds gives access to the whole tenant; a key with users, agents or \
+projects gives access to those only (`*` stands for all). Once the first key exists, `loci serve` requires one of every \
+caller.")]
 pub(crate) struct KeyArgs {
-    /// The tenant whose keys they are
-    #[arg(long, global = true, value_name = "TENANT", default_value = "default")]
-    tenant: String,
+    /// Tenant of the keys [default: the tenant of the caller]
+    #[arg(long, global = true, value_name = "TENANT")]
+    tenant: Option<String>,
     #[command(subcommand)]
-    verb: Verb,
+    command: KeyCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {
-    /// Make a key, and show it once
+enum KeyCommand {
+    /// Create a key and show its secret, once
     Create(Box<CreateArgs>),
-    /// List the keys, without their secrets
-    List,
-    /// Refuse a key from now on
-    Revoke {
-        /// Its id, as `loci key list` shows it
-        id: String,
+    /// List keys, oldest first, without their secrets
+    List {
+        #[command(flatten)]
+        page: PageFlags,
     },
-    /// Make a key that allows the same, and refuse the old one when the grace is over
-    Rotate {
-        /// Its id
+    /// Revoke a key
+    Revoke {
+        /// Id of the key
         id: String,
-        /// How long the old one still counts, such as 24h [default: not at all]
-        #[arg(long, value_name = "TIME")]
+        /// Confirm
+        #[arg(short, long)]
+        yes: bool,
+    },
+    /// Create a key with the same permissions, and revoke the old one after a grace period
+    Rotate {
+        /// Id of the old key
+        id: String,
+        /// Grace period, such as 24h [default: none]
+        #[arg(long, value_name = "DURATION")]
         grace: Option<String>,
+        /// Confirm a rotation without a grace period
+        #[arg(short, long)]
+        yes: bool,
     },
 }
 
 #[derive(Debug, Args)]
 struct CreateArgs {
-    /// What it is for
+    /// Name of the key
     #[arg(long)]
     name: String,
-    /// What it may do: reader, writer or admin
+    /// Role: reader, writer or admin
     #[arg(long, default_value = "writer")]
     role: String,
-    /// An agent it may be; again for more
-    #[arg(long, value_name = "NAME")]
+    /// Agent that the key gives access to; may be repeated, as may the others
+    #[arg(short, long, value_name = "SLUG")]
     agent: Vec<String>,
-    /// A user it may ask for; again for more
-    #[arg(long, value_name = "NAME")]
+    /// User that the key gives access to
+    #[arg(short, long, value_name = "NAME")]
     user: Vec<String>,
-    /// A session it may ask for; none: any of its users
+    /// Session that the key gives access to [default: all sessions of its users]
     #[arg(long, value_name = "NAME")]
     session: Vec<String>,
-    /// A project it may ask for
+    /// Project that the key gives access to
     #[arg(long, value_name = "NAME")]
     project: Vec<String>,
-    /// A team it may ask for
+    /// Team that the key gives access to
     #[arg(long, value_name = "NAME")]
     team: Vec<String>,
-    /// An organization it may ask for
+    /// Organization that the key gives access to
     #[arg(long, value_name = "NAME")]
     org: Vec<String>,
-    /// A company it may ask for
+    /// Company that the key gives access to
     #[arg(long, value_name = "NAME")]
     company: Vec<String>,
-    /// A pool it may ask for
-    #[arg(long, value_name = "NAME")]
+    /// Pool that the key gives access to
+    #[arg(long, value_name = "SLUG")]
     pool: Vec<String>,
-    /// A category it may see; none: all
+    /// Category that the key gives access to [default: all]
     #[arg(long, value_name = "NAME")]
     category: Vec<String>,
-    /// When it expires: an instant, a day, or a time from now such as 90d [default: never]
-    #[arg(long, alias = "expires", value_name = "WHEN")]
+    /// Right beside those of the role: hard_delete, erase or consent; may be repeated [default: none; admins have all]
+    #[arg(long, value_name = "RIGHT")]
+    right: Vec<String>,
+    /// Expiry: an instant, a day, or a time from now such as 90d [default: never]
+    #[arg(long, alias = "expires", value_name = "TIME")]
     expires_at: Option<String>,
 }
 
-/// Looks after keys.
+/// Runs the command.
 pub(crate) async fn run(context: &Context, args: KeyArgs) -> Result<()> {
-    let engine = context.engine().await?;
-    let tenant = Tenant::new(&args.tenant)?;
-    let operator = Caller { tenant: tenant.clone(), ..Caller::operator() };
-    match args.verb {
-        Verb::Create(create) => {
-            let expires_at = create.expires_at.as_deref().map(|text| when(text, engine.now())).transpose()?;
-            let name = create.name.clone();
-            let made =
-                engine.create_key(&operator, NewKey { name, grant: grant(*create, tenant)?, expires_at }).await?;
-            tell(context, made);
+    let of_tenant = |call: Call| call.param("tenant", args.tenant.as_ref());
+    match args.command {
+        KeyCommand::Create(create) => {
+            let call = of_tenant(create.call(context.now())?);
+            print_secret(context, &context.api(Model::Skip).await?.call(call).await?);
         }
-        Verb::List => {
-            let keys = engine.keys(&operator).await?;
-            if context.json {
-                let keys: Vec<ApiKey> = keys.into_iter().map(|key| ApiKey::new(key, engine.now())).collect();
-                output::json(&json!({ "keys": keys }));
-            } else if keys.is_empty() {
-                output::line("No keys yet. `loci key create --name NAME` makes one.");
-            } else {
-                let rows = keys.iter().map(|key| row(key, engine.now()));
-                output::line(&shape::table(&["key", "name", "role", "reaches", "since", "state"], rows.collect()));
-            }
+        KeyCommand::List { page } => {
+            let call = of_tenant(page.of(Call::get(&["v1", "keys"])));
+            let answer = context.api(Model::Skip).await?.call(call).await?;
+            let heads = ["key", "name", "role", "bounds", "created", "state"];
+            let empty = "No keys. `loci key create --name NAME` creates one.";
+            print_page(context, &answer, &heads, row, empty);
         }
-        Verb::Revoke { id } => {
-            engine.revoke_key(&operator, &id).await?;
-            if context.json {
-                output::json(&json!({ "id": id, "revoked": true }));
-            } else {
-                output::line(&format!("{id} is refused from now on"));
-            }
+        KeyCommand::Revoke { id, yes } => {
+            context.confirm(&format!("revokes the key {id}"), yes)?;
+            let call = of_tenant(Call::delete(&["v1", "keys", &id]));
+            context.api(Model::Skip).await?.call(call).await?;
+            context.print(&json!({ "id": id, "revoked": true }), |_| output::line(&format!("{id} revoked")));
         }
-        Verb::Rotate { id, grace } => {
+        KeyCommand::Rotate { id, grace, yes } => {
             let grace = grace.as_deref().map(|text| duration("grace", text)).transpose()?.unwrap_or_default();
-            let made = engine.rotate_key(&operator, &id, grace).await?;
-            tell(context, made);
+            if grace.is_zero() {
+                context.confirm(&format!("revokes the key {id} at once (--grace 24h keeps it for a day)"), yes)?;
+            }
+            let call = Call::post(&["v1", "keys", &id, "rotate"]).field("graceSeconds", grace.as_secs());
+            print_secret(context, &context.api(Model::Skip).await?.call(of_tenant(call)).await?);
         }
     }
     Ok(())
 }
 
-fn grant(args: CreateArgs, tenant: Tenant) -> Result<Grant> {
-    let set = |values: Vec<String>| values.into_iter().collect();
-    let bounds = Bounds {
-        agents: set(args.agent),
-        users: set(args.user),
-        sessions: set(args.session),
-        projects: set(args.project),
-        teams: set(args.team),
-        orgs: set(args.org),
-        companies: set(args.company),
-        pools: set(args.pool),
-    };
-    let categories = (!args.category.is_empty()).then(|| args.category.into_iter().collect());
-    Ok(Grant { tenant, role: args.role.parse::<Role>()?, bounds, categories })
-}
-
-/// Shows a new key, for the only time. The JSON is what `POST /v1/keys` answers.
-fn tell(context: &Context, made: IssuedKey) {
-    if context.json {
-        let made = ApiKeyWithSecret::from(made);
-        output::json(&json!({
-            "id": made.key.id, "event": Outcome::Created, "version": null, "redacted": [], "degraded": [], "data": made,
-        }));
-    } else {
-        output::line(&made.secret);
-        output::note("This is shown once; only its hash is kept. Send it as `Authorization: Bearer KEY`.");
+impl CreateArgs {
+    fn call(self, now: Timestamp) -> Result<Call> {
+        let set = |values: Vec<String>| values.into_iter().collect();
+        let bounds = Bounds {
+            agents: set(self.agent),
+            users: set(self.user),
+            sessions: set(self.session),
+            projects: set(self.project),
+            teams: set(self.team),
+            orgs: set(self.org),
+            companies: set(self.company),
+            pools: set(self.pool),
+        };
+        let rights = self.right.iter().map(|right| right.parse::<Right>()).collect::<Result<Vec<_>, _>>()?;
+        let expires_at = self.expires_at.as_deref().map(|text| expiry(text, now)).transpose()?;
+        Ok(Call::post(&["v1", "keys"])
+            .field("name", self.name)
+            .field("role", self.role.parse::<Role>()?)
+            .field("bounds", bounds)
+            .field("rights", rights)
+            .field("categories", (!self.category.is_empty()).then_some(self.category))
+            .field("expiresAt", expires_at))
     }
 }
 
-fn row(key: &Key, now: Timestamp) -> Vec<String> {
-    let bounds = match key.grant.bounds.is_open() {
-        true => "the whole tenant".to_owned(),
-        false => json!(key.grant.bounds).to_string(),
-    };
-    let state = match (key.holds(now), key.revoked_at) {
+/// Prints a new key with its secret.
+fn print_secret(context: &Context, answer: &Value) {
+    context.print(answer, |answer| {
+        output::line(answer["data"]["secret"].as_str().unwrap_or_default());
+        output::note("The secret is shown once; only its hash is stored. Send it as `Authorization: Bearer SECRET`.");
+        if let Some(note) = answer["data"]["note"].as_str() {
+            output::warn(note, None);
+        }
+    });
+}
+
+fn row(key: &Value) -> Vec<String> {
+    let open = key["bounds"].as_object().is_none_or(|bounds| bounds.values().all(|names| *names == json!([])));
+    let bounds = if open { "whole tenant".to_owned() } else { key["bounds"].to_string() };
+    let state = match (key["active"] == true, key["revokedAt"].is_null()) {
         (true, _) => "active",
-        (false, Some(_)) => "revoked",
-        (false, None) => "expired",
+        (false, false) => "revoked",
+        (false, true) => "expired",
     };
-    let since = shape::instant(key.created_at);
-    vec![key.id.clone(), key.name.clone(), key.grant.role.to_string(), bounds, since, state.to_owned()]
+    let [id, name, role] = ["id", "name", "role"].map(|field| shape::cell(&key[field]));
+    vec![id, name, role, bounds, shape::time(&key["createdAt"]), state.to_owned()]
 }
 
 /// Reads an instant, a day, or a time from now such as `90d`.
-fn when(text: &str, now: Timestamp) -> Result<Timestamp> {
+fn expiry(text: &str, now: Timestamp) -> Result<Timestamp> {
     if let Ok(at) = parse_instant(text) {
         return Ok(at);
     }
-    Ok(now.saturating_add(duration("expiresAt", text)?)?)
+    let read = duration("expiresAt", text)
+        .map_err(|error| error.hint("write an instant, a day such as 2026-12-31, or a time from now such as 90d"))?;
+    Ok(now.saturating_add(read)?)
 }
 
-/// A time such as `90d`, `12h` or `30m`.
+/// Reads a duration such as `90d`, `12h` or `30m`.
 fn duration(field: &'static str, text: &str) -> Result<SignedDuration, Error> {
-    let wrong = || Error::invalid(field, format!("`{text}` is no time")).hint("write 30m, 24h or 90d");
+    let wrong = || Error::invalid(field, format!("`{text}` is not a time")).hint("write 30m, 24h or 90d");
     let unit = text.chars().last().ok_or_else(wrong)?;
     let number: i64 = text[..text.len() - unit.len_utf8()].parse().map_err(|_| wrong())?;
     let minutes = match unit {

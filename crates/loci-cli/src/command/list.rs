@@ -1,25 +1,28 @@
-//! `loci list`: what is there, page by page?
+//! `loci list`: lists memories, newest first.
 
 use anyhow::Result;
 use clap::Args;
-use loci_engine::ListRequest;
+use loci_types::Memory;
 
+use crate::api::Call;
 use crate::arguments::{FilterFlags, ScopeFlags};
-use crate::context::{Context, Nobody};
+use crate::context::{Context, Model};
 use crate::{output, shape};
 
-/// Which memories, and which page of them.
+/// Which memories.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   loci list
-  loci list --user ann --kind decision --created-after 2026-01-01
+  loci list --user ann --kind decision --limit 20
   loci list --state soft_deleted
-  loci list --limit 20 --cursor CURSOR --json")]
+  loci list --everyone --json
+
+--json prints the answer of GET /v1/memories: {\"data\": […], \"nextCursor\": …}.")]
 pub(crate) struct ListArgs {
-    /// Maximum number of memories, 1 to 1000 [default: 50]
-    #[arg(long, value_name = "NUMBER")]
+    /// Maximum number of memories, at most 1,000 [default: 50]
+    #[arg(short = 'n', long, value_name = "NUMBER")]
     limit: Option<usize>,
-    /// Where the page starts: the cursor that the page before ended with
+    /// Cursor of the next page: `nextCursor` of the page before
     #[arg(long)]
     cursor: Option<String>,
     #[command(flatten)]
@@ -30,22 +33,29 @@ pub(crate) struct ListArgs {
 
 /// Prints one page.
 pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<()> {
-    let layers = args.filter.layers()?;
-    let caller = context.caller(&args.scope, layers.is_some(), Nobody::User);
-    let engine = context.engine().await?;
-    let filter = args.filter.resolve(&engine, &caller, engine.now()).await?;
-    let now = filter.now;
-    let request = ListRequest { layers, filter: Some(filter), cursor: args.cursor, limit: args.limit };
-    let page = engine.list(&caller, request).await?;
+    let scope = context.scope(&args.scope);
+    let filter = args.filter.parameters()?;
+    let filtered = |call: Call| filter.iter().fold(call, |call, (name, value)| call.param(name, Some(value)));
+    let api = context.api(Model::Skip).await?;
+    let call = Call::get(&["v1", "memories"]).scope(&scope).param("limit", args.limit).param("cursor", args.cursor);
+    let answer = api.call(filtered(call)).await?;
     if context.json {
-        output::json(&page);
+        output::json(&answer);
         return Ok(());
     }
-    if page.memories.is_empty() {
-        output::line("Nothing is here. `loci remember` puts something in.");
+    let memories: Vec<Memory> = serde_json::from_value(answer["data"].clone())?;
+    if memories.is_empty() {
+        output::line(match filter.is_empty() {
+            true => {
+                "No memories in this scope. `loci remember TEXT` stores one; `--everyone` lists those of all scopes."
+            }
+            false => "No memory in this scope matches these filters.",
+        });
         return Ok(());
     }
-    let rows = page.memories.iter().map(|memory| {
+    let count = api.call(filtered(Call::get(&["v1", "memories", "count"]).scope(&scope))).await?;
+    let now = context.now();
+    let rows = memories.iter().map(|memory| {
         vec![
             memory.id.short(),
             memory.kind.to_string(),
@@ -54,9 +64,9 @@ pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<()> {
             shape::brief(&loci_engine::reported(memory), 120),
         ]
     });
-    output::line(&shape::table(&["id", "kind", "whose", "when", "content"], rows.collect()));
-    output::line(&output::muted(&format!("{} of {}", page.memories.len(), page.total_count)));
-    if let Some(cursor) = page.next_cursor {
+    output::line(&shape::table(&["id", "kind", "scope", "time", "content"], rows.collect()));
+    output::line(&output::muted(&format!("{} of {}", memories.len(), count["count"])));
+    if let Some(cursor) = answer["nextCursor"].as_str() {
         output::line(&output::muted(&format!("next page: --cursor {cursor}")));
     }
     Ok(())

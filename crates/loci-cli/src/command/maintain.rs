@@ -1,63 +1,61 @@
-//! `loci maintain`: what is done in the night?
+//! `loci store maintain`: runs maintenance, or shows what it would do.
 
 use anyhow::Result;
 use clap::Args;
-use loci_engine::{Caller, MaintainReport, MaintainRequest, MaintenanceStep, StepReport};
+use loci_engine::{MaintainReport, MaintenanceStep, StepReport};
 use loci_types::{Error, ErrorKind};
 
+use crate::api::Call;
 use crate::arguments::instant;
-use crate::context::Context;
+use crate::context::{Context, Model};
 use crate::{output, shape};
 
-/// What to do, and whether to do it.
+/// Which steps, and whether they change anything.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  loci maintain --dry-run
-  loci maintain
-  loci maintain --only decay --only purge
-  loci maintain --dry-run --now 2027-01-01
+  loci store maintain --dry-run
+  loci store maintain
+  loci store maintain --only decay --only purge
+  loci store maintain --dry-run --now 2027-01-01
 
-Steps, in their order: consolidate, decay, expire, ttl, consent, sessions, caps, purge, dedup, enrich,
-causal, insight, summarize, collapse, compact. A run that was cut short is simply run again. Most
-changes can be taken back: `loci history ID`, then `loci undo LINE`.")]
+Steps, in their order: consolidate, decay, expire, ttl, consent, sessions, caps, purge, dedup, enrich, causal, insight, \
+summarize, collapse, compact. An interrupted run can be repeated. Most changes can be reverted: `loci history ID`, then \
+`loci undo CHANGE`. With --server, a run that takes longer than the timeout of the server continues there.")]
 pub(crate) struct MaintainArgs {
-    /// Tell what would be done, and change nothing
+    /// Show what would be done, and change nothing
     #[arg(long)]
     dry_run: bool,
     /// Only this step; may be repeated
     #[arg(long, value_name = "STEP")]
     only: Vec<String>,
-    /// The instant or day that counts as now [default: now]
+    /// Time that counts as now: RFC 3339, or YYYY-MM-DD for midnight in retrieval.time_zone [default: now]
     #[arg(long, alias = "at", value_name = "TIME")]
     now: Option<String>,
+    /// Confirm a run with a later time than now, which purges what would be purged by then
+    #[arg(short, long)]
+    yes: bool,
 }
 
-/// Does the steps and tells what they did, or would do.
+/// Runs the steps and prints what they did, or would do.
 pub(crate) async fn run(context: &Context, args: &MaintainArgs) -> Result<()> {
     let only = args.only.iter().map(|name| name.parse()).collect::<Result<Vec<MaintenanceStep>, _>>()?;
-    let at = instant("now", args.now.as_deref())?;
-    let operator = Caller::operator();
-    let engine = context.engine_with_model(false, &operator).await?;
-    let total = if only.is_empty() { MaintenanceStep::ALL.len() } else { only.len() };
-    let bar = output::steps(total as u64);
-    let told = bar.clone();
-    let mut begun = 0;
-    let request = MaintainRequest { dry_run: args.dry_run, only, at };
-    let outcome = engine
-        .maintain(&operator, request, move |step| {
-            begun += 1;
-            told.set_position(begun);
-            told.set_message(step.name());
-        })
-        .await;
-    bar.finish_and_clear();
-    let report = outcome?;
-    if context.json {
-        output::json(&report);
-    } else {
-        print(&report);
+    if let (Some(now), false) = (instant("now", args.now.as_deref())?, args.dry_run)
+        && now > context.now()
+    {
+        let time = shape::instant(now);
+        context.confirm(&format!("removes for good what would be purged by {time}"), args.yes)?;
     }
-    troubles(&report)
+    let api = context.api(Model::Load).await?;
+    let bar = output::spinner("maintenance");
+    let call =
+        Call::post(&["v1", "maintenance"]).field("dryRun", args.dry_run).field("only", only).field("now", &args.now);
+    let answer = api.call(call).await;
+    bar.finish_and_clear();
+    let answer = answer?;
+    api.close().await;
+    let report: MaintainReport = serde_json::from_value(answer.clone())?;
+    context.print(&answer, |_| print(&report));
+    check(&report)
 }
 
 fn print(report: &MaintainReport) {
@@ -73,14 +71,14 @@ fn print(report: &MaintainReport) {
     }
     let idle = report.steps.iter().all(|step| step.changes == 0 && step.aged == 0 && step.problem.is_none());
     if idle {
-        output::line("nothing to do");
+        output::line("Nothing to do.");
     }
     if report.dry_run {
         output::line("This was a dry run: nothing was changed.");
     }
 }
 
-/// What one step comes to, in a line.
+/// The result of a step, on one line.
 fn summary(step: &StepReport) -> String {
     let plural = if step.changes == 1 { "" } else { "s" };
     let mut line = format!("{}: {} change{plural}", step.step, step.changes);
@@ -88,17 +86,17 @@ fn summary(step: &StepReport) -> String {
         line.push_str(&format!(", {} aged", step.aged));
     }
     if let Some(problem) = &step.problem {
-        line.push_str(&format!(", could not be done: {problem}"));
+        line.push_str(&format!(", failed: {problem}"));
     }
     line
 }
 
 fn table(step: &StepReport) -> String {
     let rows = step.planned.iter().map(|planned| {
-        let id = planned.id.map_or_else(String::new, |id| id.to_string());
+        let id = planned.id.map_or_else(String::new, |id| id.short());
         vec![planned.action.clone(), shape::brief(&planned.about, 100), planned.why.clone(), id]
     });
-    let mut table = shape::table(&["action", "what", "why", "id"], rows.collect());
+    let mut table = shape::table(&["action", "memory", "reason", "id"], rows.collect());
     let more = step.changes.saturating_sub(step.planned.len() as u64);
     if more > 0 {
         table.push_str(&format!("\n… and {more} more"));
@@ -106,16 +104,16 @@ fn table(step: &StepReport) -> String {
     table
 }
 
-/// A run in which a step failed has not done its work.
-fn troubles(report: &MaintainReport) -> Result<()> {
+/// An error if a step of a real run failed.
+fn check(report: &MaintainReport) -> Result<()> {
     let failed: Vec<&StepReport> = report.steps.iter().filter(|step| step.problem.is_some()).collect();
     let (Some(first), false) = (failed.first(), report.dry_run) else { return Ok(()) };
     let names: Vec<&str> = failed.iter().map(|step| step.step.name()).collect();
     let problem = first.problem.as_deref().unwrap_or_default();
-    let message = format!("not all steps could be done ({}): {problem}", names.join(", "));
+    let message = format!("some steps failed ({}): {problem}", names.join(", "));
     Err(Error::new(ErrorKind::Provider, message)
         .at("steps")
-        .hint("the others are done; run it again when what failed is back, `loci jobs` shows what waits")
+        .hint("the other steps are done; run it again once the cause is fixed. `loci store jobs` shows waiting jobs")
         .into())
 }
 
@@ -134,11 +132,11 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_summed_up_in_a_line() {
+    fn a_step_is_summarised_on_one_line() {
         for (step, expect) in [
             (step(12, 431, None), "decay: 12 changes, 431 aged"),
             (step(1, 0, None), "decay: 1 change"),
-            (step(0, 0, Some("no model")), "decay: 0 changes, could not be done: no model"),
+            (step(0, 0, Some("no model")), "decay: 0 changes, failed: no model"),
         ] {
             assert_eq!(summary(&step), expect);
         }
@@ -151,9 +149,9 @@ mod tests {
             dry_run,
             steps: vec![step(0, 0, problem)],
         };
-        assert!(troubles(&report(false, None)).is_ok());
-        assert!(troubles(&report(true, Some("no model"))).is_ok());
-        let (problem, exit) = crate::fault::read(&troubles(&report(false, Some("no model"))).unwrap_err(), "maintain");
+        assert!(check(&report(false, None)).is_ok());
+        assert!(check(&report(true, Some("no model"))).is_ok());
+        let (problem, exit) = crate::fault::read(&check(&report(false, Some("no model"))).unwrap_err(), "maintain");
         assert_eq!((problem.code.as_str(), exit), ("PROVIDER_ERROR", 16));
         assert!(problem.message.contains("(decay): no model"), "{}", problem.message);
     }

@@ -1,4 +1,4 @@
-//! `loci mcp`: how does a model reach it from its own machine?
+//! `loci mcp`: serves MCP on standard input and output.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use loci_types::{Error, ErrorKind};
 
 use crate::arguments::ScopeFlags;
 use crate::command::serve::asked_to_stop;
-use crate::context::{Context, Nobody};
+use crate::context::Context;
 use crate::{fault, output};
 
-/// Which tools, and of whose memory.
+/// Which tools, for which scope.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   loci mcp
@@ -22,31 +22,32 @@ use crate::{fault, output};
   loci mcp --profile full
   loci mcp --profile graph --import memory.json
 
-Speaks the Model Context Protocol on standard input and output, for clients that start their servers
-themselves. The names above say whose memories the tools may see and write; a model cannot leave them.
-`graph` has the tools of the official memory server, and --import takes over its file first; importing
-twice adds nothing. While it runs it makes waiting vectors and learns from sessions that are over.")]
+Speaks the Model Context Protocol on standard input and output, for clients that start their servers themselves. The \
+scope is fixed: tools read and write nothing outside of it. `graph` has the tools of the official memory server; \
+--import imports its file first, and importing it again adds nothing. While it runs, it computes missing vectors and \
+learns from sessions that have ended.")]
 pub(crate) struct McpArgs {
-    /// The tools: default, full or graph [default: as mcp.profile says]
+    /// Set of tools: default, full or graph [default: mcp.profile]
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
-    /// Import the official memory server's file before anything is served
+    /// Import this file of the official memory server first
     #[arg(long, value_name = "FILE")]
     import: Option<PathBuf>,
     #[command(flatten)]
     scope: ScopeFlags,
 }
 
-/// Serves until the client hangs up or someone asks for an end.
+/// Serves until the client closes the connection or a signal ends the process.
 pub(crate) async fn run(context: &Context, args: McpArgs) -> Result<()> {
+    context.require_local("mcp")?;
     let settings = &context.settings;
     let profile = match &args.profile {
         Some(name) => name.parse::<Profile>()?,
         None => settings.mcp.profile,
     };
     settings.mcp.validate()?;
-    let caller = context.caller(&args.scope, false, Nobody::User);
-    // Whether its agent is in a pool is for the store to say, at every call.
+    let caller = context.caller(&args.scope)?;
+    // Membership in a pool is checked by the store at every call.
     if caller.identifiers.pool_id.is_none() {
         loci_engine::policy::visible(&caller, None)?;
     }
@@ -55,7 +56,7 @@ pub(crate) async fn run(context: &Context, args: McpArgs) -> Result<()> {
     if let Some(file) = &args.import {
         import(context, &caller, file).await?;
     }
-    // Both take a moment, which nobody should wait for who only says hello.
+    // The tables for counting tokens load in the background, so that the handshake does not wait for them.
     std::thread::spawn(loci_engine::pack::tokens::prepare);
     let opening = async {
         let engine = context.engine_with_model(false, &caller).await;
@@ -69,11 +70,11 @@ pub(crate) async fn run(context: &Context, args: McpArgs) -> Result<()> {
     };
     let served = Stdio { profile, identifiers: caller.identifiers.clone(), options, schedule };
     served.serve(opening, asked_to_stop()).await?;
-    // A thread may still wait for standard input, which cannot be woken; everything is kept.
+    // A thread may still block on standard input, which cannot be interrupted; all writes are done.
     output::finish()
 }
 
-/// Takes over a file of the official memory server.
+/// Imports a file of the official memory server.
 async fn import(context: &Context, caller: &Caller, file: &PathBuf) -> Result<()> {
     let text = std::fs::read_to_string(file).map_err(|error| {
         Error::new(ErrorKind::InvalidInput, format!("{} cannot be read: {error}", file.display())).at("import")
@@ -81,7 +82,7 @@ async fn import(context: &Context, caller: &Caller, file: &PathBuf) -> Result<()
     let engine = context.engine().await?;
     let done = engine.graph_import(caller, &text).await.with_context(|| file.display().to_string())?;
     output::note(&format!(
-        "Imported {} entities, {} observations and {} relations; {} were here already.",
+        "Imported {} entities, {} observations and {} relations; {} were already known.",
         done.entities, done.observations, done.relations, done.skipped
     ));
     engine.flush().await;

@@ -1,7 +1,7 @@
-//! `loci migrate`: how does everything go from one store to another?
+//! `loci store migrate`: copies everything from one store to another, and compares.
 //!
-//! The copying and comparing is the store's; here stands which stores are meant. A source is never made:
-//! a folder or a schema that is not there is an error. Passwords are never printed.
+//! This module reads the addresses; the store copies and compares. A source is never created: a folder or a schema that does
+//! not exist is an error. Passwords are never printed.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,68 +16,69 @@ use loci_types::Error;
 use serde_json::json;
 
 use crate::context::Context;
-use crate::floor::AnyStore;
 use crate::output;
 use crate::settings::variable;
+use crate::store::AnyStore;
 
-/// A count of a large table takes its time, and nobody else waits.
-const PATIENCE: Duration = Duration::from_secs(300);
+/// Timeout of statements: counting a large table takes minutes.
+const STATEMENT_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// So long a server may take to be there at all.
-const GREETING: Duration = Duration::from_secs(15);
+/// Timeout of the first connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// From where to where.
+/// The source and the target.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  loci migrate --from ./data --to postgres://loci@db.example.com/loci
-  LOCI_PG=postgres://loci:secret@db/loci loci migrate --from ./data --to env:LOCI_PG
-  loci migrate --from env:LOCI_PG --to ./copy
-  loci migrate --from ./data --to env:LOCI_PG --verify-only
+  loci store migrate --from ./data --to postgres://loci@db.example.com/loci
+  LOCI_PG=postgres://loci:secret@db/loci loci store migrate --from ./data --to env:LOCI_PG
+  loci store migrate --from env:LOCI_PG --to ./copy
+  loci store migrate --from ./data --to env:LOCI_PG --verify-only
 
-An ADDRESS is a data folder, a postgres:// URL, or env:NAME for a variable that holds one of them, so
-that a password does not stand in the list of processes.
+An ADDRESS is a data folder, a postgres:// URL, or env:NAME for an environment variable that has one of them, so that \
+a password is not visible in the list of processes.
 
-Stop the servers first: the source must not be written to meanwhile. Everything goes along: tenants,
-agents, keys, memories with their vectors, history, edges, entities, sessions, notes and jobs; words are
-made anew. At the end every row is read back from both sides and compared. A copy that was interrupted
-goes on when the same command is run again; one that is whole is only compared.
+Stop the servers first: the source must not change during the copy. Everything is copied: tenants, agents, keys, \
+memories with their vectors, history, links, entities, sessions, notes and jobs; the index of words is built again. At \
+the end every row of both sides is read and compared. An interrupted copy continues when the same command is run again; \
+a complete one is only compared.
 
-Exit codes: 0 all is the same; 16 a server does not answer; 20 an address or the source cannot be used;
-21 the target holds something else, or the source was written to meanwhile; 22 the copy is not the same;
-23 the disk is full, or a folder cannot be used.")]
+Exit codes: 0 both sides are equal; 16 a server does not answer; 20 an address or the source cannot be used; 22 the sides \
+differ; 23 the disk is full, or a folder cannot be used; 24 the target has other data, or the source has changed \
+meanwhile.")]
 pub(crate) struct MigrateArgs {
-    /// Where everything is
+    /// Source
     #[arg(long, value_name = "ADDRESS")]
     from: String,
-    /// Where it goes; a folder or a schema that is not there is made
+    /// Target; a folder or a schema that does not exist is created
     #[arg(long, value_name = "ADDRESS")]
     to: String,
-    /// The schema of the source, if it is a server
+    /// Schema of the source, if it is PostgreSQL
     #[arg(long, value_name = "NAME", default_value = "loci")]
     from_schema: String,
-    /// The schema of the target, if it is a server
+    /// Schema of the target, if it is PostgreSQL
     #[arg(long, value_name = "NAME", default_value = "loci")]
     to_schema: String,
-    /// Copy nothing: compare every row of both sides
+    /// Only compare every row of both sides
     #[arg(long)]
     verify_only: bool,
 }
 
 /// Copies, and compares.
 pub(crate) async fn run(context: &Context, args: &MigrateArgs) -> Result<()> {
+    context.require_local("store migrate")?;
     let (from, to) = (Address::read("from", &args.from)?, Address::read("to", &args.to)?);
     let source = from.open("from", &args.from_schema, false).await?;
     let target = to.open("to", &args.to_schema, !args.verify_only).await?;
     let bar = output::progress(0, "rows");
-    let told = bar.clone();
+    let shown = bar.clone();
     let options = MigrateOptions { verify_only: args.verify_only, ..MigrateOptions::default() };
     let passes = if args.verify_only { 1 } else { 2 };
     let copied = source
         .migrate_to(&target, options, &mut move |step: &MigrateStep<'_>| {
             let doing = if step.phase == MigratePhase::Verified { "compared" } else { "copied" };
-            told.set_length(passes * step.total);
-            told.set_message(format!("{doing} ({}/{} {})", step.tenant, step.space, step.table));
-            told.inc(step.rows);
+            shown.set_length(passes * step.total);
+            shown.set_message(format!("{doing} ({}/{} {})", step.tenant, step.space, step.table));
+            shown.inc(step.rows);
             Ok(())
         })
         .await;
@@ -86,17 +87,16 @@ pub(crate) async fn run(context: &Context, args: &MigrateArgs) -> Result<()> {
     if let Address::Server(url) = &to
         && !args.verify_only
     {
-        graph(context, url, &args.to_schema).await?;
+        build_graph(context, url, &args.to_schema).await?;
     }
-    tell(context, args, &copied, &from, &to);
+    print(context, args, &copied, &from, &to);
     Ok(())
 }
 
-/// Makes the graph that large scopes are searched by, at once for all vectors: one that is there while
-/// they come in is ten times as slow.
-async fn graph(context: &Context, url: &str, schema: &str) -> Result<()> {
+/// Builds the vector index of large scopes after the copy: inserting into an index that exists is ten times as slow.
+async fn build_graph(context: &Context, url: &str, schema: &str) -> Result<()> {
     let bar = output::steps(1);
-    bar.set_message("making the graph of vectors");
+    bar.set_message("building the vector index");
     let mut options = PostgresOptions { schema: schema.to_owned(), ..PostgresOptions::default() };
     options.dimensions.extend(context.settings.embeddings.dimensions);
     let made = PostgresStore::open(url, options).await;
@@ -104,18 +104,20 @@ async fn graph(context: &Context, url: &str, schema: &str) -> Result<()> {
     Ok(made.map(drop)?)
 }
 
-fn tell(context: &Context, args: &MigrateArgs, copied: &MigrationReport, from: &Address, to: &Address) {
-    let rows: u64 = copied.tables.iter().map(|table| table.rows).sum();
-    if context.json {
-        return output::json(&json!({
-            "from": from.shown(),
-            "to": to.shown(),
-            "copied": copied.copied,
-            "verified": rows,
-            "tables": copied.tables,
-        }));
-    }
-    for space in copied.tables.chunk_by(|one, other| (&one.tenant, &one.space) == (&other.tenant, &other.space)) {
+fn print(context: &Context, args: &MigrateArgs, report: &MigrationReport, from: &Address, to: &Address) {
+    let rows: u64 = report.tables.iter().map(|table| table.rows).sum();
+    let answer = json!({
+        "from": from.shown(),
+        "to": to.shown(),
+        "copied": report.copied,
+        "verified": rows,
+        "tables": report.tables,
+    });
+    context.print(&answer, |_| print_report(args, report, rows, from, to));
+}
+
+fn print_report(args: &MigrateArgs, report: &MigrationReport, rows: u64, from: &Address, to: &Address) {
+    for space in report.tables.chunk_by(|one, other| (&one.tenant, &one.space) == (&other.tenant, &other.space)) {
         let Some(first) = space.first() else { continue };
         let place = first
             .space
@@ -124,15 +126,15 @@ fn tell(context: &Context, args: &MigrateArgs, copied: &MigrationReport, from: &
         let counts = space.iter().filter(|table| table.rows > 0).map(|table| format!("{} {}", table.rows, table.table));
         output::line(&format!("{place}: {}", counts.collect::<Vec<_>>().join(", ")));
     }
-    let done = match copied.copied {
+    let done = match report.copied {
         _ if args.verify_only => String::new(),
-        0 => "everything was there already; ".to_owned(),
+        0 => "nothing to copy; ".to_owned(),
         copied => format!("{copied} rows copied; "),
     };
-    output::line(&format!("{done}{rows} rows are the same in {} and {}", from.shown(), to.shown()));
+    output::line(&format!("{done}{rows} rows are equal in {} and {}", from.shown(), to.shown()));
 }
 
-/// Where a store is.
+/// The place of a store.
 #[derive(Debug, PartialEq, Eq)]
 enum Address {
     Folder(PathBuf),
@@ -152,7 +154,7 @@ impl Address {
             return Ok(Address::Server(text));
         }
         if let Some((scheme, _)) = text.split_once("://") {
-            return Err(Error::invalid(field, format!("`{scheme}` is no store that Loci knows"))
+            return Err(Error::invalid(field, format!("unknown kind of store `{scheme}`"))
                 .hint("give a data folder or a postgres:// URL")
                 .into());
         }
@@ -164,7 +166,7 @@ impl Address {
         Ok(Address::Folder(text.into()))
     }
 
-    /// As people may see it.
+    /// The address without its password.
     fn shown(&self) -> String {
         match self {
             Address::Folder(folder) => folder.display().to_string(),
@@ -176,41 +178,44 @@ impl Address {
         match self {
             Address::Folder(folder) => {
                 if !make {
-                    is_data(field, folder)?;
+                    check_folder(field, folder)?;
                 }
                 Ok(AnyStore::Sqlite(SqliteStore::open(folder, SqliteOptions::default())?))
             }
             Address::Server(url) => {
-                let quick =
-                    PostgresOptions { schema: schema.to_owned(), timeout: GREETING, ..PostgresOptions::default() };
+                let quick = PostgresOptions {
+                    schema: schema.to_owned(),
+                    timeout: CONNECT_TIMEOUT,
+                    ..PostgresOptions::default()
+                };
                 if !PostgresStore::is_there(url, &quick).await? && !make {
-                    return Err(Error::invalid(field, format!("there is no data in the schema `{schema}` there"))
+                    return Err(Error::invalid(field, format!("the schema `{schema}` has no data of Loci"))
                         .hint(format!("name another schema with --{field}-schema, or another database"))
                         .into());
                 }
-                // The graph comes last.
-                let options = PostgresOptions { timeout: PATIENCE, dimensions: Vec::new(), ..quick };
+                // The vector index is built after the copy.
+                let options = PostgresOptions { timeout: STATEMENT_TIMEOUT, dimensions: Vec::new(), ..quick };
                 Ok(AnyStore::Postgres(PostgresStore::open(url, options).await?))
             }
         }
     }
 }
 
-/// That a folder holds data; opening one that does not would make it.
-fn is_data(field: &'static str, folder: &Path) -> Result<()> {
+/// Checks that a folder has data: opening one that has none would create it.
+fn check_folder(field: &'static str, folder: &Path) -> Result<()> {
     if folder.join("catalogue.db").is_file() {
         return Ok(());
     }
-    let what = if folder.is_dir() { "there is no data in the folder" } else { "there is no folder" };
-    Err(Error::invalid(field, format!("{what} {}", folder.display()))
+    let what = if folder.is_dir() { "has no data of Loci" } else { "is not a folder" };
+    Err(Error::invalid(field, format!("{} {what}", folder.display()))
         .hint("a data folder has a file `catalogue.db` in it; `loci config check` shows which one is in use")
         .into())
 }
 
-/// A URL without the password that may stand in it, before the `@` or among the options.
+/// The URL without its password, which is before the `@` or among the options.
 fn without_password(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
-    // The last `@`: a password may hold one that was not encoded.
+    // The last `@`: a password may contain one that is not encoded.
     let rest = match rest.rsplit_once('@') {
         Some((who, place)) => {
             let name = who.split(':').next().unwrap_or_default();
@@ -251,12 +256,12 @@ mod tests {
         assert_eq!(Address::read("from", "./data").unwrap(), Address::Folder("./data".into()));
         let url = "postgresql://db/loci";
         assert_eq!(Address::read("from", url).unwrap(), Address::Server(url.to_owned()));
-        for (given, told) in [
-            ("mysql://db/loci", "`mysql` is no store that Loci knows"),
+        for (given, message) in [
+            ("mysql://db/loci", "unknown kind of store `mysql`"),
             ("", "the address is empty"),
             ("env:LOCI_NOBODY_SETS_THIS", "the environment variable LOCI_NOBODY_SETS_THIS is not set"),
         ] {
-            assert_eq!(Address::read("from", given).unwrap_err().to_string(), told);
+            assert_eq!(Address::read("from", given).unwrap_err().to_string(), message);
         }
     }
 }

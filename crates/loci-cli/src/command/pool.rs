@@ -1,14 +1,14 @@
-//! `loci pool`: how do agents share what they know?
+//! `loci pool`: pools that share memories between agents.
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::{Args, Subcommand};
-use loci_engine::{Caller, NewPool, Pool, PoolDetails, PoolSync, RecallRequest};
-use loci_server::{RecallAnswer, RecallCursor};
-use loci_types::{Error, Identifiers, MemoryRef};
-use serde_json::json;
+use loci_types::{Identifiers, RequestScope};
+use serde_json::{Value, json};
 
-use super::{print_learned, recall};
-use crate::context::Context;
+use super::{print_page, print_write, recall};
+use crate::api::Call;
+use crate::arguments::PageFlags;
+use crate::context::{Context, Model};
 use crate::details::Details;
 use crate::{output, shape};
 
@@ -23,259 +23,237 @@ use crate::{output, shape};
   loci pool leave technical-docs researcher
   loci pool drop technical-docs --yes
 
-Only members see a pool. Every other command reaches it by --pool NAME --agent MEMBER. What an agent contributed
-stays when it leaves, and so does what it has synced.")]
+Only members see a pool. Other commands use a pool with --pool NAME --agent MEMBER. What an agent contributed stays in \
+the pool when it leaves; what it has synced stays with the agent.")]
 pub(crate) struct PoolArgs {
     #[command(subcommand)]
-    verb: Verb,
+    command: PoolCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {
-    /// Make a pool with its first members
+enum PoolCommand {
+    /// Create a pool with its first members
     Create {
-        /// Its URL-safe name
+        /// Id of the pool, a URL-safe name
         slug: String,
-        /// What people call it
+        /// Display name
         #[arg(long)]
         name: Option<String>,
-        /// An agent that is in it from the start; may be repeated
+        /// Agent that becomes a member; may be repeated
         #[arg(long, value_name = "AGENT")]
         member: Vec<String>,
     },
-    /// List the pools, or those that an agent is in
+    /// List pools, by id
     List {
-        /// The agent
-        #[arg(long, value_name = "SLUG")]
+        /// Only pools that this agent is a member of
+        #[arg(short, long, value_name = "SLUG")]
         agent: Option<String>,
+        #[command(flatten)]
+        page: PageFlags,
     },
-    /// Show who is in a pool
+    /// Show a pool and its members
     Show {
-        /// The pool
+        /// Id of the pool
         slug: String,
-        /// As this agent sees it
-        #[arg(long, value_name = "SLUG")]
+        /// Agent that asks, which must be a member [default: the operator]
+        #[arg(short, long, value_name = "SLUG")]
         agent: Option<String>,
     },
-    /// Let agents into a pool
+    /// Add agents to a pool
     Join {
-        /// The pool
+        /// Id of the pool
         slug: String,
-        /// The agents
+        /// Agents
         #[arg(required = true, value_name = "AGENT")]
         agents: Vec<String>,
     },
-    /// Take an agent out of a pool
+    /// Remove an agent from a pool
     Leave {
-        /// The pool
+        /// Id of the pool
         slug: String,
-        /// The agent
+        /// Agent
         agent: String,
     },
-    /// Add something to a pool, or a copy of a memory that the agent has
-    Contribute(Box<Contribute>),
-    /// Ask a pool, and nothing else
+    /// Add a memory to a pool: a new one, or a copy of one that the agent has
+    Contribute(Box<ContributeArgs>),
+    /// Find memories of a pool
     Query {
-        /// The pool
+        /// Id of the pool
         slug: String,
-        /// The question
-        #[arg(required = true, value_name = "QUESTION")]
+        /// Question
+        #[arg(required = true, value_name = "QUERY")]
         question: Vec<String>,
-        /// So many hits
-        #[arg(long, value_name = "NUMBER")]
+        /// Maximum number of results, at most 100 [default: 10]
+        #[arg(short = 'n', long, value_name = "NUMBER")]
         limit: Option<usize>,
-        /// The member that asks; without one, whoever runs the store
-        #[arg(long, value_name = "SLUG")]
+        /// Agent that asks, which must be a member [default: the operator]
+        #[arg(short, long, value_name = "SLUG")]
         agent: Option<String>,
-        /// Search by words alone
-        #[arg(long)]
-        no_embed: bool,
+        /// Search by words only, without the embedding model
+        #[arg(long, alias = "no-embed")]
+        words_only: bool,
     },
-    /// Copy what an agent does not have yet of a pool into its own memory
+    /// Copy the memories of a pool that an agent does not have into its own memory
     Sync {
-        /// The pool
+        /// Id of the pool
         slug: String,
-        /// The member
-        #[arg(long, value_name = "SLUG")]
+        /// Agent, which must be a member
+        #[arg(short, long, value_name = "SLUG")]
         agent: String,
-        /// The user whom the copies are about [default: the user of this machine]
-        #[arg(long, value_name = "NAME")]
+        /// User that the copies are about [default: the user `me`]
+        #[arg(short, long, value_name = "NAME")]
         user: Option<String>,
-        /// Leave the vectors for later
+        /// Compute the vectors later
         #[arg(long)]
         no_embed: bool,
     },
-    /// Remove a pool with everything in it, for good
+    /// Remove a pool with everything in it
     Drop {
-        /// Its name
+        /// Id of the pool
         slug: String,
-        /// Really
-        #[arg(long)]
+        /// Confirm
+        #[arg(short, long)]
         yes: bool,
     },
 }
 
 /// What is contributed, and by whom.
 #[derive(Debug, Args)]
-struct Contribute {
-    /// The pool
+struct ContributeArgs {
+    /// Id of the pool
     slug: String,
-    /// The text
+    /// Text
     #[arg(value_name = "TEXT", required_unless_present = "memory")]
     text: Vec<String>,
-    /// A memory that the agent has, of which a copy is contributed
+    /// Memory of the agent that is copied
     #[arg(long, value_name = "ID", conflicts_with = "text")]
-    memory: Option<MemoryRef>,
-    /// The member that contributes it; without one, whoever runs the store
-    #[arg(long, value_name = "SLUG")]
+    memory: Option<String>,
+    /// Agent that contributes, which must be a member [default: the operator]
+    #[arg(short, long, value_name = "SLUG")]
     agent: Option<String>,
-    /// The user whom the agent knows it from
-    #[arg(long, value_name = "NAME")]
+    /// User that the memory of the agent is about
+    #[arg(short, long, value_name = "NAME")]
     user: Option<String>,
-    /// Leave the vector for later
+    /// Compute the vector later
     #[arg(long)]
     no_embed: bool,
     #[command(flatten)]
     details: Details,
 }
 
-/// Looks after pools, and uses them.
+/// Runs the command.
 pub(crate) async fn run(context: &Context, args: PoolArgs) -> Result<()> {
-    let operator = Caller::operator();
-    match args.verb {
-        Verb::Create { slug, name, member } => {
-            let new = NewPool { pool_id: slug, name, agent_ids: member };
-            show(context, &context.engine().await?.create_pool(&operator, new).await?);
+    match args.command {
+        PoolCommand::Create { slug, name, member } => {
+            let call = Call::post(&["v1", "pools"]).field("poolId", slug).field("name", name).field("agentIds", member);
+            let answer = context.api(Model::Skip).await?.call(call).await?;
+            context.print(&answer, |answer| print_pool(&answer["data"]));
         }
-        Verb::List { agent } => {
-            let caller = if agent.is_some() { within(None, agent, None) } else { operator };
-            list(context, &context.engine().await?.pools(&caller).await?);
+        PoolCommand::List { agent, page } => {
+            let call = page.of(Call::get(&["v1", "pools"])).scope(&scope(agent, None));
+            let answer = context.api(Model::Skip).await?.call(call).await?;
+            let row = |pool: &Value| {
+                vec![shape::cell(&pool["poolId"]), shape::cell(&pool["name"]), shape::time(&pool["createdAt"])]
+            };
+            let empty = "No pools. `loci pool create NAME --member AGENT` creates one.";
+            print_page(context, &answer, &["pool", "name", "created"], row, empty);
         }
-        Verb::Show { slug, agent } => {
-            show(context, &context.engine().await?.pool(&within(Some(slug), agent, None)).await?);
+        PoolCommand::Show { slug, agent } => {
+            let call = Call::get(&["v1", "pools", &slug]).scope(&scope(agent, None));
+            let answer = context.api(Model::Skip).await?.call(call).await?;
+            context.print(&answer, print_pool);
         }
-        Verb::Join { slug, agents } => {
-            let joined = context.engine().await?.join_pool(&operator, &slug, &agents).await?;
-            if context.json {
-                output::json(&json!({ "poolId": slug, "joined": joined }));
-            } else {
-                output::line(&format!("{joined} of {} are new in {slug}", agents.len()));
-            }
+        PoolCommand::Join { slug, agents } => {
+            let call = Call::post(&["v1", "pools", &slug, "members"]).field("agentIds", agents);
+            let answer = context.api(Model::Skip).await?.call(call).await?;
+            context.print(&answer, |answer| print_pool(&answer["data"]));
         }
-        Verb::Leave { slug, agent } => {
-            let caller = within(Some(slug.clone()), None, None);
-            context.engine().await?.leave_pool(&caller, &agent).await?;
-            if context.json {
-                output::json(&json!({ "poolId": slug, "agentId": agent, "left": true }));
-            } else {
-                output::line(&format!("{agent} has left {slug}; what it contributed stays"));
-            }
+        PoolCommand::Leave { slug, agent } => {
+            let call = Call::delete(&["v1", "pools", &slug, "members", &agent]);
+            context.api(Model::Skip).await?.call(call).await?;
+            let answer = json!({ "poolId": slug, "agentId": agent, "left": true });
+            context.print(&answer, |_| output::line(&format!("{agent} left {slug}; its contributions stay")));
         }
-        Verb::Contribute(args) => contribute(context, *args).await?,
-        Verb::Query { slug, question, limit, agent, no_embed } => {
-            let caller = within(Some(slug), agent, None);
-            let request = RecallRequest { query: question.join(" "), limit, ..RecallRequest::default() };
-            query(context, &caller, request, no_embed).await?;
+        PoolCommand::Contribute(args) => contribute(context, *args).await?,
+        PoolCommand::Query { slug, question, limit, agent, words_only } => {
+            let mut scope = scope(agent, None);
+            scope.identifiers.pool_id = Some(slug);
+            query(context, &scope, &question.join(" "), limit, words_only).await?;
         }
-        Verb::Sync { slug, agent, user, no_embed } => {
-            let user = user.or_else(|| context.settings.user.clone()).unwrap_or_else(|| "me".to_owned());
-            sync(context, &within(Some(slug), Some(agent), Some(user)), no_embed).await?;
+        PoolCommand::Sync { slug, agent, user, no_embed } => {
+            let user = user.or_else(|| context.default_user());
+            let call = Call::post(&["v1", "pools", &slug, "sync"]).scope(&scope(Some(agent), user));
+            sync(context, call, no_embed).await?;
         }
-        Verb::Drop { slug, yes } => {
-            if !yes {
-                return Err(Error::invalid("yes", format!("dropping `{slug}` removes everything in it, for good"))
-                    .hint(format!("add --yes if you mean it: loci pool drop {slug} --yes"))
-                    .into());
-            }
-            context.engine().await?.drop_pool(&operator, &slug).await.context("nothing was dropped")?;
-            if context.json {
-                output::json(&json!({ "poolId": slug, "dropped": true }));
-            } else {
-                output::line(&format!("{slug} is gone, with everything in it"));
-            }
+        PoolCommand::Drop { slug, yes } => {
+            context.confirm(&format!("removes the pool `{slug}` with everything in it"), yes)?;
+            context.api(Model::Skip).await?.call(Call::delete(&["v1", "pools", &slug])).await?;
+            context.print(&json!({ "poolId": slug, "dropped": true }), |_| output::line(&format!("{slug} removed")));
         }
     }
     Ok(())
 }
 
-/// Who asks: an agent, or whoever runs the store.
-fn within(pool: Option<String>, agent: Option<String>, user: Option<String>) -> Caller {
-    let alone = agent.is_none() && user.is_none();
-    let identifiers = Identifiers { agent_id: agent, user_id: user, pool_id: pool, ..Identifiers::default() };
-    match alone {
-        true => Caller { identifiers, ..Caller::operator() },
-        false => Caller::new(identifiers),
-    }
+/// The identifiers of the agent that asks; without an agent it is the operator.
+fn scope(agent: Option<String>, user: Option<String>) -> RequestScope {
+    Identifiers { agent_id: agent, user_id: user, ..Identifiers::default() }.into()
 }
 
-async fn contribute(context: &Context, args: Contribute) -> Result<()> {
-    let caller = within(Some(args.slug), args.agent, args.user);
-    let new = args.details.memory(args.text.join(" "))?;
-    let engine = context.engine_with_model(args.no_embed, &caller).await?;
-    let receipt = match &args.memory {
-        Some(given) => engine.contribute_memory(&caller, engine.resolve_id(&caller, given).await?).await?,
-        None => engine.contribute(&caller, new).await?,
+async fn contribute(context: &Context, args: ContributeArgs) -> Result<()> {
+    let call = Call::post(&["v1", "pools", &args.slug, "contributions"]).scope(&scope(args.agent, args.user));
+    let call = match args.memory {
+        Some(id) => call.field("memoryId", id),
+        None => call.fields(args.details.fields()?).field("content", args.text.join(" ")),
     };
-    print_learned(&receipt, context.json);
+    let api = context.api(context.model_unless(args.no_embed)?).await?;
+    print_write(context, &api.call(call).await?);
+    api.close().await;
     Ok(())
 }
 
-async fn query(context: &Context, caller: &Caller, request: RecallRequest, no_embed: bool) -> Result<()> {
-    let engine = context.engine_with_model(no_embed, caller).await?;
-    let found = engine.query_pool(caller, request).await?;
-    if context.json {
-        output::json(&RecallAnswer::new(found, false, &RecallCursor::default()));
-    } else if found.hits.is_empty() {
-        output::line("The pool knows nothing of that.");
-    } else {
-        recall::print_hits(&found, engine.now());
-    }
-    engine.flush().await;
+async fn query(
+    context: &Context,
+    scope: &RequestScope,
+    question: &str,
+    limit: Option<usize>,
+    words_only: bool,
+) -> Result<()> {
+    let api = context.api(if words_only { Model::Skip } else { Model::Load }).await?;
+    let call = Call::post(&["v1", "recall"])
+        .scope(scope)
+        .field("query", question)
+        .field("limit", limit)
+        .field("strategy", words_only.then_some("lexical"))
+        .field("filter", json!({ "layer": ["pool"] }));
+    let answer = api.call(call).await?;
+    recall::print(context, &answer)?;
+    api.close().await;
     Ok(())
 }
 
-async fn sync(context: &Context, caller: &Caller, no_embed: bool) -> Result<()> {
-    let engine = context.engine_with_model(no_embed, caller).await?;
-    let bar = output::progress(0, "memories");
-    let told = bar.clone();
-    let synced = engine
-        .sync_pool(caller, move |looked, total| {
-            told.set_length(total);
-            told.set_position(looked);
-        })
-        .await;
+async fn sync(context: &Context, call: Call, no_embed: bool) -> Result<()> {
+    let api = context.api(context.model_unless(no_embed)?).await?;
+    let bar = output::spinner("copying memories");
+    let answer = api.call(call).await;
     bar.finish_and_clear();
-    let synced = synced?;
-    if context.json {
-        output::json(&synced);
-    } else {
-        let PoolSync { pool_id, agent_id, created, updated, unchanged, .. } = synced;
-        output::line(&format!("{pool_id} → {agent_id}: {created} new, {updated} changed, {unchanged} as they were"));
-    }
+    context.print(&answer?, |synced| {
+        let [pool, agent, created, updated, unchanged] =
+            ["poolId", "agentId", "created", "updated", "unchanged"].map(|field| shape::cell(&synced[field]));
+        output::line(&format!("{pool} → {agent}: {created} new, {updated} changed, {unchanged} unchanged"));
+    });
+    api.close().await;
     Ok(())
 }
 
-fn list(context: &Context, pools: &[Pool]) {
-    if context.json {
-        output::json(&json!({ "pools": pools }));
-    } else if pools.is_empty() {
-        output::line("No pools here. `loci pool create NAME --member AGENT` makes one.");
+fn print_pool(pool: &Value) {
+    let name = Some(&pool["name"]).filter(|name| **name != pool["poolId"]).map(shape::cell).unwrap_or_default();
+    output::line(format!("{} {}", output::strong(&shape::cell(&pool["poolId"])), output::muted(&name)).trim_end());
+    let members = pool["members"].as_array().into_iter().flatten();
+    let rows: Vec<_> =
+        members.map(|member| vec![shape::cell(&member["agentId"]), shape::time(&member["createdAt"])]).collect();
+    if rows.is_empty() {
+        output::line("No members. `loci pool join` adds agents.");
     } else {
-        let row = |pool: &Pool| vec![pool.pool_id.clone(), pool.name.clone(), shape::instant(pool.created_at)];
-        output::line(&shape::table(&["pool", "name", "since"], pools.iter().map(row).collect()));
-    }
-}
-
-fn show(context: &Context, shown: &PoolDetails) {
-    if context.json {
-        return output::json(shown);
-    }
-    let PoolDetails { pool, members } = shown;
-    output::line(&format!("{} {}", output::strong(&pool.pool_id), output::muted(&pool.name)));
-    if members.is_empty() {
-        output::line("Nobody is in it. `loci pool join` lets agents in.");
-    } else {
-        let rows = members.iter().map(|member| vec![member.agent_id.clone(), shape::instant(member.created_at)]);
-        output::line(&shape::table(&["member", "since"], rows.collect()));
+        output::line(&shape::table(&["member", "joined"], rows));
     }
 }

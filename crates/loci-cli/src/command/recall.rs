@@ -1,13 +1,15 @@
-//! `loci recall`: what matters to a question?
+//! `loci recall`: finds the memories that answer a question.
 
 use anyhow::Result;
 use clap::Args;
 use jiff::Timestamp;
-use loci_engine::{Answered, ClueWeight, Recall, RecallHit};
-use loci_server::{RecallAnswer, RecallCursor};
-use loci_types::{Error, Memory};
+use loci_engine::{ClueWeight, Explanation, NewerStatement};
+use loci_types::Memory;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
 
 use super::asking::AskFlags;
+use crate::command::print_warnings;
 use crate::context::Context;
 use crate::{output, shape};
 
@@ -18,80 +20,158 @@ use crate::{output, shape};
   loci recall --user ann --limit 3 'which database did we choose' --explain
   loci recall --project atlas --layer project releases --json
   loci recall --strategy recency 'what is new'
+  loci recall --budget-tokens 512 'deployment plan'
   loci recall --now 2026-01-31 'what am I working on'
 
-`loci query` writes the same within a budget of tokens, ready for a prompt. The JSON form is the answer of
-POST /v1/recall.")]
+--pack, --budget-tokens or --format print the memories as one text for a prompt, which never has more tokens than its \
+budget (vocabulary o200k_base). --json prints the answer of POST /v1/recall.")]
 pub(crate) struct RecallArgs {
     #[command(flatten)]
     ask: AskFlags,
-    /// Which searches decide: hybrid (all of them), semantic (vectors), lexical (words), recency or importance
-    #[arg(long, value_name = "STRATEGY", default_value = "hybrid")]
-    strategy: String,
-    /// The conversation that receives the answer: what it repeats of it is not learned from it again
-    #[arg(long, alias = "for-thread", value_name = "THREAD")]
-    for_thread_id: Option<String>,
-    /// Show which searches found each result, and how its score is made up
-    #[arg(long)]
-    explain: bool,
-    /// The next page: the `nextCursor` of the page before, as `--json` prints it
+    /// Which searches decide: hybrid (all), semantic (vectors), lexical (words), recency or importance [default: hybrid]
+    #[arg(long, value_name = "STRATEGY", conflicts_with = "words_only")]
+    strategy: Option<String>,
+    /// Cursor of the next page: `nextCursor` of the page before
     #[arg(long)]
     cursor: Option<String>,
+    /// Print the memories as one text for a prompt
+    #[arg(long)]
+    pack: bool,
+    /// Maximum number of tokens of that text [default: 1000 for a simple question, 3000 for a complex one]
+    #[arg(long, alias = "budget", value_name = "TOKENS")]
+    budget_tokens: Option<usize>,
+    /// How that text is written: markdown, bullets, messages or json
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<String>,
+    /// Shorten memories that do not fit into the text instead of leaving them out
+    #[arg(long, alias = "summarise")]
+    summarize: bool,
+    /// What --json returns for each memory of the text: full or bullets
+    #[arg(long = "return", value_name = "SHAPE", value_parser = ["full", "bullets"], hide = true)]
+    returns: Option<String>,
+}
+
+impl RecallArgs {
+    /// The field `pack` of the body, if any of its flags is given.
+    fn pack(&self) -> Option<Value> {
+        let wanted = self.pack
+            || self.budget_tokens.is_some()
+            || self.format.is_some()
+            || self.summarize
+            || self.ask.after_revision.is_some();
+        wanted.then(|| {
+            let mut pack = Map::new();
+            pack.extend(self.budget_tokens.map(|budget| ("budgetTokens".to_owned(), budget.into())));
+            pack.extend(self.format.clone().map(|format| ("format".to_owned(), format.into())));
+            if self.summarize {
+                pack.insert("summarize".to_owned(), true.into());
+            }
+            pack.into()
+        })
+    }
+}
+
+/// A result as the API returns it.
+#[derive(Debug, Deserialize)]
+struct Hit {
+    memory: Memory,
+    score: f64,
+    newer: Option<NewerStatement>,
+    explain: Option<Explanation>,
+}
+
+impl Hit {
+    fn text(&self) -> String {
+        loci_engine::shown(&self.memory, self.newer.as_ref())
+    }
 }
 
 /// Asks, and prints what was found.
 pub(crate) async fn run(context: &Context, args: RecallArgs) -> Result<()> {
-    let strategy = args.strategy.parse()?;
-    let page = match &args.cursor {
-        Some(text) => RecallCursor::parse(text).ok_or_else(|| {
-            Error::invalid("cursor", "cursor is not one that recall printed")
-                .hint("give the nextCursor of the page before, or leave it out for the first page")
-        })?,
-        None => RecallCursor::default(),
-    };
-    let mut asked = args.ask.prepare(context).await?;
-    asked.request.strategy = strategy;
-    asked.request.returned = page.returned().to_vec();
-    asked.request.for_thread = args.for_thread_id;
-    let recall = asked.engine.recall(&asked.caller, asked.request).await?;
-    if context.json {
-        output::json(&RecallAnswer::new(recall, args.explain, &page));
-    } else {
-        print(&recall, asked.now, args.explain);
+    let pack = args.pack();
+    if pack.is_some() {
+        // The vocabulary is read while the model is loaded.
+        std::thread::spawn(loci_engine::pack::tokens::prepare);
     }
-    // The answer is out; counting it may wait for another process that writes.
-    asked.engine.flush().await;
+    let further = |call: crate::api::Call| {
+        call.field("strategy", &args.strategy).field("cursor", &args.cursor).field("pack", pack)
+    };
+    let (api, mut answer) = args.ask.ask(context, further).await?;
+    if args.returns.as_deref() == Some("bullets") {
+        answer["data"] = bullets(&answer)?.into();
+    }
+    print(context, &answer)?;
+    // The answer is printed; counting it may wait for another process that writes.
+    api.close().await;
     Ok(())
 }
 
-fn print(recall: &Recall, now: Timestamp, explain: bool) {
-    if recall.hits.is_empty() {
-        output::line(
-            "Nothing that is known is about it. `loci list` shows what there is; `--threshold 0` the nearest there is.",
-        );
+/// Prints an answer: as JSON, as the packed text, or as a list of results.
+pub(crate) fn print(context: &Context, answer: &Value) -> Result<()> {
+    if context.json {
+        output::json(answer);
+    } else if answer["pack"].is_object() {
+        print_pack(answer);
+    } else {
+        print_hits(&serde_json::from_value::<Vec<Hit>>(answer["data"].clone())?, answer, context.now());
     }
-    print_hits(recall, now);
-    if recall.answered == Answered::Unsure {
-        output::line(&output::muted("These are about it, but may not answer it."));
-    }
-    if explain && !recall.hits.is_empty() {
-        output::line("");
-        output::line(&explanation(&recall.hits));
-    }
+    Ok(())
 }
 
-/// The hits, best first.
-pub(crate) fn print_hits(recall: &Recall, now: Timestamp) {
-    let widest = recall.hits.len().to_string().len();
-    for (place, hit) in recall.hits.iter().enumerate() {
+/// The memories of the packed text, each on one line.
+fn bullets(answer: &Value) -> Result<Vec<Value>> {
+    let cited = &answer["pack"]["cited"];
+    let hits: Vec<Hit> = serde_json::from_value(answer["data"].clone())?;
+    let cited = |hit: &&Hit| cited.as_array().is_some_and(|ids| ids.contains(&json!(hit.memory.id)));
+    let bullet = |hit: &Hit| {
+        let label = hit.memory.category.as_deref().unwrap_or_else(|| hit.memory.kind.name());
+        let text = hit.text().split_whitespace().collect::<Vec<_>>().join(" ");
+        json!({ "id": hit.memory.id, "category": hit.memory.category, "text": format!("[{label}] {text}") })
+    };
+    Ok(hits.iter().filter(cited).map(bullet).collect())
+}
+
+fn print_pack(answer: &Value) {
+    let pack = &answer["pack"];
+    output::line(pack["text"].as_str().unwrap_or_default());
+    let count = |name: &str| pack[name].as_array().map_or(0, Vec::len);
+    output::note(&output::muted(&format!(
+        "{} of {} tokens, {} {}, {} left out, revision {}",
+        pack["tokens"],
+        pack["budgetTokens"],
+        count("cited"),
+        if count("cited") == 1 { "memory" } else { "memories" },
+        count("leftOut"),
+        pack["revision"]
+    )));
+    print_warnings(answer);
+}
+
+/// Prints the hits, the best first.
+fn print_hits(hits: &[Hit], answer: &Value, now: Timestamp) {
+    print_warnings(answer);
+    if hits.is_empty() {
+        return output::line(
+            "No memory answers this. `loci list` lists all memories; `--threshold 0` shows the nearest.",
+        );
+    }
+    let widest = hits.len().to_string().len();
+    for (place, hit) in hits.iter().enumerate() {
         let indent = " ".repeat(widest + 3);
         let content = hit.text().lines().map(str::to_owned).collect::<Vec<_>>().join(&format!("\n{indent}"));
         output::line(&format!("{:>widest$}.  {}", place + 1, output::strong(&content)));
         output::line(&format!("{indent}{}", output::muted(&about(&hit.memory, Some(hit.score), now))));
     }
+    if answer["answered"] == "unsure" {
+        output::line(&output::muted("These are related, but may not answer the question."));
+    }
+    if hits.iter().any(|hit| hit.explain.is_some()) {
+        output::line("");
+        output::line(&explanation(hits));
+    }
 }
 
-/// What is worth knowing about a memory, in one line.
+/// The most useful fields of a memory, on one line.
 pub(crate) fn about(memory: &Memory, score: Option<f64>, now: Timestamp) -> String {
     let mut parts = vec![
         memory.kind.to_string(),
@@ -105,19 +185,21 @@ pub(crate) fn about(memory: &Memory, score: Option<f64>, now: Timestamp) -> Stri
     parts.join(" · ")
 }
 
-/// For each hit one line per term of its score, in plain words, and what spoke for it most.
-fn explanation(hits: &[RecallHit]) -> String {
-    let lines: Vec<String> = hits.iter().enumerate().map(|(place, hit)| one_explanation(place + 1, hit)).collect();
-    let confidence = hits.first().map_or(1.0, |hit| hit.explain.confidence);
-    format!("confidence that these are about the question: {confidence:.2}\n\n{}", lines.join("\n\n"))
+/// One line for each term of the score of each hit.
+fn explanation(hits: &[Hit]) -> String {
+    let lines = hits.iter().enumerate();
+    let lines = lines.filter_map(|(place, hit)| Some(one_explanation(place + 1, hit, hit.explain.as_ref()?)));
+    let lines: Vec<String> = lines.collect();
+    let confidence = hits.first().and_then(|hit| hit.explain.as_ref()).map_or(1.0, |explain| explain.confidence);
+    format!("confidence that these answer the question: {confidence:.2}\n\n{}", lines.join("\n\n"))
 }
 
-fn one_explanation(place: usize, hit: &RecallHit) -> String {
-    let (explain, terms) = (&hit.explain, &hit.explain.terms);
+fn one_explanation(place: usize, hit: &Hit, explain: &Explanation) -> String {
+    let terms = &explain.terms;
     let lanes: Vec<String> = explain.lanes.iter().map(|lane| format!("{} #{}", lane.lane, lane.rank)).collect();
     let mut lines = vec![
         format!("{place}. {}", shape::brief(&hit.text(), 60)),
-        format!("found by   {}", if lanes.is_empty() { "standing beside a hit".to_owned() } else { lanes.join(", ") }),
+        format!("found by   {}", if lanes.is_empty() { "being next to a hit".to_owned() } else { lanes.join(", ") }),
         format!("relevance  {:.3} × {}", terms.relevance, explain.weights.similarity),
     ];
     if terms.closeness >= 0.005 {
@@ -141,32 +223,32 @@ fn one_explanation(place: usize, hit: &RecallHit) -> String {
         lines.push(format!("passage    {}", shape::brief(passage, 100)));
     }
     if !explain.clues.is_empty() {
-        lines.push(clues(hit));
+        lines.push(clues(explain));
     }
     let indent = "\n     ";
     lines.join(indent)
 }
 
-/// What spoke for a hit and against it, the loudest first, and whom it overrides.
-fn clues(hit: &RecallHit) -> String {
-    let mut clues: Vec<&ClueWeight> = hit.explain.clues.iter().filter(|clue| clue.weight != 0.0).collect();
+/// The clues of a hit, the strongest first, and which memories it overrides.
+fn clues(explain: &Explanation) -> String {
+    let mut clues: Vec<&ClueWeight> = explain.clues.iter().filter(|clue| clue.weight != 0.0).collect();
     clues.sort_by(|a, b| (b.value * b.weight).abs().total_cmp(&(a.value * a.weight).abs()));
     let terms: Vec<String> =
         clues.iter().map(|clue| format!("{} {:+.2}", clue.clue, clue.value * clue.weight)).collect();
-    let mut line = format!("evidence   {:.2}: {}", hit.explain.evidence, terms.join(", "));
-    if hit.explain.kind != 0.0 {
-        line.push_str(&format!(", its kind {:+.2}", hit.explain.kind));
+    let mut line = format!("evidence   {:.2}: {}", explain.evidence, terms.join(", "));
+    if explain.kind != 0.0 {
+        line.push_str(&format!(", its kind {:+.2}", explain.kind));
     }
-    if hit.explain.lift != 0.0 {
-        line.push_str(&format!(", lifted {:+.2} above what it replaces or speaks for", hit.explain.lift));
+    if explain.lift != 0.0 {
+        line.push_str(&format!(", lifted {:+.2} above what it replaces", explain.lift));
     }
-    for id in &hit.explain.overrides {
+    for id in &explain.overrides {
         line.push_str(&format!("\n      overrides {id}, which says the same"));
     }
-    for id in &hit.explain.sources {
+    for id in &explain.sources {
         line.push_str(&format!("\n      learned from {id}"));
     }
-    for related in &hit.explain.related {
+    for related in &explain.related {
         line.push_str(&format!(
             "\n      {} {}: {}",
             related.relation,

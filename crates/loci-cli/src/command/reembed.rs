@@ -1,123 +1,161 @@
-//! `loci reembed`: how do memories get vectors of another model?
+//! `loci store reembed`: computes the vectors of all memories with another model.
 //!
-//! Vectors of both models stand side by side while they are made, so whoever asks with the old one finds as before.
-//! The switch is a change of the settings; after it, vectors of the old model go.
+//! Vectors of both models exist side by side meanwhile, so searches with the old one find as before. The switch is a change of
+//! the settings; after it, the vectors of the old model are dropped.
+
+use std::sync::Arc;
 
 use anyhow::Result;
 use clap::Args;
-use loci_engine::{Caller, Estimate, ReembedReport};
-use serde_json::json;
+use loci_engine::{Caller, System};
+use serde_json::{Value, json};
 
-use crate::context::Context;
-use crate::output;
+use super::{serve, task};
+use crate::api::{Api, Call};
+use crate::context::{Context, Model};
 use crate::settings::{Provider, Settings};
+use crate::{output, shape, wiring};
 
-/// Which model, and whether it is only counted.
+/// Which model, and whether it is only estimated.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  loci reembed                                  # the model that is set
-  loci reembed --dry-run --price 0.02           # what it would cost
-  loci reembed --model ./models/multilingual    # beside the present one
+  loci store reembed                                  # the configured model
+  loci store reembed --dry-run --price 0.02           # what it would cost
+  loci store reembed --model ./models/multilingual    # a further model
 
-Makes the vectors that were left for later, and those that another model made. It can be stopped at any time; the
-next run goes on where it was. Servers go on meanwhile: vectors of both models stand side by side.
+Computes the vectors that are missing or were made by another model. It can be interrupted at any time; the next run \
+continues. Servers keep running: vectors of both models exist side by side. With --server it runs on the server, and goes \
+on there if the command is interrupted; --model works on a data folder only.
 
-With --model the vectors are made beside those of the model that is set, which goes on answering. Then set the new
-model (embeddings.folder or embeddings.model), restart the servers, and run `loci reembed --drop-others`: it makes what
-came in between, and drops the vectors of every other model.")]
+With --model the vectors of a further model are computed, while searches use the configured one. Then configure the new \
+model (embeddings.folder or embeddings.model), restart the servers, and run `loci store reembed --drop-others`: it \
+computes what was added in between, and drops the vectors of every other model.")]
 pub(crate) struct ReembedArgs {
-    /// Another model than the one that is set: the folder of a local one, or the name at the endpoint
+    /// Another model than the configured one: the folder of a local one, or the name at the endpoint
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
-    /// Only count what is to be done
+    /// Only estimate the work
     #[arg(long)]
     dry_run: bool,
-    /// What a million tokens cost, for the estimate
+    /// Price of a million tokens, for the estimate
     #[arg(long, value_name = "NUMBER")]
     price: Option<f64>,
-    /// Drop the vectors of all other models once those of the model that is set are made
+    /// Drop the vectors of all other models afterwards
     #[arg(long, conflicts_with_all = ["model", "dry_run"])]
     drop_others: bool,
+    /// Confirm that vectors are dropped
+    #[arg(short, long)]
+    yes: bool,
 }
 
-/// Gives every memory a vector of the model.
+/// Computes the missing vectors of the model.
 pub(crate) async fn run(context: &Context, args: &ReembedArgs) -> Result<()> {
-    let settings = with_model(&context.settings, args.model.as_deref());
-    let embedder = match &args.model {
-        None => context.embedder().await?,
-        Some(_) => crate::wiring::embedder(&settings, None).await?,
-    };
-    let clock = std::sync::Arc::new(loci_engine::System);
-    let engine = crate::wiring::engine(&settings, &context.data()?, embedder, clock).await?;
-    let operator = Caller::operator();
-    let model = engine.embedding_model()?.to_owned();
-    let estimate = engine.reembed_estimate(&operator).await?;
+    if let Some(model) = &args.model {
+        return compute_further(context, args, model).await;
+    }
+    if args.drop_others {
+        context.confirm("drops the vectors of all other models", args.yes)?;
+    }
+    let api = api(context).await?;
+    let call = || Call::post(&["v1", "admin", "reembeddings"]);
+    let estimate = with_cost(args, api.call(call().field("dryRun", true)).await?);
     if args.dry_run {
-        match context.json {
-            true => output::json(&json!({ "model": model, "estimate": estimate, "cost": cost(args, &estimate) })),
-            false => tell_estimate(args, &model, &estimate),
-        }
+        context.print(&estimate, print_estimate);
         return Ok(());
     }
     if !context.json {
-        tell_estimate(args, &model, &estimate);
+        print_estimate(&estimate);
     }
-    let bar = output::progress(0, "memories");
-    let told = bar.clone();
-    let progress = move |seen, total| {
-        told.set_length(total);
-        told.set_position(seen);
-    };
-    let done = match args.model {
-        None => engine.reembed_all(&operator, args.drop_others, progress).await?,
-        // Waiting jobs are for the model that is set.
-        Some(_) => {
-            let pass = engine.reembed(&operator, progress).await?;
-            ReembedReport { seen: pass.seen, embedded: pass.embedded, ..ReembedReport::default() }
-        }
-    };
-    bar.finish_and_clear();
-    if context.json {
-        output::json(&json!({
-            "model": model, "estimate": estimate, "seen": done.seen, "embedded": done.embedded, "dropped": done.dropped,
-        }));
-        return Ok(());
-    }
-    output::line(&format!("{} memories looked at, {} vectors made", done.seen, done.embedded));
-    for (other, count) in &done.dropped {
-        output::line(&format!("{count} vectors of {other} dropped"));
-    }
-    if args.model.is_some() {
-        output::note(&format!(
-            "vectors of {model} stand beside the others now; set it as the model, restart what serves, and run \
-             `loci reembed --drop-others`"
-        ));
-    }
+    let report = task::wait(&api, api.call(call().field("dropOthers", args.drop_others)).await?).await?;
+    api.close().await;
+    context.print(&report, print_report);
     Ok(())
 }
 
-/// The settings with this model in place of the one that is set.
-fn with_model(settings: &Settings, model: Option<&str>) -> Settings {
+/// The API with the configured model. [`Context::api`] would warn of the vectors that this command replaces.
+async fn api(context: &Context) -> Result<Api> {
+    if context.server.is_some() {
+        return context.api(Model::Load).await;
+    }
+    let embedder = context.embedder().await?;
+    let engine = wiring::engine(&context.settings, &context.data()?, embedder, Arc::new(System)).await?;
+    Api::local(Arc::new(engine), serve::options(context)?)
+}
+
+/// Computes the vectors of a model that is not configured. A server has one model, so this works on the folder.
+async fn compute_further(context: &Context, args: &ReembedArgs, model: &str) -> Result<()> {
+    context.require_local("store reembed --model")?;
+    let settings = with_model(&context.settings, model);
+    let embedder = wiring::embedder(&settings, None).await?;
+    let engine = wiring::engine(&settings, &context.data()?, embedder, Arc::new(System)).await?;
+    let operator = Caller::operator();
+    let model = engine.embedding_model()?.to_owned();
+    let estimate = json!({ "model": model, "estimate": engine.reembed_estimate(&operator).await? });
+    let estimate = with_cost(args, estimate);
+    if args.dry_run {
+        context.print(&estimate, print_estimate);
+        return Ok(());
+    }
+    if !context.json {
+        print_estimate(&estimate);
+    }
+    let bar = output::progress(0, "memories");
+    let shown = bar.clone();
+    let progress = move |seen, total| {
+        shown.set_length(total);
+        shown.set_position(seen);
+    };
+    // Queued jobs are for the configured model, so they are left to it.
+    let pass = engine.reembed(&operator, progress).await;
+    bar.finish_and_clear();
+    let pass = pass?;
+    let report = json!({ "model": model, "seen": pass.seen, "embedded": pass.embedded, "dropped": {} });
+    context.print(&report, |report| {
+        print_report(report);
+        output::note(&format!(
+            "vectors of {model} are complete; configure it as the model, restart the servers, and run \
+             `loci store reembed --drop-others`"
+        ));
+    });
+    Ok(())
+}
+
+/// The settings with this model instead of the configured one.
+fn with_model(settings: &Settings, model: &str) -> Settings {
     let mut settings = settings.clone();
-    match (model, settings.embeddings.provider) {
-        (None, _) => {}
-        (Some(name), Provider::Openai) => name.clone_into(&mut settings.embeddings.model),
-        (Some(folder), Provider::Local | Provider::None) => {
+    match settings.embeddings.provider {
+        Provider::Openai => model.clone_into(&mut settings.embeddings.model),
+        Provider::Local | Provider::None => {
             settings.embeddings.provider = Provider::Local;
-            settings.embeddings.folder = Some(folder.into());
+            settings.embeddings.folder = Some(model.into());
         }
     }
     settings
 }
 
-fn cost(args: &ReembedArgs, estimate: &Estimate) -> Option<f64> {
-    args.price.map(|price| price * estimate.tokens as f64 / 1e6)
+/// Adds `cost` to an estimate if a price was given.
+fn with_cost(args: &ReembedArgs, mut estimate: Value) -> Value {
+    let tokens = estimate["estimate"]["tokens"].as_f64().unwrap_or_default();
+    if let Some(price) = args.price {
+        estimate["cost"] = (price * tokens / 1e6).into();
+    }
+    estimate
 }
 
-fn tell_estimate(args: &ReembedArgs, model: &str, estimate: &Estimate) {
-    let cost = cost(args, estimate).map_or_else(String::new, |cost| format!(", about {cost:.2} at the price given"));
+fn print_estimate(answer: &Value) {
+    let [memories, vectors, tokens] = ["memories", "vectors", "tokens"].map(|name| &answer["estimate"][name]);
+    let cost = answer["cost"].as_f64().map_or_else(String::new, |cost| format!(", about {cost:.2} at the price given"));
+    let model = shape::cell(&answer["model"]);
+    output::line(&format!("{vectors} of {memories} memories have no vector of {model}: about {tokens} tokens{cost}"));
+}
+
+fn print_report(report: &Value) {
     output::line(&format!(
-        "{} of {} memories have no vector of {model}: about {} tokens{cost}",
-        estimate.vectors, estimate.memories, estimate.tokens
+        "{} checked, {} computed",
+        shape::count(report["seen"].as_u64().unwrap_or_default(), "memory"),
+        shape::count(report["embedded"].as_u64().unwrap_or_default(), "vector")
     ));
+    for (other, count) in report["dropped"].as_object().into_iter().flatten() {
+        output::line(&format!("{count} vectors of {other} dropped"));
+    }
 }

@@ -1,4 +1,4 @@
-//! `loci serve`: how do others on this machine reach it?
+//! `loci serve`: serves HTTP and MCP.
 
 use std::sync::Arc;
 
@@ -8,8 +8,7 @@ use loci_server::{Options, Schedule, Server};
 use serde_json::json;
 
 use crate::context::Context;
-use crate::output;
-use crate::settings::variable;
+use crate::{local_key, output};
 
 /// Where to listen.
 #[derive(Debug, Args)]
@@ -19,23 +18,62 @@ use crate::settings::variable;
   loci key create --name ops --role admin && loci serve --listen 0.0.0.0:7077
   curl http://127.0.0.1:7077/readyz
 
-Without keys it listens on this machine only, and asks nobody who they are; `loci key create` makes the
-first key, and from then on every caller must show one. While it runs it makes the vectors that were left for later, learns
-from sessions that are over, and does the night's work at the hours of lifecycle.schedule.
-Ctrl-C ends it when what is under way is done.")]
+With server.tls_cert and server.tls_key in the configuration it speaks HTTPS; both files are read again when they change.
+
+Without keys the server listens on loopback only, every caller of this machine is an admin, and requests that came through \
+a proxy are refused. With --with-key it asks for a key from the start, which `loci --server` on this machine reads from \
+the data folder. Once `loci key create` has made a key, \
+every request needs one. While it runs, it computes missing vectors, learns from sessions that have ended, and runs \
+maintenance on the cron schedule in lifecycle.schedule. Ctrl-C ends it after the requests in progress.")]
 pub(crate) struct ServeArgs {
-    /// The address [environment: LOCI_LISTEN; default: 127.0.0.1:7077]
+    /// Address and port [env: LOCI_LISTEN; default: 127.0.0.1:7077]
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
+    /// Ask for a key, and make one that `loci --server` on this machine finds by itself [setting: server.local_key]
+    #[arg(long)]
+    with_key: bool,
 }
 
-/// Serves until told to stop.
+/// Serves until a signal ends the process.
 pub(crate) async fn run(context: &Context, args: ServeArgs) -> Result<()> {
+    context.require_local("serve")?;
     let listen = args.listen.unwrap_or_else(|| context.settings.server.listen.clone());
     let settings = &context.settings;
+    if args.with_key || settings.server.local_key {
+        local_key::provide(&context.engine().await?, &context.data()?).await?;
+    }
     let guarded = settings.auth.jwt.is_some() || context.engine().await?.has_keys().await?;
-    let secret = settings.auth.jwt.as_ref().and_then(|jwt| jwt.secret_env.as_deref()).and_then(variable);
-    let options = Options {
+    let options = options(context)?;
+    options.validate()?;
+    // The address is bound first, so that a wrong one is reported before a model is loaded.
+    let server = Server::bind(&listen, guarded).await?;
+    if args.with_key || settings.server.local_key {
+        local_key::note_address(&context.data()?, server.address())?;
+    }
+    let engine = Arc::new(context.engine_with_model(false, &loci_engine::Caller::operator()).await?);
+    let zone = jiff::tz::TimeZone::get(&engine.config().retrieval.time_zone).unwrap_or(jiff::tz::TimeZone::UTC);
+    let schedule = Schedule::read(&context.settings.lifecycle.schedule, zone)?;
+    // The signal handlers come before the address is printed: whoever reads it may send a signal at once.
+    let closing = asked_to_stop();
+    let address = format!("{}://{}", options.server.scheme(), server.address());
+    let started = json!({ "listening": address, "data": context.data()? });
+    context.print(&started, |_| output::line(&format!("Listening on {address} (Ctrl-C ends it)")));
+    if !guarded {
+        output::warn(
+            "Open: there is no key, so every process and user of this machine is an admin of this store",
+            Some("start with `loci serve --with-key`, or create a key with `loci key create`"),
+        );
+    }
+    server.serve(engine, options, schedule, closing).await?;
+    output::note("Stopped; all writes are on disk.");
+    Ok(())
+}
+
+/// The options of the API.
+pub(crate) fn options(context: &Context) -> Result<Options> {
+    let settings = &context.settings;
+    let secret = settings.jwt_secret().map(|source| source.read()).transpose()?.flatten();
+    Ok(Options {
         server: loci_server::ServerOptions {
             backup_folder: Some(match &settings.server.backup_folder {
                 Some(folder) => folder.clone(),
@@ -49,28 +87,10 @@ pub(crate) async fn run(context: &Context, args: ServeArgs) -> Result<()> {
         mcp: settings.mcp_for_server(),
         config: settings.public(),
         shared: context.tier()?.map(|tier| tier as Arc<dyn loci_server::SharedLimiter>),
-    };
-    options.validate()?;
-    // The address is bound first, so that a wrong one is reported before a model is loaded.
-    let server = Server::bind(&listen, guarded).await?;
-    let engine = Arc::new(context.engine_with_model(false, &loci_engine::Caller::operator()).await?);
-    let zone = jiff::tz::TimeZone::get(&engine.config().retrieval.time_zone).unwrap_or(jiff::tz::TimeZone::UTC);
-    let schedule = Schedule::read(&context.settings.lifecycle.schedule, zone)?;
-    // Before the address is printed: whoever has read it may ask for an end at once.
-    let closing = asked_to_stop();
-    let address = format!("http://{}", server.address());
-    if context.json {
-        output::json(&json!({ "listening": address, "data": context.data()? }));
-    } else {
-        output::line(&format!("Listening on {address} (Ctrl-C ends it)"));
-    }
-    server.serve(engine, options, schedule, closing).await?;
-    output::note("Closed; everything is kept.");
-    Ok(())
+    })
 }
 
-/// Done when a person or the system asks for an end. Whoever has called this is heard from then on,
-/// not only once the future is waited for.
+/// Completes at SIGTERM or SIGINT. The handlers are installed when this is called, not when the future is first polled.
 #[cfg(unix)]
 pub(crate) fn asked_to_stop() -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -88,7 +108,7 @@ pub(crate) fn asked_to_stop() -> impl Future<Output = ()> {
     }
 }
 
-/// Done when a person asks for an end.
+/// Completes at Ctrl-C.
 #[cfg(not(unix))]
 pub(crate) async fn asked_to_stop() {
     drop(tokio::signal::ctrl_c().await);

@@ -1,38 +1,27 @@
-//! How are many lines taken in as they come?
+//! Lines of standard input, processed as they arrive.
 //!
-//! Some lines may be under way at once, so that they share the disk's syncs; answers come in the
-//! order of the lines, each only once what it tells is durable. The first line that cannot be taken
-//! stops the reading: what was under way is finished and told, what comes after is not read.
+//! Several lines may be in progress at once, so that they share disk syncs; answers are printed in the order of the lines,
+//! each once its line is durable. The first line that fails stops the reading: lines in progress are finished and printed,
+//! later ones are not read.
 
 use std::io::{BufRead, Read};
 
 use anyhow::{Context as _, Result};
 use futures::StreamExt;
 use futures::stream::FuturesOrdered;
-use loci_engine::{Caller, Engine, NewMemory};
 use loci_types::{Error, ErrorKind};
 use tokio::sync::mpsc;
 
-use crate::command::print_learned;
 use crate::fault::Line;
 
-/// How many lines that are kept as they are may be under way at once.
-const UNDER_WAY: usize = 64;
+/// Number of lines that may be in progress at once if they do not depend on each other.
+pub(crate) const AT_ONCE: usize = 64;
+
+/// Maximum length of a line in bytes. The API limits the text itself.
+pub(crate) const LONGEST_LINE: usize = 1 << 20;
 
 /// A line of the input with its number, or why it cannot be one.
 type Numbered = (u64, Result<String>);
-
-/// Remembers each line of standard input like `pattern`.
-pub(crate) async fn remember(engine: &Engine, caller: &Caller, pattern: &NewMemory, as_json: bool) -> Result<()> {
-    let longest = engine.config().limits.content_characters.saturating_mul(4).saturating_add(2);
-    let take = |content: String| async move {
-        let memory = NewMemory { content, ..pattern.clone() };
-        Ok(engine.remember(caller, memory).await?)
-    };
-    // A line that meets what is known also meets the lines before it, so those must be known first.
-    let alone = engine.config().bands.reconcile && !pattern.as_is;
-    each(longest, if alone { 1 } else { UNDER_WAY }, take, |receipt| print_learned(&receipt, as_json)).await
-}
 
 /// Gives each line of standard input to `take`, up to `at_once` at a time, and what it answers to `tell`.
 pub(crate) async fn each<T, F>(

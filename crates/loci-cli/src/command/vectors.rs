@@ -1,6 +1,6 @@
-//! `loci vectors`: is the vector index outside the store what it should be?
+//! `loci store vectors`: the vector index outside of the store.
 //!
-//! A difference is an answer here and not a failure: `verify` ends with the exit code of damaged data.
+//! A difference is an answer and not a failure: `verify` ends with the exit code of damaged data.
 
 use std::process::ExitCode;
 
@@ -16,13 +16,15 @@ use crate::{output, shape};
 /// What to do with the index.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  loci vectors status
-  loci vectors verify
-  loci vectors rebuild
+  loci store vectors status
+  loci store vectors verify
+  loci store vectors rebuild --yes
+  loci store vectors sweep --yes
 
-The index outside the store is filled from the ledger by itself, also after it was away or lost everything.
-`verify` compares it with the records: exit code 0 means that nothing differs, 22 that something does.
-`rebuild` drops its collections and fills them anew; nothing but proposals can be lost by that.")]
+The index is filled from the ledger automatically, also after an outage or a loss of its data. `verify` compares it with \
+the records; exit codes: 0 nothing differs; 22 something does. `rebuild` drops its collections and fills them again; \
+until that is done, recall uses words and links only. `sweep` removes collections that this store has written and no longer \
+uses; points that Loci did not write are never removed.")]
 pub(crate) struct VectorsArgs {
     #[command(subcommand)]
     verb: Verb,
@@ -30,30 +32,40 @@ pub(crate) struct VectorsArgs {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Show the collections, and how far each is behind
+    /// Show the collections, and how far each is behind the ledger
     Status,
     /// Compare the collections with the records
     Verify,
-    /// Drop the collections and fill them anew
-    Rebuild,
+    /// Drop the collections and fill them again
+    Rebuild {
+        /// Confirm
+        #[arg(short, long)]
+        yes: bool,
+    },
+    /// Remove collections that this store has written and no longer uses
+    Sweep {
+        /// Confirm
+        #[arg(short, long)]
+        yes: bool,
+    },
 }
 
-/// Looks after the index.
+/// Runs the command.
 pub(crate) async fn run(context: &Context, args: &VectorsArgs) -> Result<ExitCode> {
+    context.require_local("store vectors")?;
     match args.verb {
         Verb::Status => status(context).await,
         Verb::Verify => verify(context).await,
-        Verb::Rebuild => rebuild(context).await,
+        Verb::Rebuild { yes } => rebuild(context, yes).await,
+        Verb::Sweep { yes } => sweep(context, yes).await,
     }
 }
 
 async fn status(context: &Context) -> Result<ExitCode> {
     let status = context.engine().await?.vector_status(&Caller::operator()).await?;
-    if context.json {
-        output::json(&status);
-    } else {
-        let version = status.version.as_deref().unwrap_or("of unknown version");
-        output::line(&format!("{} {version}: {}", status.index, status.problem.as_deref().unwrap_or("answers")));
+    context.print(&serde_json::to_value(&status)?, |_| {
+        let version = status.version.as_deref().unwrap_or("(unknown version)");
+        output::line(&format!("{} {version}: {}", status.index, status.problem.as_deref().unwrap_or("available")));
         let rows = status.collections.iter().map(|one| {
             vec![
                 one.collection.clone(),
@@ -64,21 +76,25 @@ async fn status(context: &Context) -> Result<ExitCode> {
                 one.end.saturating_sub(one.position).to_string(),
             ]
         });
-        output::line(&shape::table(&["collection", "space", "model", "points", "line", "behind"], rows.collect()));
-    }
+        output::line(&shape::table(
+            &["collection", "space", "model", "points", "ledger entry", "behind"],
+            rows.collect(),
+        ));
+        for name in &status.orphans {
+            output::note(&format!("`{name}` is no longer used; `loci store vectors sweep` removes it"));
+        }
+    });
     Ok(ExitCode::from(if status.problem.is_some() { ErrorKind::Provider.row().exit } else { 0 }))
 }
 
 async fn verify(context: &Context) -> Result<ExitCode> {
     let engine = context.engine().await?;
-    let bar = output::progress(0, "lines");
-    let found = engine.vector_verify(&Caller::operator(), told(&bar)).await;
+    let bar = output::progress(0, "entries");
+    let found = engine.vector_verify(&Caller::operator(), show_progress(&bar)).await;
     bar.finish_and_clear();
     let found = found?;
     let sound = found.iter().all(loci_store::Verified::is_sound);
-    if context.json {
-        output::json(&json!({ "sound": sound, "collections": found }));
-    } else {
+    context.print(&json!({ "sound": sound, "collections": found }), |_| {
         let rows = found.iter().map(|one| {
             let counts = [one.records, one.points, one.missing, one.surplus, one.stale];
             let mut row = vec![one.collection.clone()];
@@ -89,33 +105,43 @@ async fn verify(context: &Context) -> Result<ExitCode> {
             &["collection", "records", "points", "missing", "surplus", "stale"],
             rows.collect(),
         ));
-        if !sound {
-            output::note("`loci vectors rebuild` makes it as it should be");
+        for one in found.iter().filter(|one| one.foreign > 0) {
+            output::note(&format!("`{}` holds {} points that Loci did not write", one.collection, one.foreign));
         }
-    }
+        if !sound {
+            output::note("`loci store vectors rebuild` repairs it");
+        }
+    });
     Ok(ExitCode::from(if sound { 0 } else { ErrorKind::Corrupt.row().exit }))
 }
 
-async fn rebuild(context: &Context) -> Result<ExitCode> {
+async fn rebuild(context: &Context, yes: bool) -> Result<ExitCode> {
+    context.confirm("drops the collections of the vector index and fills them again", yes)?;
     let engine = context.engine().await?;
-    let bar = output::progress(0, "lines");
-    let done = engine.vector_rebuild(&Caller::operator(), told(&bar)).await;
+    let bar = output::progress(0, "entries");
+    let done = engine.vector_rebuild(&Caller::operator(), show_progress(&bar)).await;
     bar.finish_and_clear();
     let done = done?;
-    if context.json {
-        output::json(&json!({ "collections": done }));
-    } else {
-        output::line(&format!("{done} collections filled anew"));
-    }
+    context.print(&json!({ "collections": done }), |_| output::line(&format!("{done} collections rebuilt")));
     Ok(ExitCode::SUCCESS)
 }
 
-/// Tells a bar how far a collection is.
-fn told(bar: &indicatif::ProgressBar) -> impl FnMut(&str, i64, i64) + Send + use<> {
+async fn sweep(context: &Context, yes: bool) -> Result<ExitCode> {
+    context.confirm("removes the collections of the vector index that are no longer used", yes)?;
+    let removed = context.engine().await?.vector_sweep(&Caller::operator()).await?;
+    context.print(&json!({ "removed": removed }), |_| match removed.as_slice() {
+        [] => output::line("No collection is unused."),
+        names => output::line(&format!("removed: {}", names.join(", "))),
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Shows on a bar how far a collection is.
+fn show_progress(bar: &indicatif::ProgressBar) -> impl FnMut(&str, i64, i64) + Send + use<> {
     let bar = bar.clone();
     move |name, line, end| {
         bar.set_length(end.max(0).unsigned_abs());
         bar.set_position(line.max(0).unsigned_abs());
-        bar.set_message(format!("lines of {name}"));
+        bar.set_message(format!("entries of {name}"));
     }
 }

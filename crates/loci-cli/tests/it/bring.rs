@@ -1,11 +1,11 @@
-//! What other systems wrote comes in, once.
+//! Import of files of other systems: every format is recognised, and a second import adds nothing.
 
 use serde_json::{Value, json};
 
 use crate::run::Home;
 
-fn counts(told: &Value) -> [u64; 4] {
-    ["imported", "skipped", "refused", "conflicts"].map(|name| told[name].as_u64().unwrap())
+fn counts(report: &Value) -> [u64; 4] {
+    ["imported", "skipped", "refused", "conflicts"].map(|name| report[name].as_u64().unwrap())
 }
 
 fn mem0() -> String {
@@ -79,16 +79,16 @@ fn each_system_is_recognised_and_comes_in_once() {
         let home = Home::new();
         std::fs::write(home.path().join(name), &text).unwrap();
         let dry = home.json(&["import", name, "--user=zed", "--dry-run"]);
-        assert_eq!((&dry["format"], &dry["dryRun"]), (&json!(format), &json!(true)), "{dry}");
+        assert_eq!((&dry["format"], &dry["dryRun"]), (&json!(format.replace('-', "_")), &json!(true)), "{dry}");
         if format != "mcp-memory" {
             assert_eq!(counts(&dry), expect, "{format}: {dry}");
             assert!(!dry["samples"].as_array().unwrap().is_empty(), "{dry}");
         }
         assert_eq!(home.export().len(), 0, "{format}: a dry run keeps nothing");
-        let told = home.json(&["import", name, "--user=zed"]);
-        assert_eq!(counts(&told), expect, "{format}: {told}");
+        let report = home.json(&["import", name, "--user=zed"]);
+        assert_eq!(counts(&report), expect, "{format}: {report}");
         if expect[2] > 0 {
-            assert_eq!(told["problems"].as_array().unwrap().len() as u64, expect[2], "{told}");
+            assert_eq!(report["problems"].as_array().unwrap().len() as u64, expect[2], "{report}");
         }
         let kept = home.lines(&[]);
         let again = home.json(&["import", name, "--user=zed"]);
@@ -103,7 +103,7 @@ fn each_system_is_recognised_and_comes_in_once() {
 }
 
 #[test]
-fn what_a_file_says_of_its_owner_and_its_times_holds() {
+fn owner_and_times_are_those_of_the_file() {
     let home = Home::new();
     home.feed(&["import", "-", "--user=zed"], mem0().as_bytes());
     home.feed(&["import", "-", "--user=zed"], langgraph().as_bytes());
@@ -124,8 +124,8 @@ fn what_a_file_says_of_its_owner_and_its_times_holds() {
 fn a_conversation_is_a_thread_in_its_order() {
     let home = Home::new();
     std::fs::write(home.path().join("c.json"), chatgpt()).unwrap();
-    let told = home.json(&["import", "c.json", "--user=ann"]);
-    assert_eq!(told["conversations"], 2, "{told}");
+    let report = home.json(&["import", "c.json", "--user=ann"]);
+    assert_eq!(report["conversations"], 2, "{report}");
     let kept = home.export();
     let texts: Vec<&str> =
         kept.iter().filter(|m| m["threadId"] == "t1").map(|m| m["content"].as_str().unwrap()).collect();
@@ -144,9 +144,9 @@ fn a_conversation_is_a_thread_in_its_order() {
     // The answer is found by the words of its question.
     let hits = home.json(&["recall", "--user=ann", "capital of Peru"]);
     assert!(hits.to_string().contains("Lima."), "{hits}");
-    // What was forgotten does not come back with the same file.
+    // A forgotten memory does not come back with the same file.
     let id = kept[0]["id"].as_str().unwrap();
-    home.json(&["forget", id]);
+    home.json(&["forget", id, "--user=ann"]);
     assert_eq!(counts(&home.json(&["import", "c.json", "--user=ann"]))[0], 0);
     assert_eq!(home.json(&["get", id])["state"], "soft_deleted");
 }
@@ -161,8 +161,8 @@ fn a_folder_of_notes_comes_in_file_by_file() {
     std::fs::write(folder.join("bad.md"), b"\xff\xfe").unwrap();
     std::fs::write(folder.join("other.txt"), "not a note").unwrap();
     std::fs::write(folder.join(".hidden.md"), "not yours").unwrap();
-    let told = home.json(&["import", "notes", "--user=ann"]);
-    assert_eq!(counts(&told), [4, 0, 1, 0], "{told}");
+    let report = home.json(&["import", "notes", "--user=ann"]);
+    assert_eq!(counts(&report), [4, 0, 1, 0], "{report}");
     let kept = home.export();
     let roses = kept.iter().find(|memory| memory["content"] == "Garden: Water the roses").unwrap();
     assert_eq!((&roses["tags"], &roses["createdAt"]), (&json!(["home"]), &json!("2023-04-05T00:00:00Z")));
@@ -174,31 +174,31 @@ fn a_folder_of_notes_comes_in_file_by_file() {
 }
 
 #[test]
-fn what_is_long_is_cut_and_what_is_secret_is_masked() {
+fn long_notes_are_split_and_secrets_are_masked() {
     let home = Home::new();
     let long = format!("# Long\n{}", "a paragraph of some words.\n\n".repeat(2_000));
     std::fs::write(home.path().join("long.md"), long).unwrap();
-    let told = home.json(&["import", "long.md", "--user=ann"]);
-    assert!(counts(&told)[0] > 1 && counts(&told)[2] == 0, "{told}");
+    let report = home.json(&["import", "long.md", "--user=ann"]);
+    assert!(counts(&report)[0] > 1 && counts(&report)[2] == 0, "{report}");
     let token = "0123456789abcdefghijklmnopqrstuvwxyzABCDEF";
     let secret = json!([{ "id": "1", "memory": format!("My key is sk-{token}") }]);
     let run = home.feed(&["--json", "import", "-", "--user=ann"], secret.to_string().as_bytes());
     assert_eq!(counts(&run.value()), [1, 0, 0, 0], "{run:?}");
-    assert!(!home.run(&["export"]).out.contains(token));
+    assert!(!home.run(&["export", "--everyone"]).out.contains(token));
 }
 
 #[test]
-fn what_cannot_be_read_is_told_and_keeps_what_stands_before() {
-    for (text, from, kept, told) in [
+fn an_unreadable_file_is_reported_and_the_entries_before_are_kept() {
+    for (text, from, kept, message) in [
         ("", Some("mem0"), 0, "empty"),
         ("  \n ", Some("chatgpt"), 0, "empty"),
         ("", Some("mcp-memory"), 0, "empty"),
         ("", Some("markdown"), 0, "empty"),
-        ("[{\"id\":\"1\",\"memory\":\"one\"},{\"id\":\"2\",\"mem", None, 1, "cut short"),
+        ("[{\"id\":\"1\",\"memory\":\"one\"},{\"id\":\"2\",\"mem", None, 1, "may be incomplete"),
         ("[{\"id\":\"1\",\"memory\":\"one\"}]", Some("claude"), 0, "claude"),
-        ("[{\"id\":\"1\",\"memory\":\"one\"}]", Some("mcp-memory"), 0, "graph"),
-        ("nonsense", Some("langgraph"), 0, "cannot be read on"),
-        ("\0\0\0\0", Some("chatgpt"), 0, "cannot be read on"),
+        ("[{\"id\":\"1\",\"memory\":\"one\"}]", Some("mcp-memory"), 0, "no entity"),
+        ("nonsense", Some("langgraph"), 0, "cannot be read further"),
+        ("\0\0\0\0", Some("chatgpt"), 0, "cannot be read further"),
         ("\0\0\0\0", None, 0, "not a memory"),
         ("x", Some("outlook"), 0, "mem0"),
     ] {
@@ -207,7 +207,7 @@ fn what_cannot_be_read_is_told_and_keeps_what_stands_before() {
         args.extend(from.iter().flat_map(|from| ["--from", *from]));
         let run = home.feed(&args, text.as_bytes());
         assert_eq!(run.code, 20, "{text:?} {from:?}: {run:?}");
-        assert!(run.problem().to_string().contains(told), "{text:?} {from:?}: {run:?}");
+        assert!(run.problem().to_string().contains(message), "{text:?} {from:?}: {run:?}");
         assert_eq!(home.export().len(), kept, "{text:?} {from:?}");
     }
     let home = Home::new();

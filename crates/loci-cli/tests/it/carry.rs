@@ -1,4 +1,4 @@
-//! What leaves comes back as it was.
+//! Export and import: an imported export equals the original.
 
 use std::process::Stdio;
 
@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::run::Home;
 
-/// A store with something of everything.
-fn lived_in() -> Home {
+/// A store with records of every type.
+fn filled() -> Home {
     let home = Home::new();
     let config = r#"{"limit":3,"categories":["tasks"]}"#;
     home.json(&["agent", "create", "helper", "--settings", config]);
@@ -19,11 +19,11 @@ fn lived_in() -> Home {
         "likes ünïcode \u{1f9e0}",
     ]);
     let old = home.remember(&["--user=ann", "Ann lives in Porto"]);
-    home.json(&["supersede", &old, "Ann lives in Lisbon"]);
+    home.json(&["supersede", &old, "--user=ann", "Ann lives in Lisbon"]);
     let gone = home.remember(&["--project=atlas", "soon forgotten"]);
-    home.json(&["forget", &gone]);
+    home.json(&["forget", &gone, "--project=atlas"]);
     let pinned = home.remember(&["--user=bo", "Bo's key is under the mat", "--importance=0.123456789012345678"]);
-    home.json(&["pin", &pinned]);
+    home.json(&["pin", &pinned, "--user=bo"]);
     for (role, text) in [
         ("user", "Where did Maria Silva move to?"),
         ("assistant", "yes"),
@@ -40,8 +40,8 @@ fn lived_in() -> Home {
     home
 }
 
-fn counts(told: &Value) -> [u64; 5] {
-    ["imported", "replaced", "skipped", "refused", "conflicts"].map(|name| told[name].as_u64().unwrap())
+fn counts(report: &Value) -> [u64; 5] {
+    ["imported", "replaced", "skipped", "refused", "conflicts"].map(|name| report[name].as_u64().unwrap())
 }
 
 fn of_type<'a>(lines: &'a [Value], name: &str) -> Vec<&'a Value> {
@@ -50,14 +50,14 @@ fn of_type<'a>(lines: &'a [Value], name: &str) -> Vec<&'a Value> {
 
 #[test]
 fn an_export_of_an_import_is_the_same() {
-    let home = lived_in();
+    let home = filled();
     let before = home.lines(&[]);
     assert_eq!(before, home.lines(&[]), "two exports of the same");
     for name in ["agent", "memory", "edge", "session"] {
         assert!(!of_type(&before, name).is_empty(), "{name}");
     }
     let file = home.path().join("all.jsonl").display().to_string();
-    home.json(&["export", "--output", &file]);
+    home.json(&["export", "--everyone", "--output", &file]);
     let copy = Home::new();
     let dry = copy.json(&["import", &file, "--dry-run"]);
     assert_eq!((counts(&dry)[0] as usize, &dry["dryRun"]), (before.len() - 1, &json!(true)));
@@ -68,23 +68,25 @@ fn an_export_of_an_import_is_the_same() {
     assert_eq!(counts(&copy.json(&["import", &file])), [0, 0, all, 0, 0]);
     assert_eq!(copy.lines(&[]), before, "twice is once");
     assert_eq!(copy.run(&["doctor"]).code, 0);
-    assert_eq!(copy.json(&["session", "list"]), home.json(&["session", "list"]), "what waits to be learned too");
+    let sessions = ["session", "list", "--everyone"];
+    assert_eq!(copy.json(&sessions), home.json(&sessions), "what waits to be learned too");
+    assert_eq!(home.json(&sessions)["data"].as_array().unwrap().len(), 2);
 }
 
 #[test]
-fn what_has_changed_since_is_a_conflict_until_it_is_replaced() {
-    let home = lived_in();
+fn a_record_that_changed_since_is_a_conflict_until_it_is_replaced() {
+    let home = filled();
     let before = home.lines(&[]);
     let file = home.path().join("all.jsonl").display().to_string();
-    home.json(&["export", "--output", &file]);
+    home.json(&["export", "--everyone", "--output", &file]);
     let memory = of_type(&before, "memory")[0].clone();
     let id = memory["id"].as_str().unwrap();
-    home.json(&["update", id, "something else altogether"]);
+    home.json(&["update", id, "--agent=helper", "--user=ann", "something else altogether"]);
     home.json(&["agent", "create", "helper", "--settings", r#"{"limit":9}"#]);
     let all = (before.len() - 1) as u64;
-    let told = home.json(&["import", &file]);
-    assert_eq!(counts(&told), [0, 0, all - 2, 0, 2], "{told}");
-    assert!(told["problems"].to_string().contains(id), "{told}");
+    let report = home.json(&["import", &file]);
+    assert_eq!(counts(&report), [0, 0, all - 2, 0, 2], "{report}");
+    assert!(report["problems"].to_string().contains(id), "{report}");
     assert_eq!(home.json(&["get", id])["content"], "something else altogether", "nothing is overwritten");
     assert_eq!(counts(&home.json(&["import", &file, "--replace"])), [0, 2, all - 2, 0, 0]);
     assert_eq!(home.lines(&[]), before);
@@ -93,9 +95,9 @@ fn what_has_changed_since_is_a_conflict_until_it_is_replaced() {
 }
 
 #[test]
-fn a_user_leaves_with_what_carries_their_name() {
-    let home = lived_in();
-    home.remember(&["--user=ann", "--project=atlas", "--layer=project", "Ann told the project"]);
+fn an_export_of_a_user_has_every_record_with_their_name() {
+    let home = filled();
+    home.remember(&["--user=ann", "--project=atlas", "--layer=project", "Ann informed the project"]);
     let lines = home.lines(&["--user=ann"]);
     assert_eq!(lines[0], json!({ "loci": "export", "format": 2, "userId": "ann", "vectors": false }));
     let layers: std::collections::BTreeSet<&str> =
@@ -111,15 +113,15 @@ fn a_user_leaves_with_what_carries_their_name() {
     assert_eq!((of_type(&agent, "agent").len(), of_type(&agent, "memory").len()), (1, 1));
     let copy = Home::new();
     let text: String = lines.iter().skip(1).map(|line| format!("{line}\n")).collect();
-    let told = copy.feed(&["--json", "import", "-"], text.as_bytes());
-    assert_eq!(counts(&told.value())[3..], [0, 0], "{told:?}");
+    let run = copy.feed(&["--json", "import", "-"], text.as_bytes());
+    assert_eq!(counts(&run.value())[3..], [0, 0], "{run:?}");
     assert_eq!(copy.lines(&[])[1..].iter().filter(|line| line["type"] != "agent").count(), lines.len() - 1);
 }
 
 #[test]
-fn what_is_damaged_is_told_by_its_line() {
-    let home = lived_in();
-    let text = home.run(&["export"]).out;
+fn a_damaged_line_is_reported_by_its_number() {
+    let home = filled();
+    let text = home.run(&["export", "--everyone"]).out;
     let lines: Vec<&str> = text.lines().collect();
     let swap = |place: usize, with: String| {
         let mut lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
@@ -132,7 +134,7 @@ fn what_is_damaged_is_told_by_its_line() {
         (swap(2, "{\"type\":\"dream\"}".to_owned()), 3, "line"),
         (swap(2, lines[2][..lines[2].len() / 2].to_owned()), 3, "line"),
         (swap(2, "\0\0\0".to_owned()), 3, "line"),
-        (swap(2, format!("{{\"content\":\"{}\"}}", "x".repeat(17 << 20))), 3, "content"),
+        (swap(2, format!("{{\"content\":\"{}\"}}", "x".repeat(17 << 20))), 3, "body"),
     ] {
         let copy = Home::new();
         let run = copy.feed(&["--json", "import", "-"], text.as_bytes());
@@ -150,12 +152,12 @@ fn what_is_damaged_is_told_by_its_line() {
     assert_eq!((run.code, counts(&run.value())), (0, [0, 0, 0, 1, 0]), "{run:?}");
     let strict = copy.feed(&["--json", "import", "-", "--strict"], orphan[0].as_bytes());
     assert_eq!(strict.problem()["details"]["line"], 1, "{strict:?}");
-    let run = home.run(&["export", "--output", "/nowhere/at/all.jsonl"]);
+    let run = home.run(&["export", "--everyone", "--output", "/nowhere/at/all.jsonl"]);
     assert_eq!(run.code, 23, "{run:?}");
 }
 
 #[test]
-fn vectors_are_carried_when_they_are_asked_for() {
+fn vectors_are_exported_on_request() {
     let home = Home::new();
     let id = home.remember(&["--user=ann", "a vector of its own"]);
     let mut line = home.lines(&[]).remove(1);
@@ -170,7 +172,7 @@ fn vectors_are_carried_when_they_are_asked_for() {
     assert!(copy.lines(&[])[1].get("vectors").is_none());
 }
 
-/// The most memory that a run took, in kilobytes.
+/// Peak resident memory of a run in kilobytes.
 #[cfg(target_os = "linux")]
 fn peak(home: &Home, args: &[&str]) -> u64 {
     let mut child = home.command(args).stdout(Stdio::null()).spawn().unwrap();
@@ -190,22 +192,22 @@ fn peak(home: &Home, args: &[&str]) -> u64 {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn memory_stays_flat_however_much_is_carried() {
+fn memory_use_does_not_grow_with_the_size_of_an_export() {
     let measure = |many: usize| {
         let home = Home::new();
         let (file, out) = (home.path().join("in.jsonl"), home.path().join("out.jsonl"));
         let line = |n: usize| format!("{{\"content\":\"memory number {n} of very many that come in\"}}\n");
         std::fs::write(&file, (0..many).map(line).collect::<String>()).unwrap();
         let took = [
-            peak(&home, &["import", file.to_str().unwrap(), "--no-embed", "--user=ann"]),
-            peak(&home, &["export", "--output", out.to_str().unwrap()]),
+            peak(&home, &["import", file.to_str().unwrap(), "--user=ann"]),
+            peak(&home, &["export", "--everyone", "--output", out.to_str().unwrap()]),
         ];
         assert_eq!(std::fs::read_to_string(&out).unwrap().lines().count(), many + 1);
         took
     };
     let (few, many) = (measure(2_000), measure(12_000));
     for (few, many) in few.into_iter().zip(many) {
-        // Caches of the database fill up to a bound; what is carried does not count.
+        // Caches of the database fill up to a limit, which does not depend on the size of the file.
         assert!(many < few + few / 2 + 16_000, "{few} kB for 2,000 but {many} kB for 12,000");
     }
 }

@@ -1,4 +1,4 @@
-//! A process dies at a random moment: whatever it acknowledged is there, and what it was about is done by the next.
+//! A process is killed at a random moment: every acknowledged write is stored, and the next process finishes the rest.
 
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Write};
@@ -32,8 +32,8 @@ fn nothing_acknowledged_is_lost_when_a_writer_is_killed() {
     assert!(acknowledged.len() > 200, "too few to prove anything: {}", acknowledged.len());
 }
 
-/// Feeds a writer without end and kills it after some receipts and a moment; returns every id
-/// that it acknowledged, those still in the pipe included.
+/// Feeds a writer without end and kills it after some receipts and a random delay. Returns every acknowledged id,
+/// including those still in the pipe.
 fn killed_writer(home: &Home, round: usize, receipts: usize, moment: Duration) -> Vec<String> {
     let mut child = home.command(&["--json", "remember", "-"]).stdin(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
@@ -49,7 +49,7 @@ fn killed_writer(home: &Home, round: usize, receipts: usize, moment: Duration) -
     let mut line = String::new();
     let mut take = |output: &mut BufReader<_>| {
         line.clear();
-        // A line without its end was cut by the kill: it was not acknowledged.
+        // A line without a line break was cut by the kill, so it was not acknowledged.
         let whole = output.read_line(&mut line).is_ok_and(|_| line.ends_with('\n'));
         whole.then(|| serde_json::from_str::<Value>(&line).unwrap()["id"].as_str().unwrap().to_owned())
     };
@@ -64,30 +64,30 @@ fn killed_writer(home: &Home, round: usize, receipts: usize, moment: Duration) -
     ids
 }
 
-/// A year later, when much has faded.
+/// One year later, when many memories have decayed.
 pub(crate) const LATER: &str = "2028-06-01";
 
 #[test]
-fn a_night_that_is_killed_is_simply_done_again() {
+fn killed_maintenance_can_be_run_again() {
     let seed: u64 = rand::rng().random();
     println!("seed {seed}");
     let mut random = SmallRng::seed_from_u64(seed);
-    let before = Home::new();
+    let before = Home::local();
     fill(&before);
-    let whole = copy(&before);
+    let whole = copy(&before).locally();
     let start = std::time::Instant::now();
-    assert_eq!(whole.run(&["maintain", "--now", LATER]).code, 0);
+    assert_eq!(whole.run(&["maintain", "--yes", "--now", LATER]).code, 0);
     let night = start.elapsed();
     let expect = outcome(&whole);
     assert!(expect.iter().filter(|(_, state)| state == "soft_deleted").count() > 20, "{expect:?}");
     let mut cut = 0;
     for round in 0..20 {
-        let home = copy(&before);
-        let mut child = home.command(&["maintain", "--now", LATER]).spawn().unwrap();
+        let home = copy(&before).locally();
+        let mut child = home.command(&["maintain", "--yes", "--now", LATER]).spawn().unwrap();
         std::thread::sleep(night.mul_f64(random.random_range(0.05..1.0)));
         child.kill().unwrap();
         cut += usize::from(!child.wait().unwrap().success());
-        let again = home.run(&["maintain", "--now", LATER]);
+        let again = home.run(&["maintain", "--yes", "--now", LATER]);
         assert_eq!(again.code, 0, "seed {seed}, round {round}: {again:?}");
         assert_eq!(outcome(&home), expect, "seed {seed}, round {round}");
         let doctor = home.run(&["doctor"]);
@@ -97,7 +97,7 @@ fn a_night_that_is_killed_is_simply_done_again() {
     assert!(cut >= 5, "only {cut} runs were cut short");
 }
 
-/// Facts, tasks and two sessions, one of them over.
+/// Writes facts, tasks and two sessions, one of which has ended.
 pub(crate) fn fill(home: &Home) {
     for (kind, count) in [("task", 60), ("fact", 60), ("project", 30)] {
         let lines: String = (0..count).map(|n| format!("the {kind} number {n} of the harbour office\n")).collect();
@@ -138,7 +138,7 @@ fn copy(home: &Home) -> Home {
     other
 }
 
-/// Every text with its state.
+/// The text and state of every memory.
 pub(crate) fn outcome(home: &Home) -> Vec<(String, String)> {
     let field = |memory: &Value, name: &str| memory[name].as_str().unwrap().to_owned();
     let mut all: Vec<_> =
@@ -147,11 +147,11 @@ pub(crate) fn outcome(home: &Home) -> Vec<(String, String)> {
     all
 }
 
-/// The ledger tells of every memory up to the version that it has, and of its state.
+/// Checks that the ledger leads to the version and the state of every memory.
 fn agreed(home: &Home) {
     for memory in home.export().iter().step_by(17) {
         let history = home.json(&["history", memory["id"].as_str().unwrap()]);
-        let events = history["events"].as_array().unwrap();
+        let events = history["data"].as_array().unwrap();
         let latest = events.iter().filter_map(|event| event["version"].as_u64()).max();
         assert_eq!(latest, memory["version"].as_u64(), "{memory}");
         let state = events.iter().rev().find_map(|event| event["new"]["state"].as_str()).unwrap_or("active");

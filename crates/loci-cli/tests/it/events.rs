@@ -1,4 +1,4 @@
-//! What happens is told line by line, and counted.
+//! Events are printed one per line, and operations are counted.
 
 use std::io::{BufRead, BufReader};
 
@@ -15,41 +15,49 @@ fn lines(home: &Home, args: &[&str]) -> Vec<Value> {
 }
 
 #[test]
-fn events_go_on_where_they_were_left() {
+fn events_continue_after_a_cursor() {
     let home = Home::new();
-    assert_eq!(lines(&home, &["events"]), [Value::Null; 0]);
+    assert_eq!(lines(&home, &["events", "--everyone"]), [Value::Null; 0]);
     let ann = home.remember(&["--user=ann", "The lamp is green"]);
     let own = home.remember(&["--user=ann", "--agent=bot", "The door squeaks"]);
-    home.json(&["forget", &ann]);
-    let all = lines(&home, &["events"]);
-    let told: Vec<_> = all.iter().map(|line| (line["event"].as_str().unwrap(), line["memoryId"].as_str())).collect();
-    assert_eq!(told, [("ADD", Some(ann.as_str())), ("ADD", Some(own.as_str())), ("DELETE", Some(ann.as_str()))]);
+    home.json(&["forget", &ann, "--user=ann"]);
+    assert_eq!(lines(&home, &["events"]), [Value::Null; 0], "the default scope is the user `me`");
+    let all = lines(&home, &["events", "--everyone"]);
+    let events: Vec<_> = all.iter().map(|line| (line["event"].as_str().unwrap(), line["memoryId"].as_str())).collect();
+    assert_eq!(events, [("ADD", Some(ann.as_str())), ("ADD", Some(own.as_str())), ("DELETE", Some(ann.as_str()))]);
     assert_eq!((&all[1]["content"], &all[1]["layer"]), (&json!("The door squeaks"), &json!("agent")));
-    assert_eq!(all[0]["content"], Value::Null, "what is forgotten is not told again");
+    assert_eq!(all[0]["content"], Value::Null, "the content of a deleted memory is not sent");
     for (place, line) in all.iter().enumerate() {
         let since = line["cursor"].as_str().unwrap();
-        assert_eq!(lines(&home, &["events", "--after", since]), all[place + 1..], "{since}");
+        assert_eq!(lines(&home, &["events", "--everyone", "--after", since]), all[place + 1..], "{since}");
     }
-    assert_eq!(lines(&home, &["events", "--limit=2"]), all[..2]);
-    assert_eq!(lines(&home, &["events", "--event=DELETE"]).len(), 1);
+    assert_eq!(lines(&home, &["events", "--everyone", "--limit=2"]), all[..2]);
+    assert_eq!(lines(&home, &["events", "--everyone", "--event=DELETE"]).len(), 1);
     assert_eq!(lines(&home, &["events", "--user=ben"]), [Value::Null; 0]);
-    assert_eq!(lines(&home, &["events", "--after=now"]), [Value::Null; 0]);
-    let run = home.run(&["events", "--memory", &own]);
+    assert_eq!(lines(&home, &["events", "--everyone", "--after=now"]), [Value::Null; 0]);
+    let run = home.run(&["events", "--everyone", "--memory", &own]);
     assert!(run.out.contains("ADD") && run.out.contains("The door squeaks") && run.out.contains(&own), "{run:?}");
-    assert!(run.err.contains("--after all~agent_memory_bot.1~users_21.2"), "{run:?}");
-    check(&home, &["events", "--after=yesterday"], "INVALID_INPUT", 20, "cursor");
+    assert!(run.err.contains("--cursor all~agent_memory_bot.1"), "{run:?}");
+    check(&home, &["events", "--after=yesterday"], "INVALID_INPUT", 20, "after");
     check(&home, &["events", "--event=explode"], "INVALID_INPUT", 20, "event");
     check(&home, &["events", "--limit=0"], "INVALID_INPUT", 20, "limit");
 }
 
 #[test]
-fn whoever_follows_is_told_what_others_do() {
+fn a_follower_receives_events_of_other_processes() {
     let home = Home::new();
     home.remember(&["--user=ann", "The lamp is green"]);
-    let mut child = home.command(&["--json", "events", "--follow", "--after=all"]).spawn().unwrap();
-    let mut told = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut next = || serde_json::from_str::<Value>(&told.next().unwrap().unwrap()).unwrap();
-    assert_eq!(next()["content"], "The lamp is green");
+    let mut child = home.command(&["--json", "events", "--everyone", "--follow", "--after=all"]).spawn().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next = || serde_json::from_str::<Value>(&output.next().unwrap().unwrap()).unwrap();
+    let first = next();
+    assert_eq!(first["content"], "The lamp is green");
+    let listed = lines(&home, &["events", "--everyone"]);
+    assert_eq!(
+        (&first, listed.len()),
+        (&listed[0], 1),
+        "a followed entry is that of the list, with the place after it"
+    );
     // A new agent in another process.
     home.remember(&["--user=ann", "--agent=bot", "The door squeaks"]);
     assert_eq!(next()["content"], "The door squeaks");
@@ -63,20 +71,20 @@ fn whoever_follows_is_told_what_others_do() {
 fn operations_are_counted() {
     let home = Home::new();
     let run = home.run(&["operations"]);
-    assert!(run.code == 0 && run.out.contains("Nothing was done"), "{run:?}");
+    assert!(run.code == 0 && run.out.contains("No changes between"), "{run:?}");
     let id = home.remember(&["--user=ann", "The lamp is green"]);
     home.remember(&["--user=ben", "The door squeaks"]);
-    home.json(&["forget", &id]);
-    let told = home.json(&["operations", "--bucket=whole"]);
+    home.json(&["forget", &id, "--user=ann"]);
+    let counts = home.json(&["operations", "--everyone", "--bucket=whole"]);
     let counts: Vec<_> =
-        told["data"].as_array().unwrap().iter().map(|one| (&one["node"], &one["event"], &one["count"])).collect();
+        counts["data"].as_array().unwrap().iter().map(|one| (&one["node"], &one["event"], &one["count"])).collect();
     let hotpath = json!("hotpath");
     assert_eq!(counts, [(&hotpath, &json!("ADD"), &json!(2)), (&hotpath, &json!("DELETE"), &json!(1))]);
     assert_eq!(home.json(&["operations", "--user=ben"])["data"].as_array().unwrap().len(), 1);
-    assert_eq!(home.json(&["operations", "--node=worker"])["data"], json!([]));
-    assert_eq!(home.json(&["operations", "--event=DELETE"])["data"][0]["count"], 1);
-    let run = home.run(&["operations", "--bucket=hour"]);
-    assert!(["hour", "part", "hotpath", "DELETE"].iter().all(|word| run.out.contains(word)), "{run:?}");
+    assert_eq!(home.json(&["operations", "--everyone", "--node=worker"])["data"], json!([]));
+    assert_eq!(home.json(&["operations", "--everyone", "--event=DELETE"])["data"][0]["count"], 1);
+    let run = home.run(&["operations", "--everyone", "--bucket=hour"]);
+    assert!(["hour", "part", "direct", "DELETE"].iter().all(|word| run.out.contains(word)), "{run:?}");
     check(&home, &["operations", "--bucket=month"], "INVALID_INPUT", 20, "bucket");
     check(&home, &["operations", "--bucket=hour", "--after=2020-01-01"], "INVALID_INPUT", 20, "bucket");
     check(&home, &["operations", "--after=2999-01-01"], "INVALID_INPUT", 20, "after");

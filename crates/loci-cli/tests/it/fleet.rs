@@ -1,8 +1,7 @@
-//! Two servers on one PostgreSQL, and one of them is always about to die.
+//! Two servers on one PostgreSQL, killed and started again in turn under load.
 //!
-//! Under load one server after the other is killed and started again. Whoever gets no answer asks the other one.
-//! At the end every acknowledged write is there once, every session was learned from once, and
-//! whoever followed the events has been told of all of them, once.
+//! A client that gets no answer tries the other server. At the end every acknowledged write is stored once, every session
+//! was learned from once, and a follower of the events has received each of them once.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -17,7 +16,7 @@ use crate::plain::{Stream, send};
 use crate::run::Home;
 use crate::serve::Server;
 
-/// A home whose memories lie in a schema of their own.
+/// A home that stores its memories in a PostgreSQL schema of its own.
 fn shared() -> Option<(Home, Schema)> {
     let schema = Schema::new()?;
     let home = Home::new().set("LOCI_STORE", "postgres").set("LOCI_POSTGRES_URL", schema.url.clone());
@@ -26,22 +25,22 @@ fn shared() -> Option<(Home, Schema)> {
          [server]\nrequests_per_second = 100000\nburst = 100000\n",
         schema.name
     );
-    std::fs::write(home.path().join("loci.toml"), settings).unwrap();
+    home.configure(&settings);
     Some((home, schema))
 }
 
-/// How long it goes on, and how often a server is killed.
-fn course() -> (Duration, u32) {
-    #[expect(clippy::disallowed_methods, reason = "whoever runs tests asks for the long course here")]
+/// The time between two kills and their number.
+fn kill_plan() -> (Duration, u32) {
+    #[expect(clippy::disallowed_methods, reason = "the variable selects the long run")]
     let long = std::env::var_os("LOCI_TEST_LONG").is_some();
     if long { (Duration::from_secs(5), 24) } else { (Duration::from_secs(3), 3) }
 }
 
-/// The servers, and all that is known from outside.
+/// The addresses of the servers, and counters of the clients.
 struct Fleet {
     addresses: Mutex<[String; 2]>,
     over: AtomicBool,
-    /// How often no answer came, or one that says to try again.
+    /// Number of requests without an answer or with a retryable failure.
     again: AtomicUsize,
     read: AtomicUsize,
 }
@@ -51,14 +50,17 @@ impl Fleet {
         self.addresses.lock().unwrap()[which % 2].clone()
     }
 
-    /// Asks one server and then the other until there is an answer that stands.
-    fn insist(&self, first: usize, method: &str, path: &str, key: Option<&str>, body: &Value) -> Value {
+    /// Sends a request to both servers in turn until one of them answers with success. Panics on a failure that is not
+    /// retryable.
+    fn send_until_success(&self, first: usize, method: &str, path: &str, key: Option<&str>, body: &Value) -> Value {
         let headers: Vec<_> = key.iter().map(|key| ("Idempotency-Key", *key)).collect();
         let begun = Instant::now();
         for turn in first.. {
             match send(&self.address(turn), method, path, &headers, body) {
                 Some((200..=299, answer)) => return answer,
-                Some((status, answer)) if status < 500 && status != 429 => panic!("{path}: {status} {answer}"),
+                Some((status, answer)) if status < 500 && answer["retryable"] != true => {
+                    panic!("{path}: {status} {answer}")
+                }
                 Some((_, answer)) => assert_eq!(answer["retryable"], true, "{path}: {answer}"),
                 None => {}
             }
@@ -70,16 +72,16 @@ impl Fleet {
     }
 }
 
-/// What one writer was told.
+/// The acknowledgements that one writer received.
 #[derive(Default)]
 struct Acknowledged {
     /// The text of a memory or turn, and its id.
     texts: Vec<(String, String)>,
-    /// What was learned from the sessions that it ended.
+    /// The facts that must be learned from the sessions that the writer ended.
     facts: Vec<String>,
 }
 
-/// Remembers, talks and ends sessions until it is over.
+/// Adds memories and turns and ends sessions until `Fleet::over` is set.
 fn write(fleet: &Fleet, writer: usize) -> Acknowledged {
     let mut acknowledged = Acknowledged::default();
     let user = format!("user{writer}");
@@ -92,12 +94,18 @@ fn write(fleet: &Fleet, writer: usize) -> Acknowledged {
         let thing = format!("cargo{writer}x{session}");
         let key = format!("{writer}-{number}");
         if step == 11 {
-            fleet.insist(writer, "POST", &format!("/v1/sessions/s{session}/end"), None, &json!({ "identifiers": who }));
+            fleet.send_until_success(
+                writer,
+                "POST",
+                &format!("/v1/sessions/s{session}/end"),
+                None,
+                &json!({ "identifiers": who }),
+            );
             acknowledged.facts.push(format!("allergic to {thing}"));
         } else if step % 2 == 0 {
             let text = format!("writer {writer} counted box {number} in the harbour");
             let body = json!({ "content": text, "identifiers": { "userId": user }, "asIs": true });
-            let answer = fleet.insist(writer + number, "POST", "/v1/memories", Some(&key), &body);
+            let answer = fleet.send_until_success(writer + number, "POST", "/v1/memories", Some(&key), &body);
             acknowledged.texts.push((text, answer["id"].as_str().unwrap().to_owned()));
         } else {
             let text = match step {
@@ -108,14 +116,14 @@ fn write(fleet: &Fleet, writer: usize) -> Acknowledged {
                 "threadId": format!("t{session}"), "role": "user", "actorId": "ana", "content": text, "reference": key,
             });
             let body = json!({ "identifiers": who, "turns": [turn] });
-            let answer = fleet.insist(writer + number, "POST", "/v1/turns", Some(&key), &body);
+            let answer = fleet.send_until_success(writer + number, "POST", "/v1/turns", Some(&key), &body);
             acknowledged.texts.push((text, answer["data"][0]["writes"][0]["id"].as_str().unwrap().to_owned()));
         }
     }
     acknowledged
 }
 
-/// Reads until it is over. A reader may be told to come back, and never anything wrong.
+/// Reads until the test ends. A reader may be asked to retry; any other failure ends the test.
 fn read(fleet: &Fleet, reader: usize) {
     for number in reader.. {
         if fleet.over.load(Ordering::Relaxed) {
@@ -123,31 +131,33 @@ fn read(fleet: &Fleet, reader: usize) {
         }
         let query =
             json!({ "query": "boxes in the harbour", "identifiers": { "userId": format!("user{}", number % 8) } });
-        fleet.insist(number, "POST", "/v1/recall", None, &query);
+        fleet.send_until_success(number, "POST", "/v1/recall", None, &query);
         fleet.read.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-/// What someone was told who follows all events and comes back whenever the stream breaks.
+/// The events that a follower received, who reconnects whenever the stream breaks.
 #[derive(Default)]
 struct Followed {
-    /// How often each memory was said to be created.
+    /// Number of `ADD` events of each memory.
     created: HashMap<String, usize>,
     reconnects: usize,
 }
 
-/// Follows until it is enough.
+/// Follows all events until `enough` is set.
 fn follow(fleet: &Fleet, followed: &Mutex<Followed>, enough: &AtomicBool) {
     let mut last: Option<String> = None;
     for turn in 0.. {
-        if let Some(mut stream) = Stream::open(&fleet.address(turn), "/v1/events?after=all", last.as_deref()) {
-            while let Some(told) = stream.next() {
+        if let Some(mut stream) =
+            Stream::open(&fleet.address(turn), "/v1/events?after=all&everyone=true", last.as_deref())
+        {
+            while let Some(event) = stream.next() {
                 if enough.load(Ordering::Relaxed) {
                     return;
                 }
-                last = told.id.or(last);
-                if told.event.as_deref() == Some("ADD") {
-                    let id = told.data["memoryId"].as_str().unwrap().to_owned();
+                last = event.id.or(last);
+                if event.event.as_deref() == Some("ADD") {
+                    let id = event.data["memoryId"].as_str().unwrap().to_owned();
                     *followed.lock().unwrap().created.entry(id).or_default() += 1;
                 }
             }
@@ -163,15 +173,15 @@ fn follow(fleet: &Fleet, followed: &Mutex<Followed>, enough: &AtomicBool) {
 fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "in vain: {what}");
+        assert!(begun.elapsed() < Duration::from_secs(60), "timed out waiting until {what}");
         std::thread::sleep(Duration::from_millis(100));
     }
 }
 
 #[test]
-fn nothing_is_lost_or_doubled_while_servers_die() {
+fn nothing_is_lost_or_duplicated_while_servers_are_killed() {
     let Some((home, schema)) = shared() else { return };
-    let (pause, kills) = course();
+    let (pause, kills) = kill_plan();
     let mut servers: Vec<Option<Server>> = (0..2).map(|_| Some(Server::start(&home))).collect();
     let addresses = [0, 1].map(|which| servers[which].as_ref().unwrap().address().to_owned());
     let fleet = Fleet {
@@ -184,9 +194,9 @@ fn nothing_is_lost_or_doubled_while_servers_die() {
     let begun = Instant::now();
     std::thread::scope(|scope| {
         scope.spawn(|| follow(&fleet, &followed, &enough));
-        // Whatever fails below, those who go on until they are told otherwise are told.
+        // Sets both flags even if an assertion below fails, so that the threads end.
         let flags = [&fleet.over, &enough];
-        let _ended = Ended(&flags);
+        let _end = SetOnDrop(&flags);
         let fleet = &fleet;
         let writers: Vec<_> = (0..8).map(|writer| scope.spawn(move || write(fleet, writer))).collect();
         let readers: Vec<_> = (0..2).map(|reader| scope.spawn(move || read(fleet, reader))).collect();
@@ -203,9 +213,9 @@ fn nothing_is_lost_or_doubled_while_servers_die() {
         let acknowledged: Vec<_> = writers.into_iter().map(|writer| writer.join().unwrap()).collect();
         let load = begun.elapsed();
 
-        // Nobody waits two minutes here: what the dead had in hand is given free as if their lease were over.
+        // Ends the leases of the killed servers, so that the test does not wait two minutes for them.
         schema.ask(&format!("UPDATE {}.jobs SET lease_until = 0 WHERE state = 'running'", schema.name));
-        // Without a model vectors wait for one.
+        // Without a model the `embed` jobs stay in the queue.
         let due = "SELECT count(*) FROM jobs WHERE kind <> 'embed' AND (state = 'running' \
                    OR (state = 'waiting' AND run_after <= extract(epoch FROM now()) * 1000000))";
         eventually("all jobs are done", || schema.number(due) == 0);
@@ -223,7 +233,7 @@ fn nothing_is_lost_or_doubled_while_servers_die() {
         for (text, id) in &texts {
             assert!(ids.contains(id.as_str()), "{text:?} was acknowledged as {id} and is not there");
         }
-        // Turns that say the same are several; ours are all different.
+        // Equal turns would be stored several times; the turns of this test are all different.
         let doubled: Vec<_> = times.iter().filter(|(_, times)| **times > 1).collect();
         assert!(doubled.is_empty(), "{doubled:?}");
         for fact in &facts {
@@ -233,18 +243,18 @@ fn nothing_is_lost_or_doubled_while_servers_die() {
                 .count();
             assert_eq!(known, 1, "{fact}");
         }
-        eventually("whoever follows was told of everything", || {
+        eventually("the follower has received every event", || {
             let followed = followed.lock().unwrap();
             ids.iter().all(|id| followed.created.contains_key(*id))
         });
         enough.store(true, Ordering::Relaxed);
-        // A stream that has nothing to say is ended by its server.
+        // An idle stream is ended by its server.
         for server in servers.iter_mut().filter_map(Option::take) {
             server.stop();
         }
         let followed = followed.lock().unwrap();
         let twice = followed.created.values().filter(|times| **times > 1).count();
-        assert_eq!(twice, 0, "events were told twice");
+        assert_eq!(twice, 0, "events were sent twice");
         let doctor = home.run(&["doctor"]);
         assert_eq!(doctor.code, 0, "{doctor:?}");
         println!(
@@ -262,23 +272,23 @@ fn nothing_is_lost_or_doubled_while_servers_die() {
     });
 }
 
-/// Sets these when it goes, however that comes about.
-struct Ended<'a>(&'a [&'a AtomicBool]);
+/// Sets these flags when it is dropped, also during a panic.
+struct SetOnDrop<'a>(&'a [&'a AtomicBool]);
 
-impl Drop for Ended<'_> {
+impl Drop for SetOnDrop<'_> {
     fn drop(&mut self) {
         self.0.iter().for_each(|flag| flag.store(true, Ordering::Relaxed));
     }
 }
 
-/// What the night did to whom. How someone writes is learned by whoever comes first, a worker by day or the
-/// night itself, and ages accordingly: it is left out.
-fn nights_work(home: &Home) -> Vec<(String, String)> {
+/// The outcome of maintenance for each memory. Memories about how a user writes are left out: either a worker or
+/// maintenance itself learns them first, and their age depends on that.
+fn maintenance_outcome(home: &Home) -> Vec<(String, String)> {
     outcome(home).into_iter().filter(|(text, _)| !text.starts_with("ana writes")).collect()
 }
 
 #[test]
-fn two_servers_do_the_work_of_one_night_once() {
+fn two_servers_run_the_same_maintenance_once() {
     let (Some((alone, _kept)), Some((both, _also))) = (shared(), shared()) else { return };
     let night = json!({ "now": format!("{LATER}T00:00:00Z") });
     let maintain = |server: &Server| send(server.address(), "POST", "/v1/maintenance", &[], &night).unwrap();
@@ -286,7 +296,7 @@ fn two_servers_do_the_work_of_one_night_once() {
     let server = Server::start(&alone);
     assert_eq!(maintain(&server).0, 200);
     server.stop();
-    let expect = nights_work(&alone);
+    let expect = maintenance_outcome(&alone);
     assert!(expect.iter().filter(|(_, state)| state == "soft_deleted").count() > 20, "{expect:?}");
 
     fill(&both);
@@ -302,18 +312,18 @@ fn two_servers_do_the_work_of_one_night_once() {
     });
     let mut statuses: Vec<u16> = answers.iter().map(|(status, _)| *status).collect();
     statuses.sort_unstable();
-    // On a busy machine one may come when the other is done; then it finds nothing left, which is looked at below.
+    // On a busy machine one may start after the other has finished; then it finds nothing to do, which is checked below.
     assert!(statuses == [200, 409] || statuses == [200, 200], "{answers:?}");
-    for (_, told) in answers.iter().filter(|(status, _)| *status == 409) {
-        assert_eq!((&told["code"], &told["details"]["field"]), (&json!("CONFLICT"), &json!("maintenance")));
+    for (_, problem) in answers.iter().filter(|(status, _)| *status == 409) {
+        assert_eq!((&problem["code"], &problem["details"]["field"]), (&json!("CONFLICT"), &json!("maintenance")));
     }
-    assert_eq!(nights_work(&both), expect);
-    // The one that was refused may do it afterwards, and finds nothing left.
+    assert_eq!(maintenance_outcome(&both), expect);
+    // The refused server may run it afterwards and finds nothing to do.
     for server in &servers {
         let (status, report) = maintain(server);
         assert_eq!(status, 200, "{report}");
     }
-    assert_eq!(nights_work(&both), expect);
+    assert_eq!(maintenance_outcome(&both), expect);
     servers.into_iter().for_each(Server::stop);
     assert_eq!(both.run(&["doctor"]).code, 0);
 }

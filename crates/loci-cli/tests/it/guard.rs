@@ -1,4 +1,4 @@
-//! Does the guard see what has become dearer?
+//! The guard notices operations that have become more expensive.
 //!
 //! The operations run with the real binary. What the script makes of the counts is tried with a stand-in for
 //! valgrind, whose counts are given, in a folder of programs where nothing else is found.
@@ -42,13 +42,13 @@ fn five_percent_more_is_a_failure_and_five_percent_less_a_request() {
         (Some(1_000), 940, 0, "-6.0%  cheaper", "make guard-update"),
         (None, 1_000, 1, "new", "make guard-update"),
     ];
-    for (committed, counted, code, row, told) in cases {
+    for (committed, counted, code, row, message) in cases {
         let bench = Bench::new(Some(counted));
         bench.commit(committed);
         let run = bench.run("check", true);
         assert_eq!(run.code, code, "{counted}: {run:?}");
         assert_eq!(run.out.lines().filter(|line| line.ends_with(row)).count(), 5, "{run:?}");
-        assert!(run.err.contains(told), "{run:?}");
+        assert!(run.err.contains(message), "{run:?}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Is what was kept for years taken out, brought back and wiped, by the real binary?
+//! Backup, restore and erasure by the real binary.
 
 use std::io::Write;
 use std::path::Path;
@@ -11,18 +11,18 @@ use serde_json::{Value, json};
 use crate::model::{copy, folder};
 use crate::run::Home;
 
-/// A home with something of several spaces.
+/// A home with memories in several spaces.
 fn filled() -> Home {
-    let home = Home::new();
+    let home = Home::local();
     let tea = home.remember(&["--user", "ann", "I drink green tea in the morning"]);
     home.remember(&["--user", "ben", "The harbour is closed on Mondays"]);
     home.remember(&["--agent", "scout", "--user", "ann", "The lighthouse keeper is called Ida"]);
-    home.json(&["supersede", &tea, "I drink black tea in the morning"]);
+    home.json(&["supersede", &tea, "--user=ann", "I drink black tea in the morning"]);
     home.json(&["key", "create", "--name", "ops", "--role", "admin"]);
     home
 }
 
-/// All files below a folder that hold these bytes.
+/// All files below a folder that contain these bytes.
 fn holding(folder: &Path, needle: &str) -> Vec<String> {
     let mut found = Vec::new();
     for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
@@ -39,16 +39,16 @@ fn holding(folder: &Path, needle: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_backup_is_made_looked_through_and_brought_back() {
-    let (home, elsewhere) = (filled(), Home::new());
+fn a_backup_is_made_verified_and_restored() {
+    let (home, elsewhere) = (filled(), Home::local());
     let file = home.path().join("all.backup");
     let file = file.to_str().unwrap();
     let made = home.json(&["backup", file]);
     assert!(made["rows"].as_u64().unwrap() > 10, "{made}");
-    assert_eq!(home.json(&["backup", "--verify", file])[0], made);
+    assert_eq!(home.json(&["backup", "--verify", file])["data"][0], made);
     assert_eq!(home.run(&["backup", file]).code, 24, "a file that is there is not written over");
-    let told = home.run(&["backup", "--verify", file]);
-    assert!(told.out.contains("whole") && told.out.contains("default/agent_memory_scout"), "{told:?}");
+    let run = home.run(&["backup", "--verify", file]);
+    assert!(run.out.contains("complete") && run.out.contains("default/agent_memory_scout"), "{run:?}");
     let back = elsewhere.json(&["restore-backup", file]);
     // The agent, and a space for each of two users.
     assert_eq!(back["restored"].as_array().unwrap().len(), 3, "{back}");
@@ -56,7 +56,7 @@ fn a_backup_is_made_looked_through_and_brought_back() {
     assert_eq!(elsewhere.json(&["key", "list"]), home.json(&["key", "list"]));
     let history = |home: &Home| {
         let list = home.json(&["list", "--user", "ann"]);
-        let id = list["memories"][0]["id"].as_str().unwrap().to_owned();
+        let id = list["data"][0]["id"].as_str().unwrap().to_owned();
         home.json(&["history", &id])
     };
     assert_eq!(history(&elsewhere), history(&home));
@@ -66,7 +66,7 @@ fn a_backup_is_made_looked_through_and_brought_back() {
     );
     let again = elsewhere.run(&["--json", "restore-backup", file]);
     assert_eq!((again.code, again.problem()["details"]["field"].clone()), (24, json!("replace")));
-    assert_eq!(elsewhere.run(&["restore-backup", file, "--replace"]).code, 0);
+    assert_eq!(elsewhere.run(&["restore-backup", file, "--replace", "--yes"]).code, 0);
     assert_eq!(elsewhere.lines(&[]), home.lines(&[]));
     assert_eq!(elsewhere.run(&["doctor"]).code, 0);
     let twin = elsewhere.json(&["restore-backup", file, "--agent", "scout", "--as", "scout-2"]);
@@ -85,21 +85,21 @@ fn a_bad_backup_is_refused_with_the_reason() {
     let bad = home.path().join("bad.backup");
     let mut flipped = bytes.clone();
     flipped[bytes.len() / 2] ^= 4;
-    for (bytes, code, told) in [
+    for (bytes, code, message) in [
         (&bytes[..bytes.len() / 2], 22, "cut off"),
         (&flipped[..], 22, "changed"),
         (&b"PK\x03\x04 something else"[..], 20, "not a backup of Loci"),
         (&b""[..], 20, "not a backup of Loci"),
     ] {
         std::fs::write(&bad, bytes).unwrap();
-        for args in [&["backup", "--verify"][..], &["restore-backup", "--replace"]] {
+        for args in [&["backup", "--verify"][..], &["restore-backup", "--replace", "--yes"]] {
             let run = other.run(&[&["--json"], args, &[bad.to_str().unwrap()]].concat());
             assert_eq!(run.code, code, "{run:?}");
-            assert!(run.err.contains(told), "{told}: {run:?}");
+            assert!(run.err.contains(message), "{message}: {run:?}");
         }
     }
     assert_eq!(other.run(&["restore-backup", "nowhere.backup"]).code, 20);
-    let odd = other.run(&["restore-backup", file.to_str().unwrap(), "--to-sequence", "3", "--replace"]);
+    let odd = other.run(&["restore-backup", file.to_str().unwrap(), "--to-sequence", "3", "--replace", "--yes"]);
     assert!(odd.code == 20 && odd.err.contains("--space shared"), "{odd:?}");
     assert_eq!(other.lines(&[]), before);
     let unwritable = home.run(&["backup", "no/such/folder/all.backup"]);
@@ -107,15 +107,15 @@ fn a_bad_backup_is_refused_with_the_reason() {
 }
 
 #[test]
-fn a_space_goes_back_to_an_earlier_line_and_time() {
-    let home = Home::new();
+fn a_space_is_restored_to_an_earlier_sequence_and_time() {
+    let home = Home::local();
     let mut states: Vec<(i64, Vec<Value>)> = Vec::new();
     let id = home.remember(&["--user", "ann", "I live in Bern"]);
     for text in ["I live in Basel", "I live in Chur", "I live in Davos"] {
         let line = Connection::open(home.file_of("ann")).unwrap();
         let line: i64 = line.query_row("SELECT max(sequence) FROM ledger", [], |row| row.get(0)).unwrap();
         states.push((line, home.export()));
-        home.json(&["update", &id, text]);
+        home.json(&["update", &id, "--user=ann", text]);
         home.remember(&["--user", "ann", &format!("and {text} still")]);
     }
     let file = home.path().join("all.backup");
@@ -130,10 +130,11 @@ fn a_space_goes_back_to_an_earlier_line_and_time() {
             "--to-sequence",
             &line.to_string(),
             "--replace",
+            "--yes",
         ]);
         assert_eq!((&back["restored"][0]["sequence"], &back["restored"][0]["lost"]), (&json!(line), &json!(0)));
         assert_eq!(&home.export(), expect, "line {line}");
-        // The same text is known again, so the keys went back too.
+        // The same text is recognised, so the deduplication keys were restored too.
         let known = home.json(&["remember", "--user", "ann", expect[0]["content"].as_str().unwrap()]);
         assert_eq!(known["event"], "NONE", "{known}");
         assert_eq!(home.run(&["doctor"]).code, 0);
@@ -141,8 +142,8 @@ fn a_space_goes_back_to_an_earlier_line_and_time() {
 }
 
 #[test]
-fn a_schedule_makes_a_chain_that_comes_back() {
-    let (home, elsewhere) = (filled(), Home::new());
+fn a_schedule_makes_a_chain_of_backups_that_can_be_restored() {
+    let (home, elsewhere) = (filled(), Home::local());
     let backups = home.path().join("backups");
     let backups = backups.to_str().unwrap();
     let mut child = home
@@ -164,14 +165,14 @@ fn a_schedule_makes_a_chain_that_comes_back() {
     assert!(elsewhere.json(&["doctor"]).is_object());
     let found = elsewhere.json(&["list", "--user", "ann"]);
     assert!(found.to_string().contains("number 2") && !found.to_string().contains("number 3"), "{found}");
-    // An increment by hand, on another folder.
+    // An increment made by hand, in another folder.
     let (base, next) = (home.path().join("base"), home.path().join("next"));
     let (base, next) = (base.to_str().unwrap(), next.to_str().unwrap());
     home.json(&["backup", base]);
     home.remember(&["--user", "ann", "the very last"]);
     let made = home.json(&["backup", next, "--since", base]);
     assert!(made["base"].is_string(), "{made}");
-    let third = Home::new();
+    let third = Home::local();
     assert_eq!(third.run(&["restore-backup", next]).code, 20, "an increment alone");
     third.json(&["restore-backup", base, next]);
     assert_eq!(third.lines(&[]), home.lines(&[]));
@@ -181,13 +182,13 @@ const SECRET: &str = "zanzibarquuxly";
 
 #[test]
 fn erasing_shows_first_and_leaves_nothing_in_the_files() {
-    let home = Home::new();
+    let home = Home::local();
     for number in 0..20 {
         home.remember(&["--user", "wilhelmina", &format!("the {SECRET} number {number} is hers")]);
     }
     home.remember(&["--agent", "scout", "--user", "wilhelmina", &format!("{SECRET} again")]);
     home.remember(&["--user", "ben", "The harbour is closed on Mondays"]);
-    let turn = json!({ "role": "user", "content": format!("I told you of {SECRET}"), "threadId": "t" }).to_string();
+    let turn = json!({ "role": "user", "content": format!("I spoke to you of {SECRET}"), "threadId": "t" }).to_string();
     home.feed(&["ingest", "-", "--user", "wilhelmina"], turn.as_bytes());
     home.json(&[
         "checkpoint",
@@ -215,7 +216,7 @@ fn erasing_shows_first_and_leaves_nothing_in_the_files() {
     assert_eq!(home.export().len(), 1);
     assert_eq!(home.run(&["doctor"]).code, 0);
     let none = home.run(&["erase", "--user", "wilhelmina", "--yes"]);
-    assert!(none.code == 0 && none.out.contains("nothing of user wilhelmina"), "{none:?}");
+    assert!(none.code == 0 && none.out.contains("No data of user wilhelmina"), "{none:?}");
     assert_eq!(home.run(&["erase", "--user", "", "--yes"]).code, 20);
 }
 
@@ -228,8 +229,8 @@ fn file(home: &Home, text: &str) -> String {
 #[test]
 fn erasing_holds_on_a_server_too() {
     let Some(schema) = Schema::new() else { return };
-    let home = Home::new().set("LOCI_STORE", "postgres").set("LOCI_POSTGRES_URL", schema.url.clone());
-    std::fs::write(home.path().join("loci.toml"), format!("[postgres]\nschema = \"{}\"\n", schema.name)).unwrap();
+    let home = Home::local().set("LOCI_STORE", "postgres").set("LOCI_POSTGRES_URL", schema.url.clone());
+    home.configure(&format!("[postgres]\nschema = \"{}\"\n", schema.name));
     home.remember(&["--user", "wilhelmina", &format!("the {SECRET} is hers")]);
     let kept = home.remember(&["--user", "ben", "The harbour is closed on Mondays"]);
     let file = home.path().join("all.backup");
@@ -238,15 +239,15 @@ fn erasing_holds_on_a_server_too() {
     assert_eq!((&done["erased"], &done["total"]["memories"]), (&json!(true), &json!(1)));
     let left: Vec<Value> = home.export();
     assert_eq!((left.len(), left[0]["id"].as_str()), (1, Some(kept.as_str())));
-    // And what was backed up on a server comes back to files.
-    let files = Home::new();
+    // A backup of a server can be restored to files.
+    let files = Home::local();
     files.json(&["restore-backup", file.to_str().unwrap()]);
     assert_eq!(files.export().len(), 2);
 }
 
 #[test]
-fn another_model_comes_in_beside_the_present_one() {
-    let home = Home::with_model();
+fn vectors_of_another_model_are_stored_beside_the_present_ones() {
+    let home = Home::with_model().locally();
     let lines: String = (0..200)
         .map(|number| {
             format!("{{\"content\":\"Box {number} on the shelf holds part {} of the old clock\"}}\n", number * 7)
@@ -256,7 +257,7 @@ fn another_model_comes_in_beside_the_present_one() {
     home.feed(&["import", "-", "--user", "ann"], lines.as_bytes());
     let other = home.path().join("other");
     copy(&folder(), &other);
-    // Another length limit makes other vectors, so it is another model.
+    // Another length limit gives other vectors, so it counts as another model.
     std::fs::write(other.join("sentence_bert_config.json"), r#"{"max_seq_length": 100}"#).unwrap();
     let other = other.to_str().unwrap();
     let works = |what: &str| {
@@ -289,7 +290,7 @@ fn another_model_comes_in_beside_the_present_one() {
     assert_eq!(vectors(), 402);
     works("both are there");
     let home = home.set("LOCI_MODEL_DIR", other);
-    let switched = home.json(&["reembed", "--drop-others"]);
+    let switched = home.json(&["reembed", "--drop-others", "--yes"]);
     assert_eq!((&switched["embedded"], switched["dropped"].as_object().unwrap().len()), (&json!(0), 1), "{switched}");
     let found = home.json(&["recall", "--user", "ann", "name of the pet"]);
     assert_eq!(found["data"][0]["memory"]["content"], "My cat is called Minka");
@@ -300,14 +301,14 @@ fn another_model_comes_in_beside_the_present_one() {
 }
 
 #[test]
-fn a_chain_lets_nobody_in_again() {
-    let (home, elsewhere) = (filled(), Home::new());
+fn a_restored_chain_does_not_revive_revoked_keys() {
+    let (home, elsewhere) = (filled(), Home::local());
     let key = home.json(&["key", "create", "--name", "short", "--role", "reader"])["id"].clone();
     home.json(&["agent", "create", "owl"]);
     home.json(&["pool", "create", "physics", "--member", "scout", "--member", "owl"]);
     let files = ["one", "two", "three"].map(|name| home.path().join(name).display().to_string());
     home.json(&["backup", &files[0]]);
-    home.json(&["key", "revoke", key.as_str().unwrap()]);
+    home.json(&["key", "revoke", key.as_str().unwrap(), "--yes"]);
     home.json(&["pool", "leave", "physics", "owl"]);
     home.json(&["agent", "drop", "scout", "--yes"]);
     home.json(&["backup", &files[1], "--since", &files[0]]);
@@ -318,34 +319,34 @@ fn a_chain_lets_nobody_in_again() {
     for verb in [&["key", "list"][..], &["pool", "show", "physics"]] {
         assert_eq!(elsewhere.json(verb), home.json(verb));
     }
-    // Nor does an old backup in the place itself.
-    home.json(&["restore-backup", &files[0], "--replace"]);
+    // Neither does an old backup that is restored into the same store.
+    home.json(&["restore-backup", &files[0], "--replace", "--yes"]);
     assert!(!home.json(&["pool", "show", "physics"]).to_string().contains("owl"));
     assert!(home.json(&["key", "list"]).to_string().contains("revokedAt"));
 }
 
 #[test]
-fn what_has_no_lines_stays_when_nothing_is_taken_back() {
+fn an_empty_space_stays_when_nothing_is_restored() {
     let home = filled();
     home.json(&["checkpoint", "put", "--user", "ann", "--thread-id", "t", "--id", "one", &file(&home, "1")]);
     let file = home.path().join("all").display().to_string();
     let made = home.json(&["backup", &file]);
     let spaces = made["spaces"].as_array().unwrap();
     let end = spaces.iter().find(|space| space["space"] == "users_21").unwrap()["sequence"].to_string();
-    home.json(&["restore-backup", &file, "--space", "users_21", "--to-sequence", &end, "--replace"]);
+    home.json(&["restore-backup", &file, "--space", "users_21", "--to-sequence", &end, "--replace", "--yes"]);
     assert_eq!(home.json(&["checkpoint", "get", "--user", "ann", "--thread-id", "t"])["id"], "one");
-    home.json(&["restore-backup", &file, "--space", "users_21", "--to-sequence", "1", "--replace"]);
+    home.json(&["restore-backup", &file, "--space", "users_21", "--to-sequence", "1", "--replace", "--yes"]);
     assert_ne!(home.run(&["checkpoint", "get", "--user", "ann", "--thread-id", "t"]).code, 0, "it came later");
 }
 
 #[test]
-fn what_others_copied_goes_along() {
-    let home = Home::new();
+fn copies_made_by_others_are_erased_too() {
+    let home = Home::local();
     home.json(&["agent", "create", "owl"]);
     home.json(&["agent", "create", "ant"]);
     home.json(&["pool", "create", "physics", "--member", "owl", "--member", "ant"]);
-    let told = home.remember(&["--agent", "owl", "--user", "wilhelmina", &format!("the {SECRET} is blue")]);
-    home.json(&["pool", "contribute", "physics", "--agent", "owl", "--user", "wilhelmina", "--memory", &told]);
+    let memory = home.remember(&["--agent", "owl", "--user", "wilhelmina", &format!("the {SECRET} is blue")]);
+    home.json(&["pool", "contribute", "physics", "--agent", "owl", "--user", "wilhelmina", "--memory", &memory]);
     home.json(&["pool", "sync", "physics", "--agent", "ant", "--user", "bob"]);
     assert!(home.json(&["list", "--agent", "ant", "--user", "bob"]).to_string().contains(SECRET));
     home.json(&["erase", "--user", "wilhelmina", "--yes"]);

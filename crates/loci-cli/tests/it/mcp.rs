@@ -1,7 +1,7 @@
-//! Models, with real clients: the Python client and the inspector, against the real binary.
+//! MCP with real clients, the Python client and the inspector, against the real binary.
 //!
 //! The clients are other people's programs and come from `make test-tools`. Without them the tests say that they were
-//! skipped, or fail if `LOCI_TEST_REQUIRE` is set. What the protocol itself promises is also tried here by hand.
+//! skipped, or fail if `LOCI_TEST_REQUIRE` is set. The protocol itself is also tested here with messages written by hand.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::run::{Home, Run};
 use crate::serve::Server;
 
-/// What a client is found by, if `make test-tools` has fetched it.
+/// The path of a client, if `make test-tools` has fetched it.
 #[expect(clippy::disallowed_methods, reason = "a test reads where its clients lie")]
 #[expect(clippy::print_stdout, reason = "what is skipped must be seen")]
 fn tool(variable: &str) -> Option<PathBuf> {
@@ -35,7 +35,7 @@ fn python(script: &str, given: &Value) {
     assert!(run.code == 0 && run.out.ends_with("ok\n"), "{script}: {}\n{}", run.out, run.err);
 }
 
-/// What a client starts to talk on the standard streams.
+/// The command with which a client starts the server on the standard streams.
 fn streams(home: &Home, args: &[&str], more: Value) -> Value {
     let command = home.command(args);
     let mut words = vec![command.get_program().to_string_lossy().into_owned()];
@@ -48,7 +48,7 @@ fn streams(home: &Home, args: &[&str], more: Value) -> Value {
     given
 }
 
-/// A home with a small budget, so that answers meet their end.
+/// A home with a small token budget, so that answers are cut.
 fn tight() -> Home {
     let home = Home::new();
     std::fs::write(home.path().join("loci.toml"), "[mcp]\nbudget_tokens = 1500\n").unwrap();
@@ -77,12 +77,12 @@ fn the_graph_is_that_of_the_official_server() {
     let home = Home::new();
     python("graph.py", &streams(&home, &["mcp", "--profile=graph"], json!({})));
     let server = Server::start(&home);
-    // The user of the streams and of an open server are the same, so another is named.
+    // The standard streams and an open server have the same default user, so another user is named.
     python("graph.py", &json!({ "url": server.url("/mcp/graph?userId=bo") }));
     server.stop();
 }
 
-/// A key for one user, as its bearer shows it.
+/// Creates a key for one user and returns its secret.
 fn key(home: &Home, args: &[&str]) -> Value {
     let mut all = vec!["key", "create", "--name=test"];
     all.extend(args);
@@ -91,7 +91,7 @@ fn key(home: &Home, args: &[&str]) -> Value {
 
 #[test]
 fn every_tool_answers_over_http_with_a_key() {
-    let home = tight();
+    let home = tight().locally();
     let ann = key(&home, &["--role=writer", "--user=ann"]);
     let server = Server::start(&home);
     let carl = key(&home, &["--role=writer", "--user=carl"]);
@@ -130,7 +130,7 @@ fn the_inspector_lists_and_calls() {
     assert_eq!(run(&["--method", "resources/list"])["resources"].as_array().unwrap().len(), 3);
 }
 
-/// A client that writes lines by hand.
+/// A client that writes the lines of the protocol itself.
 struct Talk {
     child: Child,
     lines: BufReader<ChildStdout>,
@@ -171,7 +171,7 @@ impl Talk {
         self.ask("tools/call", json!({ "name": tool, "arguments": arguments }))["result"].clone()
     }
 
-    /// Hangs up, and sees that it ends well and soon.
+    /// Closes the input and checks that the server exits successfully and soon.
     fn hang_up(mut self) -> String {
         drop(self.pipe.take());
         self.ended()
@@ -184,9 +184,9 @@ impl Talk {
             std::thread::sleep(Duration::from_millis(20));
         }
         assert_eq!(self.child.wait().unwrap().code(), Some(0));
-        let mut told = String::new();
-        std::io::Read::read_to_string(&mut self.child.stderr.take().unwrap(), &mut told).unwrap();
-        told
+        let mut output = String::new();
+        std::io::Read::read_to_string(&mut self.child.stderr.take().unwrap(), &mut output).unwrap();
+        output
     }
 }
 
@@ -195,12 +195,12 @@ fn greetings_do_not_wait_for_the_model() {
     let home = Home::with_model();
     let mut talk = Talk::start(&home, &["mcp"]);
     let start = Instant::now();
-    let told = talk.greet("2025-06-18");
+    let greeting = talk.greet("2025-06-18");
     let greeted = start.elapsed();
-    assert_eq!(told["protocolVersion"], "2025-06-18");
-    assert_eq!((&told["serverInfo"]["name"], told["instructions"].is_string()), (&json!("loci"), true));
+    assert_eq!(greeting["protocolVersion"], "2025-06-18");
+    assert_eq!((&greeting["serverInfo"]["name"], greeting["instructions"].is_string()), (&json!("loci"), true));
     println!("greeted after {greeted:?}");
-    // A machine that builds beside is slow, so the bound is wide; usually it takes a hundredth of a second.
+    // The limit is wide because the machine may be building at the same time; usually this takes 10 ms.
     assert!(greeted < Duration::from_secs(5), "{greeted:?}");
     let kept = talk.call("remember_fact", json!({ "fact": "My cat is called Minka" }));
     println!("first call after {:?}", start.elapsed());
@@ -218,9 +218,10 @@ fn a_context_tells_its_conversation_what_changed_elsewhere() {
     let seen = talk.call("get_context", json!({ "query": "tea", "thread_id": "t" }));
     talk.call("remember_fact", json!({ "fact": "Ann drinks green tea" }));
     let revision = &seen["structuredContent"]["revision"];
-    let told = talk.call("get_context", json!({ "query": "tea", "after_revision": revision, "thread_id": "t" }));
-    let text = told["structuredContent"]["text"].as_str().unwrap();
-    assert!(text.starts_with("Memory updates since rev") && text.contains("Ann drinks green tea"), "{told}");
+    let answer = talk.call("get_context", json!({ "query": "tea", "after_revision": revision, "thread_id": "t" }));
+    let text = answer["structuredContent"]["text"].as_str().unwrap();
+    assert!(text.starts_with("The following are stored memories") && text.ends_with("</memories>"), "{answer}");
+    assert!(text.contains("\nMemory updates since rev") && text.contains("Ann drinks green tea"), "{answer}");
     talk.hang_up();
 }
 
@@ -233,7 +234,7 @@ fn every_version_of_the_protocol_is_known() {
         assert_eq!(talk.call("memory_stats", json!({}))["isError"], false, "{version}");
         talk.hang_up();
     }
-    // Newer clients bring all they have to say with each request.
+    // Newer clients send the version and capabilities with each request.
     let mut talk = Talk::start(&home, &["mcp"]);
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -268,8 +269,8 @@ fn a_short_id_is_good_for_the_memories_of_its_scope() {
     let short = found["structuredContent"]["data"][0]["id"].as_str().unwrap().to_owned();
     assert!(short.len() == 9 && found["content"][0]["text"].as_str().unwrap().contains(&short), "{found}");
     for given in [&short, &whole, &whole[24..30], &short[..6]] {
-        let told = ann.call("explain_fact", json!({ "memory_id": given }));
-        assert_eq!(told["structuredContent"]["memory"]["id"], short, "{given}: {told}");
+        let answer = ann.call("explain_fact", json!({ "memory_id": given }));
+        assert_eq!(answer["structuredContent"]["memory"]["id"], short, "{given}: {answer}");
     }
     ann.hang_up();
     let mut bob = Talk::start(&home, &["mcp", "--user=bob"]);
@@ -298,8 +299,8 @@ fn days_are_those_of_the_time_zone() {
     talk.greet("2025-06-18");
     talk.call("remember_fact", json!({ "fact": "Ann opened the shop in Wellington", "event_time": "2026-06-15" }));
     let found = talk.call("search_memory", json!({ "query": "shop in Wellington" }));
-    let told = &found["structuredContent"]["data"][0];
-    assert_eq!(told["event_time"], "2026-06-15T00:00:00+12:00", "{found}");
+    let hit = &found["structuredContent"]["data"][0];
+    assert_eq!(hit["event_time"], "2026-06-15T00:00:00+12:00", "{found}");
     assert!(found["content"][0]["text"].as_str().unwrap().contains("(2026-06-15, id "), "{found}");
     talk.hang_up();
 }
@@ -333,7 +334,7 @@ fn the_scope_of_the_streams_is_that_of_the_flags() {
     assert_eq!(found["structuredContent"]["data"], json!([]));
     assert_eq!(bob.call("explain_fact", json!({ "memory_id": id }))["structuredContent"]["code"], "MEMORY_NOT_FOUND");
     bob.hang_up();
-    assert_eq!(home.json(&["list", "--user=ann", "--agent=planner"])["totalCount"], 1);
+    assert_eq!(home.count(&["--user=ann", "--agent=planner"]), 1);
 }
 
 #[test]

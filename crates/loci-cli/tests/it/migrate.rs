@@ -1,4 +1,4 @@
-//! Does everything go from a folder to a server and back, by the real binary?
+//! Migration from a folder to a server and back by the real binary.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -10,17 +10,17 @@ use tokio_postgres::SimpleQueryMessage;
 
 use crate::run::{Home, Run};
 
-/// A home with something of everything that a person can make.
+/// A home with every type of record that commands can create.
 fn filled() -> Home {
-    // A job waits only where embedding is on.
-    let home = Home::new().set("LOCI_EMBEDDINGS", "local");
+    // Embedding jobs are only queued if embedding is switched on.
+    let home = Home::local().set("LOCI_EMBEDDINGS", "local");
     home.remember(&["--user", "ann", "--no-embed", "The lighthouse is in Brittany"]);
     let home = home.set("LOCI_EMBEDDINGS", "none");
     let tea = home.remember(&["--user", "ann", "I drink green tea in the morning"]);
     home.remember(&["--user", "ann", "--tags", "pets", "My cat is called Мурка"]);
     home.json(&["agent", "create", "scout"]);
     home.remember(&["--agent", "scout", "--user", "ann", "The harbour is closed on Mondays"]);
-    home.json(&["supersede", &tea, "I drink black tea in the morning"]);
+    home.json(&["supersede", &tea, "--user=ann", "I drink black tea in the morning"]);
     home.json(&["key", "create", "--name", "ops", "--role", "admin"]);
     home
 }
@@ -31,7 +31,7 @@ fn migrate(home: &Home, from: &str, to: &str, more: &[&str]) -> Run {
     home.run(&args)
 }
 
-/// The rows and the hash of each table, by place.
+/// The number of rows and the hash of each table.
 fn hashes(run: &Run) -> Vec<Value> {
     assert_eq!(run.code, 0, "{run:?}");
     run.value()["tables"].as_array().unwrap().clone()
@@ -53,8 +53,8 @@ fn everything_goes_to_a_server_and_back() {
     assert_eq!(hashes(&there), hashes(&back));
     assert_eq!(hashes(&migrate(&home, data, copy, &["--verify-only"])), hashes(&there));
     let export = |folder: &str| {
-        let run = home.run(&["--data", folder, "export"]);
-        // The header says when.
+        let run = home.run(&["--data", folder, "export", "--everyone"]);
+        // The header contains the time.
         run.out.lines().skip(1).map(str::to_owned).collect::<Vec<String>>()
     };
     assert_eq!(export(copy), export(data));
@@ -64,7 +64,7 @@ fn everything_goes_to_a_server_and_back() {
 }
 
 #[test]
-fn a_copy_that_was_killed_goes_on() {
+fn a_killed_copy_is_resumed() {
     let Some(schema) = Schema::new() else { return };
     let home = Home::new();
     let lines: String =
@@ -73,7 +73,7 @@ fn a_copy_that_was_killed_goes_on() {
     let data = home.data();
     let args = ["migrate", "--from", data.to_str().unwrap(), "--to", &schema.url, "--to-schema", &schema.name];
     let mut child = home.command(&args).stdin(Stdio::null()).spawn().unwrap();
-    // Once the first page of the memories is there it is in the middle.
+    // When the first page of the memories is stored, the copy is in progress.
     let first = |sql: String| {
         schema.ask(&sql).iter().find_map(|message| match message {
             SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
@@ -98,7 +98,7 @@ fn a_copy_that_was_killed_goes_on() {
 }
 
 #[test]
-fn what_cannot_be_moved_is_told() {
+fn a_move_that_is_not_possible_is_refused() {
     let home = filled();
     let (data, missing) = (home.data(), home.path().join("missing"));
     let (data, missing) = (data.to_str().unwrap(), missing.to_str().unwrap());
@@ -108,20 +108,20 @@ fn what_cannot_be_moved_is_told() {
     let hollow = Home::new();
     hollow.run(&["init"]);
     let nothing = hollow.data();
-    for (from, to, code, told) in [
-        (missing, "x", "INVALID_INPUT", "there is no folder"),
-        (empty.path().to_str().unwrap(), "x", "INVALID_INPUT", "there is no data in the folder"),
+    for (from, to, code, message) in [
+        (missing, "x", "INVALID_INPUT", "is not a folder"),
+        (empty.path().to_str().unwrap(), "x", "INVALID_INPUT", "has no data of Loci"),
         (nothing.to_str().unwrap(), "x", "INVALID_INPUT", "the source is empty"),
         (data, data, "INVALID_INPUT", "are the same store"),
-        (data, "mysql://db", "INVALID_INPUT", "`mysql` is no store"),
+        (data, "mysql://db", "INVALID_INPUT", "unknown kind of store `mysql`"),
         (data, "env:NOT_SET_HERE", "INVALID_INPUT", "NOT_SET_HERE is not set"),
         (data, "postgres://u:secret@127.0.0.1:1/x", "PROVIDER_ERROR", "does not answer"),
-        (data, theirs.to_str().unwrap(), "CONFLICT", "the target holds something else"),
+        (data, theirs.to_str().unwrap(), "CONFLICT", "the target has different data"),
     ] {
         let run = migrate(&home, from, to, &[]);
         let problem = run.problem();
         assert_eq!(problem["code"], code, "{from} → {to}: {run:?}");
-        assert!(problem["message"].as_str().unwrap().contains(told), "{from} → {to}: {run:?}");
+        assert!(problem["message"].as_str().unwrap().contains(message), "{from} → {to}: {run:?}");
         assert!(problem["hint"].is_string() || code == "INVALID_INPUT", "{from} → {to}: {run:?}");
         assert!(!run.err.contains("secret"), "{run:?}");
     }
@@ -130,7 +130,7 @@ fn what_cannot_be_moved_is_told() {
 }
 
 #[test]
-fn a_damaged_copy_is_told() {
+fn a_damaged_copy_ends_the_command() {
     let home = filled();
     let copy = home.path().join("copy");
     let (data, to) = (home.data(), copy.to_str().unwrap());

@@ -1,4 +1,4 @@
-//! The embedding model: there, not there, or not the right one.
+//! The embedding model: present, missing, or a different one.
 
 use std::path::{Path, PathBuf};
 
@@ -27,19 +27,18 @@ fn meaning_is_found_without_shared_words() {
     assert_eq!(recall["data"][0]["memory"]["id"], receipt["id"]);
     assert!(recall["data"][0]["explain"]["similarity"].as_f64().unwrap() > 0.3);
     let search = home.json(&["search", "name of the pet"]);
-    assert_eq!(search["results"][0]["memory"]["id"], receipt["id"]);
-    assert_eq!(search["searchedLayers"], json!(["user"]));
-    assert!(home.run(&["doctor"]).out.contains("its files are sound"));
+    assert_eq!(search["data"][0]["memory"]["id"], receipt["id"]);
+    assert!(home.run(&["doctor"]).out.contains("Model: no damage found"));
 }
 
 #[test]
 fn vectors_left_for_later_are_made_by_reembed() {
-    let home = Home::with_model();
+    let home = Home::with_model().locally();
     let run = home.feed(&["remember", "-", "--no-embed"], b"My cat is called Minka\nThe invoice is due\n");
     assert_eq!(run.code, 0, "{run:?}");
     home.feed(&["import", "-", "--no-embed"], b"{\"content\":\"The train leaves at nine\"}\n");
     assert_eq!(home.json(&["stats"])["withoutVector"], 3);
-    assert_eq!(home.json(&["recall", "cat", "--no-embed"])["degraded"], json!(["vector"]));
+    assert_eq!(home.json(&["recall", "cat", "--words-only"])["degraded"], json!([]));
     let done = home.json(&["reembed"]);
     assert_eq!((&done["seen"], &done["embedded"]), (&json!(3), &json!(3)));
     assert_eq!(home.json(&["stats"])["withoutVector"], 0);
@@ -48,11 +47,11 @@ fn vectors_left_for_later_are_made_by_reembed() {
 
 #[test]
 fn a_missing_model_is_missed_but_not_fatal() {
-    let home = Home::new().set("LOCI_EMBEDDINGS", "local");
-    std::fs::write(home.path().join("loci.toml"), "[embeddings]\nhub = false").unwrap();
+    let home = Home::local().set("LOCI_EMBEDDINGS", "local");
+    home.configure("[embeddings]\nhub = false");
     let run = home.run(&["remember", "kept all the same"]);
     assert_eq!(run.code, 0, "{run:?}");
-    assert!(run.err.contains("warning:") && run.err.contains("make model"), "{run:?}");
+    assert!(run.err.contains("warning:") && run.err.contains("loci model fetch"), "{run:?}");
     assert_eq!(run.err.matches("warning:").count(), 1);
     assert_eq!(home.json(&["recall", "kept"])["degraded"], json!(["vector"]));
     assert_eq!(home.run(&["doctor"]).code, 0);
@@ -61,8 +60,8 @@ fn a_missing_model_is_missed_but_not_fatal() {
 
 #[test]
 fn a_named_folder_without_a_model_is_an_error() {
-    let home = Home::new();
-    let home = Home::new().set("LOCI_EMBEDDINGS", "local").set("LOCI_MODEL_DIR", home.path().display().to_string());
+    let home = Home::local();
+    let home = Home::local().set("LOCI_EMBEDDINGS", "local").set("LOCI_MODEL_DIR", home.path().display().to_string());
     let run = home.run(&["remember", "x"]);
     assert_eq!(run.code, 19, "{run:?}");
     assert!(run.err.contains("CONFIGURATION_ERROR") && run.err.contains("LOCI_MODEL_DIR"), "{run:?}");
@@ -71,7 +70,7 @@ fn a_named_folder_without_a_model_is_an_error() {
 
 #[test]
 fn a_model_with_the_wrong_dimensions_is_named() {
-    let home = Home::new();
+    let home = Home::local();
     let wrong = home.path().join("wrong");
     copy(&folder(), &wrong);
     let config = std::fs::read_to_string(wrong.join("config.json")).unwrap();
@@ -85,7 +84,7 @@ fn a_model_with_the_wrong_dimensions_is_named() {
 
 #[test]
 fn another_model_is_noticed_and_reembed_mends_it() {
-    let home = Home::with_model();
+    let home = Home::with_model().locally();
     home.remember(&["My cat is called Minka"]);
     let other = home.path().join("other");
     copy(&folder(), &other);
@@ -94,7 +93,7 @@ fn another_model_is_noticed_and_reembed_mends_it() {
     let home = home.set("LOCI_MODEL_DIR", other.display().to_string());
     let run = home.run(&["recall", "pet"]);
     assert_eq!(run.code, 0, "{run:?}");
-    assert!(run.err.contains("all-MiniLM-L6-v2") && run.err.contains("loci reembed"), "{run:?}");
+    assert!(run.err.contains("all-MiniLM-L6-v2") && run.err.contains("loci store reembed"), "{run:?}");
     assert_eq!(home.json(&["reembed"])["embedded"], 1);
     let run = home.run(&["recall", "pet"]);
     assert_eq!(run.err, "");
@@ -111,7 +110,7 @@ pub(crate) fn copy(from: &Path, to: &Path) {
 #[test]
 fn models_are_listed_with_their_folder_size_and_licence() {
     let home = Home::with_model();
-    let models = home.json(&["model"])["models"].clone();
+    let models = home.json(&["model"])["data"].clone();
     let [main, multilingual] = models.as_array().unwrap().as_slice() else { panic!("{models}") };
     assert_eq!((&main["name"], &main["status"]), (&json!("all-MiniLM-L6-v2"), &json!("ok")));
     assert_eq!((&main["folder"], &main["licence"]), (&json!(folder()), &json!("Apache-2.0")));
@@ -124,7 +123,7 @@ fn models_are_listed_with_their_folder_size_and_licence() {
 #[test]
 fn missing_models_are_listed_as_missing() {
     let home = Home::new();
-    let models = home.json(&["model", "list"])["models"].clone();
+    let models = home.json(&["model", "list"])["data"].clone();
     for (index, name) in ["all-MiniLM-L6-v2", "use-multilingual-v3"].into_iter().enumerate() {
         let model = &models[index];
         assert_eq!((&model["name"], &model["status"], &model["bytes"]), (&json!(name), &json!("missing"), &json!(0)));

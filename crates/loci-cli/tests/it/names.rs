@@ -50,8 +50,8 @@ fn every_field_of_the_filter_is_a_flag() {
 fn flags_that_http_names_otherwise_still_work() {
     let home = Home::new();
     home.remember(&["--user=ann", "--thread=t", "--run=r", "--actor=bo", "--tag=x", "--meta=n=1", "Ann likes tea"]);
-    for flag in ["--thread=t", "--run=r", "--actor=bo", "--tag=x", "--meta=n=1", "--at=2130-01-01"] {
-        assert_eq!(home.json(&["list", "--user=ann", flag])["totalCount"], 1, "{flag}");
+    for flag in ["--thread=t", "--run=r", "--actor=bo", "--tag=x", "--meta=n=1"] {
+        assert_eq!(home.count(&["--user=ann", flag]), 1, "{flag}");
     }
     home.json(&["recall", "--user=ann", "--for-thread=t", "tea"]);
     home.json(&["query", "--user=ann", "--for-thread=t", "--since=0", "--since-in=t", "--summarise", "tea"]);
@@ -61,7 +61,7 @@ fn flags_that_http_names_otherwise_still_work() {
     home.json(&["maintain", "--dry-run", "--only=summarise", "--at=2126-01-01"]);
     home.json(&["operations", "--since=2026-01-01", "--until=2026-02-01", "--by=week", "--op=add"]);
     assert_eq!(home.run(&["events", "--since=all", "--thread=t"]).code, 0);
-    std::fs::write(home.path().join("loci.toml"), "[summarisation]\ntarget_tokens = 77\n").unwrap();
+    home.configure("[summarisation]\ntarget_tokens = 77\n");
     assert!(home.run(&["config", "check"]).out.contains("target_tokens = 77"));
     for verb in ["list", "recall", "query", "context", "remember", "ingest", "maintain", "operations", "events"] {
         let help = home.run(&[verb, "--help"]).out;
@@ -103,8 +103,8 @@ fn a_conversation_has_one_name() {
         }
     }
     home.remember(&["--thread-id=t", "My favourite colour is green"]);
-    let told = home.json(&["context", "--for-thread-id=t2", "favourite colour"]);
-    assert_eq!(told["data"][0]["memory"]["threadId"], "t", "{told}");
+    let answer = home.json(&["context", "--for-thread-id=t2", "favourite colour"]);
+    assert_eq!(answer["data"][0]["memory"]["threadId"], "t", "{answer}");
     assert_eq!(home.json(&["remember", "--thread-id=t2", "My favourite colour is green"])["event"], "NONE");
 }
 
@@ -148,16 +148,16 @@ fn a_score_is_explained_when_that_is_asked_for() {
 
 #[test]
 fn a_day_begins_at_midnight_in_the_configured_time_zone() {
-    let home = Home::new();
-    std::fs::write(home.path().join("loci.toml"), "[retrieval]\ntime_zone = \"Europe/Vienna\"\n").unwrap();
+    let home = Home::local();
+    home.configure("[retrieval]\ntime_zone = \"Europe/Vienna\"\n");
     let id = home.remember(&["--event-time=2026-01-31", "--expires-at=2126-07-31", "Met Bo at the station"]);
     let memory = home.json(&["get", &id]);
     assert_eq!(
         (&memory["eventTime"], &memory["expiresAt"]),
         (&json!("2026-01-30T23:00:00Z"), &json!("2126-07-30T22:00:00Z"))
     );
-    let total = |flag: &str| home.json(&["list", flag])["totalCount"].clone();
-    assert_eq!((total("--event-after=2026-01-31"), total("--event-after=2026-01-31T00:00:00Z")), (json!(1), json!(0)));
+    let total = |flag: &str| home.count(&[flag]);
+    assert_eq!((total("--event-after=2026-01-31"), total("--event-after=2026-01-31T00:00:00Z")), (1, 0));
     let report = home.json(&["maintain", "--dry-run", "--only=purge", "--now=2127-01-01"]);
     assert_eq!(report["now"], "2126-12-31T23:00:00Z");
     let key = home.json(&["key", "create", "--name=k", "--expires-at=2127-01-01"]);
@@ -166,8 +166,9 @@ fn a_day_begins_at_midnight_in_the_configured_time_zone() {
     let line = br#"{"threadId":"u","content":"It snows","eventTime":"2026-01-31"}"#;
     let fed = home.feed(&["--json", "ingest", "-"], line);
     assert_eq!(fed.code, 0, "{fed:?}");
-    for receipt in [said, fed.value()] {
-        assert_eq!(home.json(&["get", receipt["id"].as_str().unwrap()])["eventTime"], "2026-01-30T23:00:00Z");
+    for answer in [said, fed.value()] {
+        let id = answer["data"][0]["writes"][0]["id"].as_str().unwrap();
+        assert_eq!(home.json(&["get", id])["eventTime"], "2026-01-30T23:00:00Z");
     }
     for (args, field) in [
         (&["list", "--event-after=2026-01-31T12:00:00"][..], "eventAfter"),
@@ -244,13 +245,13 @@ fn a_short_id_is_a_filter_too() {
     home.remember(&["--user=ann", "The door squeaks"]);
     let short = id.parse::<loci_types::MemoryId>().unwrap().short();
     let flag = format!("--id={short}");
-    assert_eq!(home.json(&["list", "--user=ann", &flag])["memories"][0]["id"], id);
+    assert_eq!(home.json(&["list", "--user=ann", &flag])["data"][0]["id"], id);
     assert_eq!(home.json(&["recall", "--user=ann", &flag, "lamp"])["data"][0]["memory"]["id"], id);
 }
 
 #[test]
 fn a_tenant_that_does_not_exist_is_not_backed_up() {
-    let home = Home::new();
+    let home = Home::local();
     home.remember(&["--user=ann", "The lamp is green"]);
     let file = home.path().join("nobody.backup");
     check(&home, &["backup", "--tenant=nobody", file.to_str().unwrap()], "MEMORY_NOT_FOUND", 12, "tenant");

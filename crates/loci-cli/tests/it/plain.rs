@@ -1,7 +1,7 @@
-//! How does a test speak plain HTTP to a server that may die at any moment?
+//! A plain HTTP client for servers that may be killed at any moment.
 //!
-//! HTTP/1.0: no chunks, and the end of an answer is the end of the connection. An answer that is shorter than it
-//! says was cut, and is no answer.
+//! Each request has a connection of its own, which the server closes after its answer. Chunks are not decoded. An answer that is shorter than its
+//! `Content-Length` was cut and does not count.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// For so long a server may be silent.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Maximum time that a server may be silent.
+const READ_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Sends a request. None: no whole answer came.
+/// Sends a request. Returns `None` if no complete answer came.
 pub(crate) fn send(
     address: &str,
     method: &str,
@@ -34,25 +34,25 @@ pub(crate) fn send(
 
 fn begin(address: &str, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Option<TcpStream> {
     let mut stream = TcpStream::connect(address).ok()?;
-    stream.set_read_timeout(Some(PATIENCE)).ok()?;
+    stream.set_read_timeout(Some(READ_TIMEOUT)).ok()?;
     let more: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     let length = body.len();
     write!(
         stream,
-        "{method} {path} HTTP/1.0\r\nHost: {address}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n{more}\r\n{body}"
+        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n{more}\r\n{body}"
     )
     .ok()?;
     Some(stream)
 }
 
 /// One event of a stream.
-#[derive(Debug, Default)]
-pub(crate) struct Told {
-    /// What it is called; none: a sign of life.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct StreamEvent {
+    /// The name of the event. A heartbeat has none.
     pub(crate) event: Option<String>,
-    /// Where to go on from.
+    /// The cursor to resume after.
     pub(crate) id: Option<String>,
-    /// What it says.
+    /// The data of the event.
     pub(crate) data: Value,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Told {
 pub(crate) struct Stream(BufReader<TcpStream>);
 
 impl Stream {
-    /// Follows a path from after this event. None: the server does not let us.
+    /// Opens the stream at a path after this event. Returns `None` if the server does not answer with 200.
     pub(crate) fn open(address: &str, path: &str, after: Option<&str>) -> Option<Self> {
         let headers: Vec<_> = after.iter().map(|id| ("Last-Event-ID", *id)).collect();
         let mut lines = BufReader::new(begin(address, "GET", path, &headers, "")?);
@@ -74,18 +74,20 @@ impl Stream {
         good.then_some(Self(lines))
     }
 
-    /// The next event that came whole. None: the stream is over.
-    pub(crate) fn next(&mut self) -> Option<Told> {
-        let mut told = Told::default();
+    /// Returns the next complete event, or `None` at the end of the stream.
+    pub(crate) fn next(&mut self) -> Option<StreamEvent> {
+        let mut event = StreamEvent::default();
         loop {
             let mut line = String::new();
-            // A line without its end was cut.
+            // A line without a line break was cut.
             self.0.read_line(&mut line).ok().filter(|_| line.ends_with('\n'))?;
             match line.trim_end().split_once(':') {
-                Some(("event", value)) => told.event = Some(value.trim().to_owned()),
-                Some(("id", value)) => told.id = Some(value.trim().to_owned()),
-                Some(("data", value)) => told.data = serde_json::from_str(value).ok()?,
-                None if line.trim_end().is_empty() => return Some(told),
+                Some(("event", value)) => event.event = Some(value.trim().to_owned()),
+                Some(("id", value)) => event.id = Some(value.trim().to_owned()),
+                Some(("data", value)) => event.data = serde_json::from_str(value).ok()?,
+                // The lines between two chunks are empty too.
+                None if line.trim_end().is_empty() && event == StreamEvent::default() && line == "\r\n" => {}
+                None if line.trim_end().is_empty() => return Some(event),
                 _ => {}
             }
         }

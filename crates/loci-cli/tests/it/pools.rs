@@ -1,4 +1,4 @@
-//! Do agents share a pool from the command line, and nobody else?
+//! Pools on the command line.
 
 use serde_json::json;
 
@@ -8,7 +8,8 @@ use crate::run::Home;
 fn shared() -> (Home, String) {
     let home = Home::new();
     let made = home.json(&["pool", "create", "docs", "--name", "Documents", "--member=researcher", "--member=coder"]);
-    assert_eq!((&made["poolId"], made["members"].as_array().map(Vec::len)), (&json!("docs"), Some(2)));
+    let pool = &made["data"];
+    assert_eq!((&pool["poolId"], pool["members"].as_array().map(Vec::len)), (&json!("docs"), Some(2)));
     let text = "WebGPU requires WGSL shaders, not GLSL";
     let receipt = home.json(&["pool", "contribute", "docs", "--agent=researcher", "--kind=fact", text]);
     assert_eq!(receipt["event"], "ADD");
@@ -19,8 +20,8 @@ fn shared() -> (Home, String) {
 #[test]
 fn a_pool_is_made_used_left_and_dropped() {
     let (home, id) = shared();
-    assert_eq!(home.json(&["pool", "list"])["pools"][0]["name"], "Documents");
-    assert_eq!(home.json(&["pool", "list", "--agent=spy"])["pools"], json!([]));
+    assert_eq!(home.json(&["pool", "list"])["data"][0]["name"], "Documents");
+    assert_eq!(home.json(&["pool", "list", "--agent=spy"])["data"], json!([]));
     let hits = home.json(&["pool", "query", "docs", "--agent=coder", "how do shaders work in WebGPU?"]);
     assert_eq!(hits["data"][0]["memory"]["id"].as_str(), Some(id.as_str()));
     assert_eq!(hits["data"][0]["memory"]["identifiers"]["agentId"], "researcher");
@@ -37,10 +38,11 @@ fn a_pool_is_made_used_left_and_dropped() {
     assert_eq!(home.json(&given)["event"], "NONE");
 
     let left = home.run(&["pool", "leave", "docs", "coder"]);
-    assert!(left.code == 0 && left.out.contains("has left"), "{left:?}");
+    assert!(left.code == 0 && left.out.contains("coder left docs"), "{left:?}");
     let kept = home.json(&["recall", "--agent=coder", "--user=ann", "WebGPU shaders"]);
     assert_eq!(kept["data"][0]["memory"]["metadata"]["syncedFrom"]["id"].as_str(), Some(id.as_str()));
-    assert_eq!(home.json(&["pool", "join", "docs", "coder", "tester"])["joined"], 2);
+    let join = ["pool", "join", "docs", "coder", "tester"];
+    assert_eq!((&home.json(&join)["event"], &home.json(&join)["event"]), (&json!("UPDATE"), &json!("NONE")));
     let shown = home.run(&["pool", "show", "docs"]);
     assert!(shown.out.contains("researcher") && shown.out.contains("tester"), "{shown:?}");
 
@@ -93,7 +95,7 @@ fn who_is_not_a_member_gets_nothing_from_any_command() {
             assert_eq!(run.code, 18, "{command:?} {who:?}: {run:?}");
             assert!(!run.out.contains("WGSL") && !run.err.contains("WGSL"), "{command:?} {who:?}: {run:?}");
         }
-        // Without the pool it is not there.
+        // The memory is not found without naming the pool.
         let run = home.run(&[command, &["--agent=researcher", "--user=ann"][..]].concat());
         assert!(!run.out.contains("WGSL"), "{command:?}: {run:?}");
     }
@@ -106,17 +108,17 @@ fn who_is_not_a_member_gets_nothing_from_any_command() {
     // Nothing has changed, and a member sees it as it was.
     let seen = home.json(&["get", &id, "--pool=docs", "--agent=researcher"]);
     assert_eq!((&seen["version"], &seen["state"]), (&json!(1), &json!("active")));
-    assert_eq!(home.json(&["list", "--pool=docs", "--agent=researcher"])["totalCount"], 1);
+    assert_eq!(home.json(&["list", "--pool=docs", "--agent=researcher"])["data"].as_array().unwrap().len(), 1);
 }
 
 #[test]
 fn a_pool_comes_along_when_everything_is_exported_and_imported() {
     let (home, id) = shared();
     let file = home.path().join("all.jsonl");
-    assert_eq!(home.run(&["export", "--out", file.to_str().unwrap()]).code, 0);
+    assert_eq!(home.run(&["export", "--everyone", "--out", file.to_str().unwrap()]).code, 0);
     let other = Home::new();
     assert_eq!(other.run(&["import", file.to_str().unwrap()]).code, 0);
-    // It is there, and nobody is in it until they are let in.
+    // The pool exists, but has no members until they join.
     assert_eq!(other.json(&["pool", "show", "docs"])["members"], json!([]));
     let ask = ["get", &id, "--pool=docs", "--agent=coder"];
     assert_eq!(other.run(&ask).code, 18);

@@ -53,7 +53,7 @@ fn four_writers_and_a_reader_share_a_folder() {
     let found: HashSet<String> = home.export().iter().map(|memory| memory["id"].as_str().unwrap().to_owned()).collect();
     assert_eq!(acknowledged.len(), 2000);
     assert_eq!(found, acknowledged);
-    assert_eq!(home.json(&["list"])["totalCount"], 2000);
+    assert_eq!(home.json(&["stats"])["memories"], 2000);
     assert_eq!(home.run(&["doctor"]).code, 0);
 }
 

@@ -1,10 +1,10 @@
-//! What recall finds with the real models, and what it says when nothing is known.
+//! Recall with the real models, and its answer when nothing is known.
 
 use serde_json::{Value, json};
 
 use crate::run::Home;
 
-/// A home with the models of this machine, as most people have it.
+/// A home with the models of this machine and default settings.
 fn furnished(texts: &[&str]) -> Home {
     let home = Home::with_model();
     let lines: Vec<String> = texts.iter().map(|text| format!("{text}\n")).collect();
@@ -96,8 +96,11 @@ fn single_memories_are_measured_as_lived() {
     std::fs::write(&questions, asked.map(|line| line.to_string()).join("\n")).unwrap();
     let (corpus, questions, out) =
         (corpus.display().to_string(), questions.display().to_string(), out.display().to_string());
-    let told = home.json(&["eval", "memories", "--corpus", &corpus, "--questions", &questions, "--out", &out]);
-    assert_eq!((&told["measures"]["ALL"]["hit@1"], &told["measures"]["ALL"]["refused"]), (&json!(1.0), &json!(1.0)));
+    let report = home.json(&["eval", "memories", "--corpus", &corpus, "--questions", &questions, "--out", &out]);
+    assert_eq!(
+        (&report["measures"]["ALL"]["hit@1"], &report["measures"]["ALL"]["refused"]),
+        (&json!(1.0), &json!(1.0))
+    );
     let run: Vec<Value> =
         std::fs::read_to_string(&out).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(run[0]["ranked"][0], "a", "and nothing of another user: {run:?}");
@@ -114,7 +117,7 @@ fn a_plain_line_is_imported_with_the_time_it_was_made() {
     std::fs::write(&file, r#"{"content":"The ferry leaves at nine","createdAt":"2024-03-01T08:00:00Z"}"#).unwrap();
     let run = home.run(&["import", &file.display().to_string()]);
     assert_eq!(run.code, 0, "{run:?}");
-    assert_eq!(home.json(&["list"])["memories"][0]["createdAt"], "2024-03-01T08:00:00Z");
+    assert_eq!(home.json(&["list"])["data"][0]["createdAt"], "2024-03-01T08:00:00Z");
     std::fs::write(&file, r#"{"content":"x","createdAt":"soon"}"#).unwrap();
     let run = home.run(&["import", &file.display().to_string()]);
     assert!(run.code != 0 && run.err.contains("createdAt"), "{run:?}");

@@ -4,11 +4,11 @@ use crate::bad::check;
 use crate::run::Home;
 
 #[test]
-fn what_is_masked_is_told_and_what_is_refused_is_named() {
+fn a_mask_is_reported_and_a_refusal_names_its_rule() {
     let home = Home::new();
     let rules = "[redaction]\nmask = [\"secret\", \"badge\"]\nrefuse = [\"iban\"]\n\
         [[redaction.patterns]]\nname = \"badge\"\nregex = \"B-[0-9]{4}\"\n";
-    std::fs::write(home.path().join("loci.toml"), rules).unwrap();
+    home.configure(rules);
     let text = "Ana has the badge B-1234 and password=hunter2";
     let receipt = home.json(&["remember", "--user=ana", text]);
     assert_eq!(receipt["redacted"], serde_json::json!(["badge", "secret"]));
@@ -17,9 +17,9 @@ fn what_is_masked_is_told_and_what_is_refused_is_named() {
     let found = home.run(&["recall", "--user=ana", "badge"]);
     assert!(found.out.contains("[badge]") && !found.out.contains("1234"), "{found:?}");
     let refused = ["remember", "--user=ana", "pay to DE89 3704 0044 0532 0130 00"];
-    let told = check(&home, &refused, "INVALID_INPUT", 20, "content");
-    assert!(told.err.contains("`iban`") && !told.err.contains("3704"), "{told:?}");
-    std::fs::write(home.path().join("loci.toml"), "[redaction]\nmask = [\"passport\"]\n").unwrap();
+    let run = check(&home, &refused, "INVALID_INPUT", 20, "content");
+    assert!(run.err.contains("`iban`") && !run.err.contains("3704"), "{run:?}");
+    home.configure("[redaction]\nmask = [\"passport\"]\n");
     let wrong = home.run(&["config", "check"]);
     assert!(wrong.code == 19 && wrong.err.contains("passport"), "{wrong:?}");
 }
@@ -27,8 +27,9 @@ fn what_is_masked_is_told_and_what_is_refused_is_named() {
 #[test]
 fn a_categories_file_keeps_an_agent_to_its_list() {
     let home = Home::new();
-    std::fs::write(home.path().join("loci.toml"), "categories_file = \"categories.yaml\"\n").unwrap();
-    std::fs::write(home.path().join("categories.yaml"), "allowlists:\n  planner: [goals, tasks]\n").unwrap();
+    home.configure("categories_file = \"categories.yaml\"\n");
+    std::fs::write(home.configuration().with_file_name("categories.yaml"), "allowlists:\n  planner: [goals, tasks]\n")
+        .unwrap();
     let planner = ["--user=ana", "--agent=planner"];
     let with = |args: &[&'static str]| [args, &planner[..]].concat();
     home.json(&with(&["remember", "--category=goals", "The goal is a boat"]));
@@ -36,8 +37,9 @@ fn a_categories_file_keeps_an_agent_to_its_list() {
     assert!(refused.err.contains("`tone`"), "{refused:?}");
     check(&home, &with(&["list", "--category=tone"]), "UNAUTHORIZED", 18, "categories");
     check(&home, &with(&["search", "--category=tone", "x"]), "UNAUTHORIZED", 18, "categories");
-    assert_eq!(home.json(&with(&["list", "--category=goals"]))["totalCount"], 1);
-    std::fs::write(home.path().join("categories.yaml"), "allowlists:\n  planner: [gaols]\n").unwrap();
+    assert_eq!(home.json(&with(&["list", "--category=goals"]))["data"].as_array().unwrap().len(), 1);
+    std::fs::write(home.configuration().with_file_name("categories.yaml"), "allowlists:\n  planner: [gaols]\n")
+        .unwrap();
     let wrong = home.run(&["config", "check"]);
     assert!(wrong.code == 19 && wrong.err.contains("gaols") && wrong.err.contains("categories.yaml"), "{wrong:?}");
 }

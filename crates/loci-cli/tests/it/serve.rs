@@ -22,12 +22,12 @@ impl Server {
         Self::run(home.command(&SERVE))
     }
 
-    fn run(mut command: Command) -> Self {
+    pub(crate) fn run(mut command: Command) -> Self {
         let mut child = command.stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let told: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
-        let address = told["listening"].as_str().unwrap().trim_start_matches("http://").to_owned();
+        let started: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
+        let address = started["listening"].as_str().unwrap().trim_start_matches("http://").to_owned();
         Self { child, address }
     }
 
@@ -42,13 +42,30 @@ impl Server {
     }
 
     pub(crate) fn get(&self, path: &str) -> (u16, Value) {
+        let (status, body) = self.read(path);
+        (status, serde_json::from_str(&body).unwrap_or(Value::Null))
+    }
+
+    /// The body of a page that is not JSON.
+    pub(crate) fn text(&self, path: &str) -> String {
+        let (status, body) = self.read(path);
+        assert_eq!(status, 200, "{body}");
+        body
+    }
+
+    fn read(&self, path: &str) -> (u16, String) {
+        self.get_with(path, &format!("Host: {}", self.address))
+    }
+
+    /// The answer to a request with this header, which names the host.
+    pub(crate) fn get_with(&self, path: &str, host: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\n{host}\r\nConnection: close\r\n\r\n").unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        (status, serde_json::from_str(body).unwrap_or(Value::Null))
+        (status, body.to_owned())
     }
 
     /// Ends it at once, as a crash would.
@@ -75,7 +92,7 @@ impl Drop for Server {
 }
 
 #[test]
-fn it_says_how_it_is_and_ends_when_asked() {
+fn it_reports_health_and_shuts_down() {
     let home = Home::new();
     let server = Server::start(&home);
     assert_eq!(server.get("/healthz"), (200, json!({ "status": "healthy" })));
@@ -89,7 +106,7 @@ fn it_says_how_it_is_and_ends_when_asked() {
 
 #[test]
 fn it_makes_the_vectors_that_others_left() {
-    let home = Home::with_model();
+    let home = Home::with_model().locally();
     let server = Server::start(&home);
     let (_, ready) = server.get("/readyz");
     assert_eq!(

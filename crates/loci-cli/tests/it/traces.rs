@@ -244,7 +244,7 @@ mod with {
         };
         let request = |name: &str, status: &str| {
             let found = in_trace.iter().find(|span| span.name == name && span.has("http.response.status_code", status));
-            let span = *found.unwrap_or_else(|| panic!("there is no span `{name}` with {status}: {in_trace:#?}"));
+            let span = *found.unwrap_or_else(|| panic!("missing span `{name}` with {status}: {in_trace:#?}"));
             // 2: a server.
             assert_eq!((span.parent.as_str(), span.kind), (PARENT, 2), "{span:?}");
             span
@@ -261,7 +261,7 @@ mod with {
         let tool = child(request("POST /mcp/{profile}", "200"), "mcp");
         assert!(tool.has("loci.operation", "addMemory") && tool.has("gen_ai.tool.name", "remember_fact"), "{tool:?}");
         child(tool, "apply");
-        // Work in the background, such as counting uses, is no trace.
+        // Background work, such as counting uses, does not begin a trace.
         let roots: Vec<&Span> = all.iter().filter(|span| span.parent.is_empty()).collect();
         assert!(roots.is_empty(), "{roots:#?}");
     }

@@ -18,14 +18,14 @@ async def main():
             called.add(tool)
             answer = await open_client.call_tool(tool, arguments)
             assert not answer.is_error, text(answer)
-            told = answer.structured_content[wrapped] if wrapped else answer.structured_content
+            content = answer.structured_content[wrapped] if wrapped else answer.structured_content
             if "success" in answer.structured_content:
                 assert answer.structured_content["success"] is True
                 assert text(answer) == answer.structured_content["message"]
             else:
-                assert len(answer.content) == 1 and json.loads(text(answer)) == told, answer
+                assert len(answer.content) == 1 and json.loads(text(answer)) == content, answer
                 assert text(answer) == json.dumps(json.loads(text(answer)), indent=2, ensure_ascii=False), text(answer)
-            return told
+            return content
 
         async def graph():
             return await call("read_graph", None)
@@ -43,8 +43,8 @@ async def main():
             "search_nodes": (True, False, True),
             "open_nodes": (True, False, True),
         }.items():
-            told = hints[name]
-            found = (told.read_only_hint, told.destructive_hint, told.idempotent_hint, told.open_world_hint)
+            hint = hints[name]
+            found = (hint.read_only_hint, hint.destructive_hint, hint.idempotent_hint, hint.open_world_hint)
             assert found == (reads, destroys, repeats, False), (name, found)
         assert all(tool.output_schema for tool in tools)
 

@@ -188,10 +188,10 @@ async def budget(call):
     for number in range(60):
         await call.good("remember_fact", fact=f"Sample {number} of the north field had a weight of {number * 7} grams")
     answer = await call("search_memory", query="sample of the north field weight in grams", limit=60)
-    told = good(answer)
-    size = len(text(answer)) + len(str(told))
+    content = good(answer)
+    size = len(text(answer)) + len(str(content))
     assert size <= GIVEN["budget"] * 6, size
-    assert told["left_out"]["data"] + len(told["data"]) == 60, (told["left_out"], len(told["data"]))
+    assert content["left_out"]["data"] + len(content["data"]) == 60, (content["left_out"], len(content["data"]))
     assert "left out" in text(answer), text(answer)
 
 

@@ -46,14 +46,14 @@ def good(answer):
 def failed(answer, code, field=None):
     """What a failed call said: the fields that every door has."""
     assert answer.is_error, answer
-    told = answer.structured_content
+    content = answer.structured_content
     for name in ("code", "message", "operation", "details", "retryable"):
-        assert name in told, told
-    assert told["code"] == code, told
+        assert name in content, content
+    assert content["code"] == code, content
     if field is not None:
-        assert told["details"].get("field") == field, told
-    assert told["message"] in text(answer), answer
-    return told
+        assert content["details"].get("field") == field, content
+    assert content["message"] in text(answer), answer
+    return content
 
 
 def run(main):

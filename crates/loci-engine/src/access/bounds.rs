@@ -20,7 +20,7 @@ pub(crate) fn between(field: &'static str, value: usize, least: usize, most: usi
     if (least..=most).contains(&value) {
         return Ok(());
     }
-    Err(Error::invalid(field, format!("{field} is {value}, but must lie between {least} and {most}")))
+    Err(Error::invalid(field, format!("{field} is {value}, but must be between {least} and {most}")))
 }
 
 /// Refuses a list of layers that names none.

@@ -25,7 +25,7 @@ pub struct NewKey {
     pub name: String,
     /// What it allows; the tenant is the caller's own.
     pub grant: Grant,
-    /// When it stops to count.
+    /// When the key expires.
     pub expires_at: Option<Timestamp>,
 }
 
@@ -36,6 +36,8 @@ pub struct IssuedKey {
     pub key: Key,
     /// What its bearer presents.
     pub secret: String,
+    /// Whether it is the first key of the store: servers ask for a credential from now on.
+    pub first: bool,
 }
 
 /// A key as it is shown: without its hash.
@@ -80,31 +82,42 @@ pub struct ApiKeyWithSecret {
     pub key: ApiKey,
     /// What its bearer presents. It cannot be read again.
     pub secret: String,
+    /// With the first key of the store: that requests without a credential are refused from now on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
+    pub note: Option<String>,
 }
+
+/// What is said with the first key.
+const FIRST: &str = "This is the first key: servers on this store refuse requests without a credential from now on. Keep \
+    the secret; an admin's key made with `loci key create` on the data folder always gets you in again.";
 
 impl From<IssuedKey> for ApiKeyWithSecret {
     fn from(made: IssuedKey) -> Self {
         let now = made.key.created_at;
-        Self { key: ApiKey::new(made.key, now), secret: made.secret }
+        let note = made.first.then(|| FIRST.to_owned());
+        Self { key: ApiKey::new(made.key, now), secret: made.secret, note }
     }
 }
 
 impl Engine {
     /// Makes a key. The operator of the store may make one for any tenant, an admin for their own.
     pub async fn create_key(&self, caller: &Caller, new: NewKey) -> Result<IssuedKey> {
-        policy::require_operator(caller, "looks after keys")?;
+        policy::require_operator(caller, "manage keys")?;
         // As it is stored: times are kept to the microsecond.
         let now = Timestamp::from_microsecond(self.now().as_microsecond()).unwrap_or_else(|_| self.now());
         check_name(&new.name)?;
         new.grant.validate()?;
         if new.expires_at.is_some_and(|at| at <= now) {
-            return Err(Error::invalid("expiresAt", "expiresAt lies in the past").into());
+            return Err(Error::invalid("expiresAt", "expiresAt is in the past").into());
         }
         if new.grant.tenant != caller.tenant && caller.credential.is_some() {
-            return Err(Error::new(ErrorKind::Unauthorized, "a key belongs to the tenant of who makes it")
+            return Err(Error::new(ErrorKind::Unauthorized, "an admin can only create keys for their own tenant")
                 .at("tenant")
                 .into());
         }
+        self.check_tenant(&new.grant.tenant).await?;
+        let first = !self.has_keys().await?;
         let id = random::<8>()?;
         let secret = random::<32>()?;
         let hash = *blake3::hash(secret.as_bytes()).as_bytes();
@@ -112,12 +125,12 @@ impl Engine {
         let key = Key { id, name, hash, grant, created_at: now, expires_at, revoked_at: None };
         self.store.change_catalogue(&key.grant.tenant.clone(), CatalogueChange::PutKey(key.clone())).await?;
         let secret = format!("{PREFIX}{}_{secret}", key.id);
-        Ok(IssuedKey { key, secret })
+        Ok(IssuedKey { key, secret, first })
     }
 
     /// The keys of the caller's tenant, oldest first.
     pub async fn keys(&self, caller: &Caller) -> Result<Vec<Key>> {
-        policy::require_operator(caller, "looks after keys")?;
+        policy::require_operator(caller, "manage keys")?;
         Ok(self.store.keys(KeyQuery::Tenant(&caller.tenant)).await?)
     }
 
@@ -129,7 +142,7 @@ impl Engine {
 
     /// Refuses a key from now on.
     pub async fn revoke_key(&self, caller: &Caller, id: &str) -> Result<()> {
-        policy::require_operator(caller, "looks after keys")?;
+        policy::require_operator(caller, "manage keys")?;
         let id = bare(id);
         match self
             .store
@@ -146,7 +159,7 @@ impl Engine {
         let (now, id) = (self.now(), bare(id));
         let old = self.key(caller, id).await?;
         if !old.holds(now) {
-            return Err(Error::invalid("id", format!("the key `{id}` no longer counts"))
+            return Err(Error::invalid("id", format!("the key `{id}` is revoked or expired"))
                 .hint("make a new one instead")
                 .into());
         }
@@ -172,7 +185,7 @@ impl Engine {
 
     /// The tenants of the store, for background work.
     pub async fn tenants(&self, caller: &Caller) -> Result<Vec<Tenant>> {
-        policy::require_operator(caller, "knows the tenants")?;
+        policy::require_operator(caller, "list tenants")?;
         Ok(self.store.tenants().await?)
     }
 
@@ -204,6 +217,6 @@ fn unknown(id: &str) -> crate::Error {
 pub(crate) fn random<const BYTES: usize>() -> Result<String> {
     let mut bytes = [0; BYTES];
     getrandom::fill(&mut bytes)
-        .map_err(|error| Error::new(ErrorKind::Internal, format!("the machine has no randomness: {error}")))?;
+        .map_err(|error| Error::new(ErrorKind::Internal, format!("random numbers are not available: {error}")))?;
     Ok(BASE32_NOPAD.encode(&bytes).to_ascii_lowercase())
 }

@@ -7,4 +7,5 @@ pub(crate) mod keys;
 pub mod policy;
 pub(crate) mod redact;
 pub(crate) mod settings;
+pub(crate) mod slugs;
 pub(crate) mod tenant;

@@ -2,14 +2,18 @@
 //!
 //! Nothing else makes a [`Visible`], or a [`Caller`] from a credential. The policy fails closed: identifiers that
 //! name no scope are refused with an error; an absent identifier narrows and never widens; identifiers outside the
-//! bounds of the credential are refused. A pool is open to its members: a `poolId` without a [`Membership`] is
+//! bounds of the credential are refused. Everyone's data is read only by an admin who says so (`everyone`), or who names
+//! one thing by its id. A pool is open to its members: a `poolId` without a [`Membership`] is
 //! refused, whatever the layer.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use loci_store::tier::{SessionKey, WorkingKey};
-use loci_types::{Error, ErrorKind, Grant, Identifier, Identifiers, Layer, Reach, Role, Scope, Tenant, Visible};
+use loci_types::{
+    ANY, Error, ErrorKind, Grant, Identifier, Identifiers, Layer, Reach, RequestScope, Right, Role, Scope, Tenant,
+    Visible, normalise,
+};
 
 /// The caller of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,8 +24,10 @@ pub struct Caller {
     pub identifiers: Identifiers,
     /// The actor, for the ledger and for memories that only their writer may see.
     pub actor: Option<String>,
-    /// Whether the caller operates the store, and sees the whole tenant.
+    /// Whether the caller operates the tenant, and may see all of it.
     pub operator: bool,
+    /// Whether the caller asks for everyone's data. Only operators may.
+    pub everyone: bool,
     /// What the caller may do.
     pub role: Role,
     /// The categories that the credential allows. `None` if it allows all.
@@ -29,6 +35,10 @@ pub struct Caller {
     /// The agents that the credential is bound to. A caller who names no agent sees only what all of these agents may
     /// see.
     pub agents: BTreeSet<String>,
+    /// The sessions that the credential is bound to. Empty: any.
+    pub sessions: BTreeSet<String>,
+    /// What the caller may do besides what the role allows.
+    pub rights: BTreeSet<Right>,
     /// Whether `poolId` was filled in from the credential and not named in the request. A caller who is not a member
     /// then sees everything except the pool.
     pub pool_implied: bool,
@@ -39,32 +49,46 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// A caller with identifiers, in the default tenant.
+    /// A caller of this process with identifiers, in the default tenant. It has all rights in its scope.
     pub fn new(identifiers: Identifiers) -> Self {
         Self {
             tenant: Tenant::default(),
-            identifiers,
+            identifiers: identifiers.normalised(),
             actor: None,
             operator: false,
+            everyone: false,
             role: Role::Writer,
             categories: None,
             agents: BTreeSet::new(),
+            sessions: BTreeSet::new(),
+            rights: Right::ALL.into(),
             pool_implied: false,
             credential: None,
             request: None,
         }
     }
 
-    /// The operator of the store, in the default tenant.
+    /// The operator of the store, in the default tenant, who reads everyone's data. Only for work of this process: a
+    /// request says itself what it is about ([`Caller::owner`]).
     pub fn operator() -> Self {
-        Self { operator: true, role: Role::Admin, ..Self::new(Identifiers::default()) }
+        Self { operator: true, everyone: true, role: Role::Admin, ..Self::new(Identifiers::default()) }
+    }
+
+    /// The owner of the data folder, or whoever asks an open server. With identifiers they reach that scope and nothing
+    /// else; without, they operate the store, and read everyone's data if the request says so.
+    pub fn owner(asked: impl Into<RequestScope>) -> Result<Self, Error> {
+        let asked = one_scope(asked.into())?;
+        if asked.identifiers.is_empty() {
+            return Ok(Self { everyone: asked.everyone, ..Self::operator() });
+        }
+        Ok(Self::new(asked.identifiers))
     }
 
     /// The caller that a credential gives for these identifiers. Identifiers outside its bounds are refused. Without
     /// identifiers, those that the credential determines uniquely are filled in; otherwise only the user of an agent
     /// or a session is.
-    pub fn admitted(grant: &Grant, credential: &str, mut asked: Identifiers) -> Result<Self, Error> {
-        asked.validate()?;
+    pub fn admitted(grant: &Grant, credential: &str, asked: impl Into<RequestScope>) -> Result<Self, Error> {
+        let RequestScope { identifiers: mut asked, everyone } = one_scope(asked.into())?;
         for which in Identifier::ALL {
             if let Some(value) = asked.get(which)
                 && !grant.bounds.admits(which, value)
@@ -84,17 +108,53 @@ impl Caller {
             }
         }
         let operator = grant.role == Role::Admin && grant.bounds.is_open() && grant.categories.is_none();
+        if everyone && !operator {
+            return Err(Error::new(ErrorKind::Unauthorized, "only an admin reads everyone's data")
+                .at("everyone")
+                .hint("name a scope, such as userId (--user NAME), or use a credential with the role admin"));
+        }
+        let named = |values: &BTreeSet<String>| values.iter().filter(|one| *one != ANY).cloned().collect();
         Ok(Self {
             tenant: grant.tenant.clone(),
             operator,
+            everyone,
             role: grant.role,
             categories: grant.categories.clone(),
-            agents: grant.bounds.agents.iter().filter(|slug| *slug != loci_types::ANY).cloned().collect(),
+            agents: named(&grant.bounds.agents),
+            sessions: if grant.bounds.sessions.contains(ANY) { BTreeSet::new() } else { named(&grant.bounds.sessions) },
+            rights: grant.effective_rights(),
             pool_implied: asked.pool_id.is_some() && !pool_named,
             credential: Some(credential.to_owned()),
             ..Self::new(asked)
         })
     }
+
+    /// The same caller in a tenant. Only an operator of the store may name another tenant than their own.
+    pub fn within_tenant(self, tenant: Tenant) -> Result<Self, Error> {
+        if tenant != self.tenant {
+            require_store_operator(&self, "name another tenant")?;
+        }
+        Ok(Self { tenant, ..self })
+    }
+
+    /// The same caller, asking about one thing by its id or for counts: an operator who names no scope is understood to
+    /// mean all of the tenant, because no content is read that was not named.
+    pub(crate) fn by_id(&self) -> Cow<'_, Self> {
+        if self.operator && self.identifiers.is_empty() && !self.everyone {
+            return Cow::Owned(Self { everyone: true, ..self.clone() });
+        }
+        Cow::Borrowed(self)
+    }
+}
+
+/// The scope of a request with names in their one spelling, if it names one scope or everyone and not both.
+fn one_scope(asked: RequestScope) -> Result<RequestScope, Error> {
+    asked.identifiers.validate()?;
+    if asked.everyone && !asked.identifiers.is_empty() {
+        return Err(Error::invalid("everyone", "everyone and identifiers exclude each other")
+            .hint("name a scope, or ask for everyone's data"));
+    }
+    Ok(RequestScope { identifiers: asked.identifiers.normalised(), ..asked })
 }
 
 /// The pool of which the caller is a member, if they name one. Only a read of the store makes it, so no operation can
@@ -150,7 +210,7 @@ pub(crate) fn require_writer(caller: &Caller) -> Result<(), Error> {
     if caller.role >= Role::Writer {
         return Ok(());
     }
-    Err(Error::new(ErrorKind::Unauthorized, "this credential may look but not change anything")
+    Err(Error::new(ErrorKind::Unauthorized, "this credential may only read")
         .hint("use a credential with the role writer"))
 }
 
@@ -169,7 +229,7 @@ pub(crate) fn visible_in(
 ) -> Result<Visible, Error> {
     let given = membership.admits(caller)?;
     let categories = intersect_categories(categories, caller.categories.as_ref());
-    if caller.operator && layers.is_none() && given.is_empty() {
+    if caller.operator && caller.everyone && layers.is_none() && given.is_empty() {
         return Ok(Visible::grant(caller.tenant.clone(), Reach::Whole, categories, caller.actor.clone()));
     }
     let mut layers = layers.map_or_else(|| given.layers(), <[Layer]>::to_vec);
@@ -180,7 +240,8 @@ pub(crate) fn visible_in(
     }
     let scopes = layers.iter().map(|layer| Scope::new(*layer, &given)).collect::<Result<Vec<_>, _>>()?;
     let viewer = caller.actor.clone().or_else(|| caller.identifiers.user_id.clone());
-    Ok(Visible::grant(caller.tenant.clone(), Reach::Scopes(scopes), categories, viewer))
+    Ok(Visible::grant(caller.tenant.clone(), Reach::Scopes(scopes), categories, viewer)
+        .in_sessions(caller.sessions.clone()))
 }
 
 /// The scope of a new memory of this caller, without pools.
@@ -207,9 +268,12 @@ fn missing_identifier(given: &Identifiers) -> Error {
     let begun = |layer: &Layer| layer.required().iter().any(|which| given.get(*which).is_some());
     match Layer::ALL.into_iter().find(begun).map(|layer| Scope::new(layer, given)) {
         Some(Err(error)) => error,
-        _ => Error::new(ErrorKind::MissingIdentifier, "no identifier says whose memory this is")
+        _ => Error::new(ErrorKind::MissingIdentifier, "no identifier names the owner of the memory")
             .at("identifiers")
-            .hint("give userId (--user NAME), or one of projectId, teamId, orgId, companyId (--project …)"),
+            .hint(
+                "give userId (--user NAME), or one of projectId, teamId, orgId, companyId (--project …); an admin may \
+                 ask for everyone's data with everyone (--everyone)",
+            ),
     }
 }
 
@@ -219,6 +283,15 @@ pub(crate) fn visible_scope(caller: &Caller, scope: &Scope, categories: Option<B
     let viewer = caller.actor.clone().or_else(|| caller.identifiers.user_id.clone());
     let categories = intersect_categories(categories, caller.categories.as_ref());
     Visible::grant(caller.tenant.clone(), Reach::Scopes(vec![scope.clone()]), categories, viewer)
+        .in_sessions(caller.sessions.clone())
+}
+
+/// Visibility of the checkpoints of one scope. A checkpoint has no session of its own: its thread is checked by
+/// [`session_named`].
+#[expect(clippy::disallowed_methods, reason = "the policy is what decides")]
+pub(crate) fn visible_checkpoints(caller: &Caller, scope: &Scope, categories: Option<BTreeSet<String>>) -> Visible {
+    let categories = intersect_categories(categories, caller.categories.as_ref());
+    Visible::grant(caller.tenant.clone(), Reach::Scopes(vec![scope.clone()]), categories, None)
 }
 
 /// Visibility of exactly one scope, for background work: private memories are not read.
@@ -245,10 +318,23 @@ pub(crate) fn working_key(caller: &Caller) -> Result<WorkingKey, Error> {
 /// The key of the session of this name.
 pub(crate) fn session_key(caller: &Caller, session: &str) -> Result<SessionKey, Error> {
     let user = own_user(caller)?;
-    let named = Identifiers { session_id: Some(session.to_owned()), ..Identifiers::default() };
+    let session = session_named(caller, session)?;
+    let named = Identifiers { session_id: Some(session.clone()), ..Identifiers::default() };
     named.validate()?;
     let agent = caller.identifiers.agent_id.clone().unwrap_or_default();
-    Ok(SessionKey { tenant: caller.tenant.name().to_owned(), agent, user, session: session.to_owned() })
+    Ok(SessionKey { tenant: caller.tenant.name().to_owned(), agent, user, session })
+}
+
+/// The name of a session or of a thread that a request names outside of its identifiers, in its one spelling. Refused if
+/// the credential is bound to other sessions: a path must open no more than a body.
+pub(crate) fn session_named(caller: &Caller, session: &str) -> Result<String, Error> {
+    let session = normalise(session).into_owned();
+    if caller.sessions.is_empty() || caller.sessions.contains(&session) {
+        return Ok(session);
+    }
+    Err(Error::new(ErrorKind::Unauthorized, format!("this credential does not reach sessionId `{session}`"))
+        .at("sessionId")
+        .hint("name a session that the credential is bound to, or use another credential"))
 }
 
 /// The user whose tiers the caller may access. Their content has no category, so a credential with categories is
@@ -256,17 +342,41 @@ pub(crate) fn session_key(caller: &Caller, session: &str) -> Result<SessionKey, 
 fn own_user(caller: &Caller) -> Result<String, Error> {
     caller.identifiers.validate()?;
     if caller.identifiers.pool_id.is_some() && !caller.pool_implied {
-        return Err(Error::invalid("poolId", "what an agent has before it lies in no pool").hint("leave poolId out"));
+        return Err(Error::invalid("poolId", "working memory does not belong to a pool").hint("leave poolId out"));
     }
     if caller.categories.is_some() {
-        let message = "this credential sees only some categories, and what an agent has before it has none";
+        let message = "this credential is limited to some categories, and working memory has no categories";
         return Err(Error::new(ErrorKind::Unauthorized, message).hint("use a credential without categories"));
     }
     caller.identifiers.user_id.clone().ok_or_else(|| {
-        Error::new(ErrorKind::MissingIdentifier, "no userId says whose working memory this is")
+        Error::new(ErrorKind::MissingIdentifier, "working memory needs a userId")
             .at("userId")
             .hint("give userId (--user NAME), and agentId or sessionId as you like")
     })
+}
+
+/// Refuses a caller without this right.
+pub(crate) fn require_right(caller: &Caller, right: Right) -> Result<(), Error> {
+    if caller.rights.contains(&right) {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Unauthorized, format!("this operation requires the right {right}"))
+        .at("rights")
+        .hint(format!("use an admin's credential, or one made with the right: `loci key create --right {right}`")))
+}
+
+/// Refuses a caller who may not erase this user: it takes an operator, or the right and a credential bound to the user.
+pub(crate) fn require_erasure(caller: &Caller, user: &str) -> Result<(), Error> {
+    require_right(caller, Right::Erase)?;
+    // An erasure takes all sessions and agents of the user, more than such a credential reaches.
+    let narrower = !caller.sessions.is_empty() || !caller.agents.is_empty();
+    if narrower && !caller.operator {
+        let message = "this credential is bound to sessions or agents, and an erasure takes all of the user";
+        return Err(
+            Error::new(ErrorKind::Unauthorized, message).hint("use a credential that is bound to the user alone")
+        );
+    }
+    require_user(caller, user)
 }
 
 /// Refuses a caller who is neither this user nor the operator.
@@ -284,7 +394,7 @@ pub(crate) fn require_operator(caller: &Caller, what: &str) -> Result<(), Error>
     if caller.operator {
         return Ok(());
     }
-    Err(Error::new(ErrorKind::Unauthorized, format!("only the operator of the store {what}")))
+    Err(Error::new(ErrorKind::Unauthorized, format!("only an operator may {what}")))
 }
 
 /// Refuses a caller who does not operate the whole store: its operators belong to the tenant `default`.
@@ -293,7 +403,7 @@ pub(crate) fn require_store_operator(caller: &Caller, what: &str) -> Result<(), 
     if is_store_operator(caller) {
         return Ok(());
     }
-    let message = format!("only an admin of the tenant `{}` {what}", Tenant::default().name());
+    let message = format!("only an admin of the tenant `{}` may {what}", Tenant::default().name());
     Err(Error::new(ErrorKind::Unauthorized, message).at("tenant"))
 }
 
@@ -303,149 +413,4 @@ pub fn is_store_operator(caller: &Caller) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn caller(given: &[(&str, &str)]) -> Caller {
-        let object = given.iter().map(|(field, value)| ((*field).to_owned(), (*value).into())).collect();
-        Caller::new(serde_json::from_value(serde_json::Value::Object(object)).unwrap())
-    }
-
-    #[test]
-    fn identifiers_open_their_layers_and_no_others() {
-        let check = |given: &[(&str, &str)], expect: &[&str]| {
-            let visible = visible(&caller(given), None).unwrap();
-            let Reach::Scopes(scopes) = visible.reach() else { panic!("whole") };
-            assert_eq!(scopes.iter().map(ToString::to_string).collect::<Vec<_>>(), expect);
-        };
-        check(&[("userId", "u")], &["user u"]);
-        check(&[("userId", "u"), ("agentId", "a")], &["agent a / u", "user u"]);
-        check(&[("userId", "u"), ("sessionId", "s")], &["user u", "session u / s"]);
-        check(&[("companyId", "c"), ("sessionId", "s")], &["company c"]);
-    }
-
-    #[test]
-    fn a_credential_meets_what_is_asked() {
-        let check = |allows: serde_json::Value, asked: &[(&str, &str)], expect: Result<&[(&str, &str)], &str>| {
-            let mut grant = serde_json::json!({ "tenant": "acme", "role": "writer" });
-            grant["bounds"] = allows.clone();
-            let grant: Grant = serde_json::from_value(grant).unwrap();
-            let made = Caller::admitted(&grant, "k", caller(asked).identifiers);
-            match expect {
-                Ok(given) => assert_eq!(made.unwrap().identifiers, caller(given).identifiers, "{allows} {asked:?}"),
-                Err(field) => {
-                    let error = made.unwrap_err();
-                    assert_eq!((error.kind(), error.field()), (ErrorKind::Unauthorized, Some(field)));
-                }
-            }
-        };
-        let ann = serde_json::json!({ "users": ["ann"], "agents": ["planner"] });
-        check(ann.clone(), &[], Ok(&[("userId", "ann"), ("agentId", "planner")]));
-        check(ann.clone(), &[("userId", "ann")], Ok(&[("userId", "ann")]));
-        check(ann.clone(), &[("sessionId", "s")], Ok(&[("sessionId", "s"), ("userId", "ann")]));
-        check(ann.clone(), &[("userId", "bob")], Err("userId"));
-        check(ann.clone(), &[("userId", "ann"), ("projectId", "p")], Err("projectId"));
-        check(ann, &[("userId", "*")], Err("userId"));
-        check(serde_json::json!({}), &[("userId", "bob")], Ok(&[("userId", "bob")]));
-        check(serde_json::json!({ "users": ["*"] }), &[], Ok(&[]));
-        check(serde_json::json!({ "users": ["*"] }), &[("agentId", "a")], Err("agentId"));
-    }
-
-    #[test]
-    fn only_an_admin_without_bounds_sees_the_whole_tenant() {
-        let whole = Caller::admitted(&Grant::whole(Tenant::default()), "k", Identifiers::default()).unwrap();
-        assert_eq!(*visible(&whole, None).unwrap().reach(), Reach::Whole);
-        for role in [Role::Reader, Role::Writer] {
-            let grant = Grant { role, ..Grant::whole(Tenant::default()) };
-            let caller = Caller::admitted(&grant, "k", Identifiers::default()).unwrap();
-            assert_eq!(visible(&caller, None).unwrap_err().kind(), ErrorKind::MissingIdentifier);
-            assert_eq!(require_writer(&caller).is_ok(), role == Role::Writer);
-        }
-    }
-
-    #[test]
-    fn categories_meet_and_never_widen() {
-        let set = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>());
-        let check = |one, other: Option<BTreeSet<String>>, expect| {
-            assert_eq!(intersect_categories(one, other.as_ref()), expect)
-        };
-        check(None, None, None);
-        check(set(&["a"]), None, set(&["a"]));
-        check(None, set(&["a"]), set(&["a"]));
-        check(set(&["a", "b"]), set(&["b", "c"]), set(&["b"]));
-        check(set(&["a"]), set(&["c"]), set(&[]));
-    }
-
-    #[test]
-    #[expect(clippy::disallowed_methods, reason = "nobody is asked here")]
-    fn a_pool_is_refused_without_a_membership_of_it() {
-        let mut operator = Caller::operator();
-        operator.identifiers.pool_id = Some("p".into());
-        let callers = [
-            caller(&[("poolId", "p")]),
-            caller(&[("poolId", "p"), ("userId", "u")]),
-            caller(&[("poolId", "p"), ("userId", "u"), ("agentId", "a")]),
-            operator,
-        ];
-        for caller in &callers {
-            for (membership, opens) in
-                [(Membership::NONE, false), (Membership::of("q"), false), (Membership::of("p"), true)]
-            {
-                let seen = visible_in(caller, &membership, None, None).map(|visible| visible.spaces());
-                let pool = visible_in(caller, &membership, Some(&[Layer::Pool]), None).map(|visible| visible.spaces());
-                let written = target_in(caller, &membership, Some(Layer::Pool)).map(|_| None);
-                for outcome in [seen, pool, written] {
-                    match outcome {
-                        Ok(_) => assert!(opens, "{caller:?} {membership:?}"),
-                        Err(error) => {
-                            assert!(!opens, "{caller:?} {membership:?}: {error}");
-                            assert_eq!((error.kind(), error.field()), (ErrorKind::Unauthorized, Some("poolId")));
-                        }
-                    }
-                }
-            }
-            // Naming another layer does not bypass the check.
-            assert!(visible(caller, Some(&[Layer::User])).is_err() && target(caller, Some(Layer::User)).is_err());
-        }
-    }
-
-    #[test]
-    fn a_pool_that_only_the_credential_names_is_left_out_for_who_is_not_in_it() {
-        let bounds = serde_json::json!({ "users": ["u"], "agents": ["a"], "pools": ["p"] });
-        let grant: Grant =
-            serde_json::from_value(serde_json::json!({ "tenant": "t", "role": "writer", "bounds": bounds })).unwrap();
-        let implied = Caller::admitted(&grant, "k", Identifiers::default()).unwrap();
-        let Reach::Scopes(scopes) = visible(&implied, None).unwrap().reach().clone() else { panic!("whole") };
-        assert_eq!(scopes.iter().map(ToString::to_string).collect::<Vec<_>>(), ["agent a / u", "user u"]);
-        assert_eq!(visible(&implied, Some(&[Layer::Pool])).unwrap_err().field(), Some("poolId"));
-        let named = caller(&[("agentId", "a"), ("poolId", "p")]).identifiers;
-        let named = Caller::admitted(&grant, "k", named).unwrap();
-        assert_eq!(visible(&named, None).unwrap_err().kind(), ErrorKind::Unauthorized);
-    }
-
-    #[test]
-    fn it_fails_closed() {
-        for given in [&[][..], &[("agentId", "a")], &[("sessionId", "s")]] {
-            assert_eq!(visible(&caller(given), None).unwrap_err().kind(), ErrorKind::MissingIdentifier);
-        }
-        let error = visible(&caller(&[("userId", "u")]), Some(&[Layer::User, Layer::Project])).unwrap_err();
-        assert_eq!(error.field(), Some("projectId"));
-        assert_eq!(visible(&caller(&[("userId", "")]), None).unwrap_err().field(), Some("userId"));
-    }
-
-    #[test]
-    fn an_operator_with_identifiers_sees_only_those() {
-        let mut operator = Caller::operator();
-        assert_eq!(*visible(&operator, None).unwrap().reach(), Reach::Whole);
-        operator.identifiers.user_id = Some("u".into());
-        assert_ne!(*visible(&operator, None).unwrap().reach(), Reach::Whole);
-    }
-
-    #[test]
-    fn a_new_memory_goes_to_the_most_specific_layer_open() {
-        assert_eq!(target(&caller(&[("userId", "u"), ("agentId", "a")]), None).unwrap().layer(), Layer::Agent);
-        assert_eq!(target(&caller(&[("userId", "u"), ("sessionId", "s")]), None).unwrap().layer(), Layer::User);
-        assert_eq!(target(&caller(&[("teamId", "t")]), None).unwrap().layer(), Layer::Team);
-        assert!(target(&caller(&[]), None).is_err());
-    }
-}
+mod tests;

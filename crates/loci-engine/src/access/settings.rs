@@ -55,11 +55,19 @@ impl Engine {
         Ok(policy::visible_in(caller, &membership, layers, settings.categories)?)
     }
 
+    /// What this caller sees of things that they name by their ids, and of counts of the store: an operator who names no
+    /// scope sees all of the tenant.
+    pub(crate) async fn visible_by_id(&self, caller: &Caller) -> Result<Visible> {
+        self.visible(&caller.by_id(), None).await
+    }
+
     /// The scope that a new memory of this caller belongs to: in the layer given, or in the most
     /// specific one that the identifiers open.
     pub(crate) async fn target(&self, caller: &Caller, layer: Option<Layer>) -> Result<Scope> {
         let membership = self.membership(caller).await?;
-        Ok(policy::target_in(caller, &membership, layer)?)
+        let scope = policy::target_in(caller, &membership, layer)?;
+        self.check_agent_of(&caller.tenant, &scope).await?;
+        Ok(scope)
     }
 
     /// Refuses a caller who sees nothing at all.
@@ -94,7 +102,7 @@ impl Engine {
         let (settings, most) = (AgentSettings::read(config)?, self.config.retrieval.max_limit);
         match settings.limit {
             Some(limit) if limit == 0 || limit > most => {
-                Err(Error::invalid("limit", format!("limit is {limit}, but must lie between 1 and {most}")).into())
+                Err(Error::invalid("limit", format!("limit is {limit}, but must be between 1 and {most}")).into())
             }
             _ => Ok(()),
         }

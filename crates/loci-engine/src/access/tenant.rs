@@ -41,7 +41,7 @@ pub struct RemovedTenant {
 impl Engine {
     /// The tenants that the caller looks after, by name: all for who runs the store, else their own.
     pub async fn tenants_of(&self, caller: &Caller) -> Result<Vec<Tenant>> {
-        policy::require_operator(caller, "knows the tenants")?;
+        policy::require_operator(caller, "list tenants")?;
         if policy::is_store_operator(caller) { self.tenants(caller).await } else { Ok(vec![caller.tenant.clone()]) }
     }
 
@@ -63,7 +63,7 @@ impl Engine {
 
     /// Creates a tenant with its first key, which is an admin's.
     pub async fn create_tenant(&self, caller: &Caller, tenant: Tenant, key_name: String) -> Result<IssuedKey> {
-        policy::require_store_operator(caller, "creates tenants")?;
+        policy::require_store_operator(caller, "create tenants")?;
         if self.store.tenants().await?.contains(&tenant) {
             let message = format!("there is a tenant `{}` already", tenant.name());
             return Err(Error::new(ErrorKind::Conflict, message).at("tenant").hint("choose another name").into());
@@ -74,9 +74,9 @@ impl Engine {
 
     /// Refuses the removal of a tenant before any of it is begun.
     pub async fn check_tenant_removal(&self, caller: &Caller, tenant: &Tenant) -> Result<()> {
-        policy::require_store_operator(caller, "removes tenants")?;
+        policy::require_store_operator(caller, "remove tenants")?;
         if *tenant == Tenant::default() {
-            return Err(Error::invalid("tenant", "the tenant `default` is the operator's and stays").into());
+            return Err(Error::invalid("tenant", "the tenant `default` cannot be removed").into());
         }
         match self.store.tenants().await?.contains(tenant) {
             true => Ok(()),
@@ -95,12 +95,13 @@ impl Engine {
         self.check_tenant_removal(caller, tenant).await?;
         self.write_waiting().await;
         self.working.drop_tenant(tenant.name());
+        self.known_agents.clear();
         let spaces = self.store.change_catalogue(tenant, CatalogueChange::DropTenant).await?;
         self.feature_cache.clear();
         if let Some(folder) = backups {
             self.remove_backups_of(tenant, folder)?;
         }
-        let mut left = vec!["backups and exports that were made before and lie elsewhere still hold it".to_owned()];
+        let mut left = vec!["earlier backups and exports outside the store still contain the data".to_owned()];
         if self.tier.is_some() {
             left.push("working memory and session entries of the tenant in a tier stay until they expire".to_owned());
         }

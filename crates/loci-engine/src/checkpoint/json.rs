@@ -15,9 +15,9 @@ use serde_json::{Map, Value};
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SavedCheckpoint {
-    /// The layer it lies in.
+    /// The layer of the checkpoint.
     pub layer: Layer,
-    /// Whose it is.
+    /// The identifiers of its scope.
     pub identifiers: Identifiers,
     /// The thread.
     pub thread_id: String,
@@ -36,7 +36,7 @@ pub struct SavedCheckpoint {
     pub data: Option<Value>,
     /// How many bytes they are.
     pub bytes: u64,
-    /// What is said about it.
+    /// Metadata of the program.
     pub metadata: Map<String, Value>,
     /// When it was put.
     pub created_at: Timestamp,

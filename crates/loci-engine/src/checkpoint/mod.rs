@@ -39,7 +39,7 @@ pub struct NewCheckpoint {
     pub format: String,
     /// The bytes.
     pub data: Vec<u8>,
-    /// What is said about it.
+    /// Metadata of the program.
     pub metadata: Map<String, Value>,
     /// What must be the newest of the thread; an empty one: there must be none yet.
     pub expect_parent: Option<String>,
@@ -97,7 +97,7 @@ pub enum CheckpointRemoval {
 impl Engine {
     /// Puts a checkpoint. When it returns, it is durable. The same again changes nothing.
     pub async fn put_checkpoint(&self, caller: &Caller, new: NewCheckpoint) -> Result<CheckpointReceipt> {
-        let scope = self.keeps_checkpoints(caller).await?;
+        let scope = self.keeps_checkpoints(caller, &new.thread_id).await?;
         let at = self.now();
         let id = new.id.unwrap_or_else(|| self.new_id(at).to_string());
         let format = if new.format.is_empty() { JSON.to_owned() } else { new.format };
@@ -132,7 +132,7 @@ impl Engine {
         id: &str,
         writes: Vec<PendingWrite>,
     ) -> Result<usize> {
-        let scope = self.keeps_checkpoints(caller).await?;
+        let scope = self.keeps_checkpoints(caller, thread).await?;
         named(thread, namespace, id)?;
         bounds::between("writes", writes.len(), 1, MAX_WRITES)?;
         for write in &writes {
@@ -205,13 +205,16 @@ impl Engine {
     ) -> Result<Vec<CheckpointThread>> {
         bounds::between("limit", limit, 1, MAX_LISTED_CHECKPOINTS)?;
         let (scope, visible) = self.checkpoint_view(caller).await?;
-        let found = self.store.checkpoint_threads(&visible, &scope, offset.saturating_add(limit)).await?;
-        Ok(found.into_iter().skip(offset).collect())
+        let all = !caller.sessions.is_empty();
+        let end = if all { usize::MAX } else { offset.saturating_add(limit) };
+        let mut found = self.store.checkpoint_threads(&visible, &scope, end).await?;
+        found.retain(|thread| policy::session_named(caller, &thread.thread_id).is_ok());
+        Ok(found.into_iter().skip(offset).take(limit).collect())
     }
 
     /// Removes checkpoints of a thread for good. Returns how many.
     pub async fn delete_checkpoints(&self, caller: &Caller, thread: &str, which: CheckpointRemoval) -> Result<u64> {
-        let scope = self.keeps_checkpoints(caller).await?;
+        let scope = self.keeps_checkpoints(caller, thread).await?;
         let thread_id = thread.to_owned();
         let step = match which {
             CheckpointRemoval::Thread => CheckpointStep::RemoveThread { scope: scope.clone(), thread_id },
@@ -235,13 +238,15 @@ impl Engine {
         let change =
             self.change(caller, "hotpath", "checkpoint", Action::Bookkeeping(Bookkeeping::Checkpoint(Box::new(step))));
         let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes: vec![change] };
-        let applied = self.store.apply(batch).await?;
+        let applied = self.apply(batch).await?;
         Ok(*applied.first().ok_or_else(|| Error::new(ErrorKind::Internal, "the store applied nothing"))?)
     }
 
-    /// Where this caller's checkpoints lie, if it may put any.
-    async fn keeps_checkpoints(&self, caller: &Caller) -> Result<Scope> {
+    /// Where this caller's checkpoints of a thread lie, if it may put any. A thread is a session to a credential that is
+    /// bound to sessions.
+    async fn keeps_checkpoints(&self, caller: &Caller, thread: &str) -> Result<Scope> {
         policy::require_writer(caller)?;
+        policy::session_named(caller, thread)?;
         if self.categories_of(caller).await?.is_some() {
             let message = "checkpoints have no category, and this caller sees only some";
             return Err(Error::new(ErrorKind::Unauthorized, message).at("categories").into());
@@ -251,7 +256,7 @@ impl Engine {
 
     async fn checkpoint_view(&self, caller: &Caller) -> Result<(Scope, Visible)> {
         let scope = checkpoint_scope(caller)?;
-        let visible = policy::visible_scope(caller, &scope, self.categories_of(caller).await?);
+        let visible = policy::visible_checkpoints(caller, &scope, self.categories_of(caller).await?);
         Ok((scope, visible))
     }
 
@@ -259,6 +264,7 @@ impl Engine {
     async fn asked(&self, caller: &Caller, request: CheckpointRequest) -> Result<(Visible, CheckpointFilter, usize)> {
         let limit = request.limit.unwrap_or(20);
         bounds::between("limit", limit, 1, MAX_LISTED_CHECKPOINTS)?;
+        policy::session_named(caller, &request.thread_id)?;
         let (scope, visible) = self.checkpoint_view(caller).await?;
         let filter = CheckpointFilter {
             scope,
@@ -282,7 +288,7 @@ impl Engine {
             let message = format!("{field} has {} bytes, more than {most}", data.len());
             return Err(Error::new(ErrorKind::ContentTooLong, message)
                 .at(field)
-                .hint("keep less in it, or raise limits.checkpoint_bytes")
+                .hint("reduce it, or raise limits.checkpoint_bytes")
                 .into());
         }
         if format == JSON

@@ -51,7 +51,7 @@ impl GraphDraft {
         self.add(id, GraphRecord::Relation(relation.clone()))
     }
 
-    /// Adds what is said of an entity, as far as it is new, and returns that.
+    /// Adds the observations that the entity does not have yet, and returns them.
     pub(super) fn observe(
         &mut self,
         of: MemoryId,
@@ -143,7 +143,7 @@ mod tests {
         assert!(!draft.name(id(2), "Ana", "robot"));
         assert!(draft.name(id(3), "ana", "person"));
         assert_eq!((draft.entity("Ana"), draft.entity("Bob")), (Some(id(1)), None));
-        // What is said of a new one does not change one that was there.
+        // Observations of a new entity do not change an existing one.
         draft.observe(id(1), "Ana", &texts(&["x"]), || id(4));
         assert!(draft.observed.is_empty());
     }

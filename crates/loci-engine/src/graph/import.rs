@@ -62,7 +62,7 @@ impl Engine {
             }
             let at = |error: Error| {
                 let located = Error::new(error.kind(), format!("line {}: {error}", place + 1)).at("jsonl");
-                located.hint("nothing was imported; mend the line or take it out")
+                located.hint("nothing was imported; fix or remove the line")
             };
             let line: GraphLine =
                 serde_json::from_str(text).map_err(|error| at(Error::invalid("jsonl", error.to_string())))?;

@@ -1,7 +1,7 @@
 //! One record of the graph, and how it is stored as a memory.
 //!
 //! Entities, observations and relations are one memory each. The metadata describes the record. The key is derived
-//! from that description alone, so the same record has the same key whoever makes it, and keeps it after an update or
+//! from that description alone, so the same record always has the same key, and keeps it after an update or
 //! an import.
 
 use loci_types::{ContentHash, EntityType, Memory, MemoryId};
@@ -21,16 +21,16 @@ pub(super) enum GraphRecord {
     Entity {
         /// Its name, which no other entity of the scope has.
         name: String,
-        /// Its type, in the words of whoever made it.
+        /// Its type, as its creator named it.
         entity_type: String,
     },
-    /// Something that is said of an entity.
+    /// A statement about an entity.
     Observation {
         /// The name of the entity.
         name: String,
         /// The record of the entity. One that is made anew under the same name starts without these.
         of: MemoryId,
-        /// What is said.
+        /// The text of the statement.
         text: String,
         /// How often the same call had said it before.
         repeat: usize,

@@ -22,7 +22,7 @@ use crate::access::policy::{self, Caller};
 use crate::access::redact::Pass;
 use crate::learn::entity::EntityRegister;
 use crate::learn::extract::Mention;
-use crate::lifecycle::rules::ageing::days_after;
+use crate::lifecycle::rules::state::days_after;
 use crate::{Engine, NewMemory, Result};
 
 /// Maximum number of attempts, each with a fresh read, when another writer changes the same records.
@@ -119,7 +119,7 @@ impl Engine {
         unreachable!("the last try returns")
     }
 
-    /// Takes entities away, with what is said of them and every relation of their names.
+    /// Deletes entities with their observations and every relation of their names.
     pub async fn graph_delete_entities(&self, caller: &Caller, names: &[String]) -> Result<()> {
         let names: HashSet<&String> = names.iter().collect();
         self.graph_remove(caller, |part| match part {
@@ -223,7 +223,7 @@ impl Engine {
                 pinned: true,
                 ..NewMemory::default()
             };
-            let mut addition = self.admit(caller, scope, new, None)?;
+            let mut addition = self.admit_into(caller, scope, new, None)?;
             addition.memory.id = id;
             additions.push((addition, part));
         }
@@ -303,7 +303,7 @@ impl Engine {
         }
         let changes = actions.into_iter().map(|action| self.change(caller, "hotpath", reason, action)).collect();
         let batch = Batch { tenant: caller.tenant.clone(), space: place.scope.space(), changes };
-        match self.store.apply(batch).await {
+        match self.apply(batch).await {
             Ok(_) => Ok(true),
             Err(Conflict { .. } | NotFound(_) | Refused(_)) if attempt < MAX_WRITE_ATTEMPTS => Ok(false),
             Err(error) => Err(error.into()),
@@ -347,7 +347,7 @@ fn check_name(field: &'static str, name: &str) -> Result<()> {
 fn check_word(field: &'static str, word: &str) -> Result<()> {
     if word.len() > IDENTIFIER_BYTES {
         let message = format!("{field} has {} bytes, more than {IDENTIFIER_BYTES}", word.len());
-        return Err(Error::invalid(field, message).hint("say the rest in an observation").into());
+        return Err(Error::invalid(field, message).hint("put the rest into an observation").into());
     }
     if word.contains('\0') {
         return Err(Error::nul(field).into());

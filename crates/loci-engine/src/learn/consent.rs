@@ -7,15 +7,15 @@
 use jiff::Timestamp;
 use loci_store::Page;
 use loci_types::{
-    Action, Addition, Batch, ContentHash, ErrorKind, Filter, Memory, MemoryId, Patch, Receipt, Relation, Revision,
-    Scope, State, Visible,
+    Action, Addition, Batch, ContentHash, Error, ErrorKind, Filter, Memory, MemoryId, Patch, Receipt, Relation,
+    Revision, Right, Scope, State, Visible,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::access::policy::{self, Caller};
 use crate::learn::extract::{Claim, Extraction, LearningCandidate};
-use crate::lifecycle::rules::ageing::days_after;
+use crate::lifecycle::rules::state::days_after;
 use crate::write::reconcile::write::{analyse, statement};
 use crate::write::reconcile::{Decision, claim_key, reconcile};
 use crate::write::remember::receipt;
@@ -24,14 +24,14 @@ use crate::{Engine, Result};
 /// The metadata field of a proposal that describes its subject.
 const CONSENT: &str = "consent";
 /// Number of proposals that are read from the store at once.
-const PROPOSALS_PER_READ: usize = 1_000;
+pub(crate) const PROPOSALS_PER_READ: usize = 1_000;
 
 /// The subject of a proposal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ProposalSubject {
-    /// The field of the user that it reveals.
+    /// The field of the user that it reveals; `import` for a memory of a quarantined import.
     pub field: String,
     /// Whether a decision is required; otherwise it holds after enough observations.
     pub sensitive: bool,
@@ -49,7 +49,7 @@ pub struct Proposal {
     /// Its subject.
     #[serde(flatten)]
     pub asked: ProposalSubject,
-    /// When it expires.
+    /// When it expires. Null for a memory of a quarantined import, which waits until someone decides.
     #[cfg_attr(feature = "schema", schema(required))]
     pub lapses_at: Option<Timestamp>,
 }
@@ -105,10 +105,10 @@ impl Engine {
 
     /// Reads one proposal that waits for a decision.
     pub async fn proposal(&self, caller: &Caller, id: MemoryId) -> Result<Proposal> {
-        let visible = self.visible(caller, None).await?;
+        let visible = self.visible_by_id(caller).await?;
         let memory = self.one(&visible, id).await?;
         if memory.state != State::Proposed {
-            let message = format!("no proposal {id} waits for a decision here");
+            let message = format!("no proposal {id} is visible here");
             return Err(loci_types::Error::new(ErrorKind::NotFound, message).at("id").into());
         }
         Ok(proposal(memory))
@@ -117,12 +117,13 @@ impl Engine {
     /// Accepts a proposal: it holds from now on, and replaces what it contradicts.
     pub async fn accept(&self, caller: &Caller, id: MemoryId) -> Result<Receipt> {
         policy::require_writer(caller)?;
-        let visible = self.visible(caller, None).await?;
+        policy::require_right(caller, Right::Consent)?;
+        let visible = self.visible_by_id(caller).await?;
         let memory = self.one(&visible, id).await?;
         if memory.state == State::Proposed && memory.purge_at.is_some_and(|lapsed| lapsed <= self.now()) {
             return Err(loci_types::Error::new(ErrorKind::InvalidInput, format!("proposal {id} has lapsed"))
                 .at("id")
-                .hint("`loci remember` says it anew")
+                .hint("store it again with `loci remember`")
                 .into());
         }
         let statement = statement(&memory);
@@ -136,7 +137,7 @@ impl Engine {
             .await?;
         let decision = reconcile(&statement, &known, &self.config.bands);
         let (accept, over, reason) = match &decision {
-            Decision::Skip { .. } => (false, None, "consented, and known already".to_owned()),
+            Decision::Skip { .. } => (false, None, "consented, and already stored".to_owned()),
             Decision::Add { .. } | Decision::AddAsHistory { .. } => (true, None, "consented".to_owned()),
             Decision::Supersede { old, reason, .. } => (true, Some(*old), format!("consented; {reason}")),
         };
@@ -146,7 +147,7 @@ impl Engine {
             let changes = links.into_iter().map(|link| self.change(caller, "operator", decision.reason(), link));
             let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes: changes.collect() };
             if !batch.changes.is_empty() {
-                self.store.apply(batch).await?;
+                self.apply(batch).await?;
             }
         }
         Ok(receipt)
@@ -155,7 +156,8 @@ impl Engine {
     /// Rejects a proposal: it never holds.
     pub async fn reject(&self, caller: &Caller, id: MemoryId, reason: Option<&str>) -> Result<Receipt> {
         policy::require_writer(caller)?;
-        let visible = self.visible(caller, None).await?;
+        policy::require_right(caller, Right::Consent)?;
+        let visible = self.visible_by_id(caller).await?;
         let memory = self.one(&visible, id).await?;
         crate::access::bounds::short("reason", reason, crate::access::bounds::REFERENCE)?;
         self.decide(caller, &memory, false, None, reason.unwrap_or("rejected")).await
@@ -172,10 +174,10 @@ impl Engine {
         if memory.state != State::Proposed {
             return Err(loci_types::Error::new(
                 ErrorKind::InvalidInput,
-                format!("memory {} is {} and waits for no consent", memory.id, memory.state),
+                format!("memory {} is {} and not a proposal", memory.id, memory.state),
             )
             .at("id")
-            .hint("`loci consent list` shows what waits")
+            .hint("`loci consent list` lists the proposals")
             .into());
         }
         let purge_at = days_after(self.now(), i64::from(self.config.lifecycle.purge_days));
@@ -192,7 +194,7 @@ impl Engine {
         }
         let space = scope.space();
         let changes = actions.into_iter().map(|action| self.change(caller, "operator", reason, action)).collect();
-        let applied = self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes }).await?;
+        let applied = self.apply(Batch { tenant: caller.tenant.clone(), space, changes }).await?;
         receipt(applied.first(), false, false)
     }
 
@@ -263,10 +265,10 @@ impl Engine {
                 actions.push(consented(one.id));
                 let (scope, source) = (addition.memory.scope()?, (one.id, addition.memory.confidence));
                 actions.extend(self.triple(&scope, addition.memory.kind.name(), claim, source, at));
-                format!("{field} was signalled {} times", one.asked.signals)
+                format!("{field} was mentioned {} times", one.asked.signals)
             } else {
                 pending.push(one);
-                format!("{field} was signalled again")
+                format!("{field} was mentioned again")
             };
             pending.extend(other);
             return Ok(Some(ConsentOutcome { actions, reason, new: false }));
@@ -317,6 +319,39 @@ fn consented(id: MemoryId) -> Action {
     let metadata = Some(Map::from_iter([(CONSENT.to_owned(), Value::Null)]));
     let patch = Patch { metadata, ..Patch::default() };
     Action::Revise(Box::new(Revision { id, expect: None, patch, vector: None, jobs: Vec::new() }))
+}
+
+/// Describes a proposal that did not come from a conversation, and that waits for a decision.
+pub(crate) fn ask(memory: &mut Memory, field: &str) {
+    let asked = ProposalSubject { field: field.to_owned(), sensitive: true, signals: 1 };
+    memory.metadata.insert(CONSENT.to_owned(), json!(asked));
+}
+
+/// Refuses a change of a proposal by a caller who may not decide on it: to delete it is to reject it, and to change its text
+/// is to change what is accepted.
+pub(crate) fn require_decision(caller: &Caller, memory: &Memory) -> Result<(), Error> {
+    match memory.state {
+        State::Proposed => policy::require_right(caller, Right::Consent),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses to restore a memory that was proposed and not accepted.
+pub(crate) fn require_accepted(memory: &Memory) -> Result<(), Error> {
+    if memory.state != State::SoftDeleted || !is_asked(memory) {
+        return Ok(());
+    }
+    let message = format!("memory {} was proposed and not accepted", memory.id);
+    Err(Error::invalid("id", message).hint("store it again with `loci remember`"))
+}
+
+/// Refuses new metadata that would hide that a memory was proposed.
+pub(crate) fn require_mark_untouched(memory: &Memory, metadata: Option<&Map<String, Value>>) -> Result<(), Error> {
+    if !is_asked(memory) || !metadata.is_some_and(|metadata| metadata.contains_key(CONSENT)) {
+        return Ok(());
+    }
+    Err(Error::invalid("metadata", format!("metadata.{CONSENT} of a proposal is reserved"))
+        .hint("`loci consent accept` or `loci consent reject` decides on it"))
 }
 
 /// Whether a memory was proposed and never accepted.

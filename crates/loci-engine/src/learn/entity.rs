@@ -184,7 +184,7 @@ impl Engine {
         let (kept, taken) = (self.entity_named(&visible, into).await?, self.entity_named(&visible, from).await?);
         let action = Action::Unite { into: kept.id, from: taken.id };
         let scope = self.scope_of(&visible, &kept).await?;
-        self.apply_one(caller, &scope, "the same thing", action).await?;
+        self.apply_one(caller, &scope, "merged on request", action).await?;
         self.entity_named(&visible, &kept.id.to_string()).await
     }
 
@@ -194,7 +194,7 @@ impl Engine {
         let visible = self.visible(caller, None).await?;
         let root = self.entity_named(&visible, root).await?;
         let scope = self.scope_of(&visible, &root).await?;
-        self.apply_one(caller, &scope, "not the same thing", Action::Divide { scope: Some(scope.clone()), entity: id })
+        self.apply_one(caller, &scope, "split on request", Action::Divide { scope: Some(scope.clone()), entity: id })
             .await?;
         self.entity_named(&visible, &root.canonical_name).await
     }
@@ -230,9 +230,9 @@ impl Engine {
 
     pub(crate) async fn entity_named(&self, visible: &Visible, name: &str) -> Result<Entity> {
         let missing = || {
-            Error::new(ErrorKind::NotFound, format!("nothing here speaks of `{name}`"))
+            Error::new(ErrorKind::NotFound, format!("no memory here mentions `{name}`"))
                 .at("entity")
-                .hint("`loci entity list` shows what is spoken of")
+                .hint("`loci entity list` lists the entities")
         };
         if let Ok(id) = name.parse::<EntityId>() {
             let all = self.store.entities(visible, &EntityQuery::Known(EntityFilter::default()), usize::MAX).await?;
@@ -248,7 +248,7 @@ impl Engine {
         let hits = self.store.memories_mentioning(visible, &filter, &[entity.id], 1).await?;
         let ids: Vec<MemoryId> = hits.iter().map(|hit| hit.id).collect();
         let Some(memory) = self.store.fetch(visible, &ids).await?.pop() else {
-            return Err(Error::new(ErrorKind::NotFound, "nothing speaks of it any more").at("entity").into());
+            return Err(Error::new(ErrorKind::NotFound, "no memory mentions it any more").at("entity").into());
         };
         Ok(memory.scope()?)
     }
@@ -256,7 +256,7 @@ impl Engine {
     pub(crate) async fn apply_one(&self, caller: &Caller, scope: &Scope, reason: &str, action: Action) -> Result<()> {
         let change = self.change(caller, "operator", reason, action);
         let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes: vec![change] };
-        Ok(self.store.apply(batch).await.map(drop)?)
+        Ok(self.apply(batch).await.map(drop)?)
     }
 }
 
@@ -282,7 +282,7 @@ mod tests {
         let person = EntityType::Person;
         let first = known.resolve(&[mention("Robert", person, &[]), mention("Bob", person, &[])], at, &mut ids);
         assert_eq!((first.named.len(), first.united.len()), (2, 0));
-        // Then it is said that they are the same.
+        // The names are then stored as one entity.
         let same = known.resolve(&[mention("Robert", person, &["Bob"])], at, &mut ids);
         assert_eq!((same.united, same.ids), (vec![(first.ids[0], first.ids[1])], vec![first.ids[0]]));
         // From now on both names lead to one, in any case.

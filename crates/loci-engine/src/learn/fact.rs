@@ -37,7 +37,7 @@ pub struct NewFact {
     pub subject: String,
     /// Which side of it.
     pub predicate: String,
-    /// What is said of that side.
+    /// The object.
     pub object: String,
     /// The confidence, 0 to 1. Default: 1.
     #[cfg_attr(feature = "schema", schema(minimum = 0, maximum = 1))]
@@ -90,7 +90,7 @@ impl Engine {
         pass.fact(&mut new)?;
         let redacted = pass.found();
         self.check_fact(&new)?;
-        let visible = self.visible(caller, None).await?;
+        let visible = self.visible_by_id(caller).await?;
         let sources = self.resolve_ids(caller, &new.sources).await.map_err(|error| match error {
             crate::Error::Word(error) => error.at("sources").into(),
             other => other,
@@ -116,7 +116,7 @@ impl Engine {
         let before = self.store.facts(&visible, &known, 1).await?;
         let change = self.change(caller, "hotpath", "stated", Action::State(Box::new(fact.clone())));
         let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes: vec![change] };
-        let applied = self.store.apply(batch).await?;
+        let applied = self.apply(batch).await?;
         let after = self.store.facts(&visible, &known, 1).await?.pop();
         // What the caller could not see before is new to them, or the answer would tell that it was there.
         let event = match (before.is_empty(), applied.first()) {
@@ -147,7 +147,7 @@ impl Engine {
 
     /// One triple by its id, also one that no longer holds.
     pub async fn fact(&self, caller: &Caller, id: FactId) -> Result<Fact> {
-        let visible = self.visible(caller, None).await?;
+        let visible = self.visible_by_id(caller).await?;
         self.find_fact(&visible, id).await
     }
 
@@ -165,7 +165,7 @@ impl Engine {
     pub async fn retract_fact(&self, caller: &Caller, id: FactId, reason: Option<&str>) -> Result<Fact> {
         policy::require_writer(caller)?;
         bounds::short("reason", reason, bounds::REFERENCE)?;
-        let visible = self.visible(caller, None).await?;
+        let visible = self.visible_by_id(caller).await?;
         let fact = self.find_fact(&visible, id).await?;
         let scope = fact.scope()?;
         let action = Action::Retract { scope: scope.clone(), id };
@@ -179,7 +179,7 @@ impl Engine {
             [("factType", sort), ("subject", &new.subject), ("predicate", &new.predicate), ("object", &new.object)];
         for (field, text) in words {
             if text.trim().is_empty() {
-                return Err(Error::invalid(field, format!("{field} is empty")).hint("say it in a word or two").into());
+                return Err(Error::invalid(field, format!("{field} is empty")).hint("shorten it").into());
             }
         }
         bounds::key(&words)?;
@@ -200,7 +200,7 @@ impl Engine {
     ) -> Result<Scope> {
         if sources.is_empty() {
             if visible.categories().is_some() {
-                let message = "whoever sees only some categories states a triple with the memories it comes from";
+                let message = "a credential with categories must name the source memories of a triple";
                 return Err(Error::new(ErrorKind::Unauthorized, message).at("sources").into());
             }
             return Ok(policy::target(caller, layer)?);

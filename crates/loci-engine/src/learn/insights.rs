@@ -32,7 +32,7 @@ const CATEGORY: &str = "relationship_dynamic";
 impl Engine {
     /// Links turns of a session that brought others about. Returns how many links there are.
     pub async fn find_causes(&self, caller: &Caller, scope: &Scope, session: &str) -> Result<usize> {
-        policy::require_operator(caller, "looks for causes")?;
+        policy::require_operator(caller, "look for causes")?;
         let visible = policy::visible_for_maintenance(&caller.tenant, scope);
         let turns = self.turns_of(&visible, scope, session).await?;
         let most = self.config.learning.causal_pairs_per_night as usize;
@@ -52,16 +52,16 @@ impl Engine {
         let changes = found.iter().map(|(from, to)| {
             let mut edge = self.edge(*from, *to, Relation::Causal, 1.0, at);
             edge.confidence = CONFIDENCE;
-            self.change(caller, "worker", "a language model judged that one caused the other", Action::Link(edge))
+            self.change(caller, "worker", "cause found by a language model", Action::Link(edge))
         });
         let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes: changes.collect() };
-        self.store.apply(batch).await?;
+        self.apply(batch).await?;
         Ok(found.len())
     }
 
-    /// Keeps what a session tells about its user, at most once in a while. Returns how much that is.
+    /// Keeps insight from a session, at most once in a while. Returns how much that is.
     pub async fn find_insights(&self, caller: &Caller, scope: &Scope, session: &str) -> Result<usize> {
-        policy::require_operator(caller, "looks for insights")?;
+        policy::require_operator(caller, "look for insights")?;
         let visible = policy::visible_for_maintenance(&caller.tenant, scope);
         let at = self.now();
         let looked = self.store.notes(&visible, &scope.space(), &[LOOKED.to_owned()], at).await?;
@@ -98,9 +98,9 @@ impl Engine {
                     .map(|turn| Action::Link(self.edge(id, turn.id, Relation::DerivedFrom, 1.0, at))),
             );
         }
-        let reason = "what a session tells about its user";
+        let reason = "insight from a session";
         let changes = actions.into_iter().map(|action| self.change(caller, "worker", reason, action)).collect();
-        self.store.apply(Batch { tenant: caller.tenant.clone(), space: scope.space(), changes }).await?;
+        self.apply(Batch { tenant: caller.tenant.clone(), space: scope.space(), changes }).await?;
         Ok(found.len())
     }
 
@@ -148,8 +148,8 @@ impl Engine {
             }),
             ..NewMemory::default()
         };
-        let mut addition = self.admit(&within, scope, new, None)?;
-        // What is said twice is linked to twice, and kept once by the nightly work.
+        let mut addition = self.admit_into(&within, scope, new, None)?;
+        // A statement that occurs twice gets two links; maintenance merges the duplicates.
         addition.unless = None;
         addition.jobs.extend(self.embed_jobs(addition.memory.id, addition.memory.created_at));
         Ok(addition)

@@ -1,7 +1,7 @@
 //! Runs background jobs.
 //!
 //! A job is claimed under a lease and run alone. After a failure it is retried with increasing delays, and set aside
-//! after too many failures; `loci jobs` lists it with its error. **Invariant:** the effect of a job is one
+//! after too many failures; `loci store jobs` lists it with its error. **Invariant:** the effect of a job is one
 //! transaction, so running it twice has the effect of running it once.
 
 use std::time::Duration;
@@ -61,7 +61,7 @@ enum Progress {
 impl Engine {
     /// Runs up to `limit` waiting jobs of these kinds. Default: all kinds except embedding.
     pub async fn work(&self, caller: &Caller, kinds: &[JobKind], limit: usize) -> Result<JobRun> {
-        policy::require_operator(caller, "does what was left for later")?;
+        policy::require_operator(caller, "run jobs")?;
         crate::access::bounds::between("limit", limit, 1, usize::MAX)?;
         let kinds = if kinds.is_empty() { &SLOW } else { kinds };
         let mut worked = JobRun::default();
@@ -74,13 +74,13 @@ impl Engine {
             let Some(mut job) = claimed else { break };
             match self.perform_under_lease(caller, &mut job).await {
                 Ok(Progress::Done(learned)) => {
-                    worked.learned.take(learned);
+                    worked.learned.add(learned);
                     self.store.update_job(&caller.tenant, &job, JobUpdate::Done).await?;
                     worked.done += 1;
                 }
                 Ok(Progress::Waits { until, learned }) => {
-                    worked.learned.take(learned);
-                    let why = "the daily cap is reached; the rest is learned the next day";
+                    worked.learned.add(learned);
+                    let why = "daily cap reached; the rest is learned the next day";
                     self.store
                         .update_job(
                             &caller.tenant,
@@ -120,7 +120,7 @@ impl Engine {
                     if self.store.update_job(&caller.tenant, job, JobUpdate::Renew(until)).await? {
                         job.lease_until = until;
                     } else {
-                        let message = format!("job {} was taken over by another worker", job.id);
+                        let message = format!("job {} was claimed by another worker", job.id);
                         return Err(loci_types::Error::new(ErrorKind::Conflict, message).into());
                     }
                 }
@@ -176,21 +176,21 @@ impl Engine {
         offset: usize,
         limit: usize,
     ) -> Result<Vec<JobRecord>> {
-        policy::require_operator(caller, "looks after jobs")?;
+        policy::require_operator(caller, "manage jobs")?;
         let found = self.store.jobs(&caller.tenant, states, offset.saturating_add(limit)).await?;
         Ok(found.into_iter().skip(offset).collect())
     }
 
     /// Lets a job be tried again at once.
     pub async fn retry_job(&self, caller: &Caller, space: &Space, id: i64) -> Result<()> {
-        policy::require_operator(caller, "looks after jobs")?;
+        policy::require_operator(caller, "manage jobs")?;
         let found = self.store.requeue(&caller.tenant, space, id, Some(self.now())).await?;
         self.found(found, space, id)
     }
 
     /// Gives a job up.
     pub async fn drop_job(&self, caller: &Caller, space: &Space, id: i64) -> Result<()> {
-        policy::require_operator(caller, "looks after jobs")?;
+        policy::require_operator(caller, "manage jobs")?;
         let found = self.store.requeue(&caller.tenant, space, id, None).await?;
         self.found(found, space, id)
     }
@@ -200,7 +200,7 @@ impl Engine {
             return Ok(());
         }
         let message = format!("space {} has no job {id} that is not running", space.name());
-        Err(loci_types::Error::new(ErrorKind::NotFound, message).at("job").hint("`loci jobs` shows them").into())
+        Err(loci_types::Error::new(ErrorKind::NotFound, message).at("job").hint("`loci store jobs` shows them").into())
     }
 
     /// Every space of a tenant that was written to.

@@ -12,6 +12,7 @@ use loci_types::{
 use serde_json::{Map, json};
 
 use crate::access::policy::{self, Caller};
+use crate::learn::consolidate::ConsolidationReport;
 use crate::write::reconcile::write::statement;
 use crate::write::reconcile::{Decision, reconcile};
 use crate::{Engine, Result};
@@ -39,9 +40,19 @@ impl Engine {
         if caller.categories.is_some() {
             return Ok(Vec::new());
         }
+        let filter = match &filter.session_id {
+            Some(name) => &SessionFilter { session_id: Some(policy::session_named(caller, name)?), ..filter.clone() },
+            None => filter,
+        };
         let visible = self.visible(caller, None).await?;
-        let found = self.store.sessions(&visible, filter, offset.saturating_add(limit)).await?;
-        Ok(found.into_iter().skip(offset).collect())
+        let Some(bound) = visible.sessions() else {
+            let found = self.store.sessions(&visible, filter, offset.saturating_add(limit)).await?;
+            return Ok(found.into_iter().skip(offset).collect());
+        };
+        // The store knows only scopes here, so a credential that is bound to sessions is shown its own of all.
+        let mut found = self.store.sessions(&visible, filter, usize::MAX).await?;
+        found.retain(|session| bound.contains(&session.session_id));
+        Ok(found.into_iter().skip(offset).take(limit).collect())
     }
 
     /// Reads a session. Of several layers that have one of this id, the one with the latest turn is returned.
@@ -55,6 +66,7 @@ impl Engine {
     /// if it was over already.
     pub async fn end_session(&self, caller: &Caller, name: &str) -> Result<bool> {
         policy::require_writer(caller)?;
+        let name = &policy::session_named(caller, name)?;
         let found = self
             .sessions(caller, SessionFilter { session_id: Some(name.to_owned()), ..SessionFilter::default() })
             .await?;
@@ -66,17 +78,53 @@ impl Engine {
         if found.is_empty() {
             return Err(unknown_session(name).into());
         }
-        // The same conversation may lie in several layers.
+        // Several layers may have a session of this name.
         for session in &found {
             let changes = self
                 .closing(&session.scope, name, self.now())
                 .into_iter()
-                .map(|action| self.change(caller, "hotpath", "the session is over", action))
+                .map(|action| self.change(caller, "hotpath", "session ended", action))
                 .collect();
             let batch = Batch { tenant: caller.tenant.clone(), space: session.scope.space(), changes };
-            self.store.apply(batch).await?;
+            self.apply(batch).await?;
         }
         Ok(found.iter().any(|session| session.ended_at.is_none()))
+    }
+
+    /// Queues the learning from a session. With `again` it starts at the first turn, after rules or a model have
+    /// improved; known statements are not added twice.
+    pub async fn queue_learning(&self, caller: &Caller, name: &str, again: bool) -> Result<()> {
+        policy::require_writer(caller)?;
+        let name = &policy::session_named(caller, name)?;
+        for session in self.sessions_named(caller, name).await? {
+            let scope = session.scope;
+            let job = Bookkeeping::Enqueue(consolidate_job(&scope, name, self.now()));
+            let reset = again.then(|| Bookkeeping::Unlearn { scope: scope.clone(), session: name.to_owned() });
+            let reason = if again { "session consolidated again" } else { "session consolidated on request" };
+            let change = |action| self.change(caller, "operator", reason, Action::Bookkeeping(action));
+            let changes = reset.into_iter().chain([job]).map(change).collect();
+            self.apply(Batch { tenant: caller.tenant.clone(), space: scope.space(), changes }).await?;
+        }
+        Ok(())
+    }
+
+    /// Learns from a session now, from the first turn that was not read yet.
+    pub async fn learn_session(&self, caller: &Caller, name: &str) -> Result<ConsolidationReport> {
+        policy::require_writer(caller)?;
+        let name = &policy::session_named(caller, name)?;
+        let operator = Caller { tenant: caller.tenant.clone(), ..Caller::operator() };
+        let mut report = ConsolidationReport::default();
+        for session in self.sessions_named(caller, name).await? {
+            report.add(self.consolidate(&operator, &session.scope, name).await?);
+        }
+        Ok(report)
+    }
+
+    /// The sessions of this name that the caller may see, at least one: a conversation may have turns in several layers.
+    async fn sessions_named(&self, caller: &Caller, name: &str) -> Result<Vec<Session>> {
+        let filter = SessionFilter { session_id: Some(name.to_owned()), ..SessionFilter::default() };
+        let found = self.sessions(caller, filter).await?;
+        if found.is_empty() { Err(unknown_session(name).into()) } else { Ok(found) }
     }
 
     /// What ends a session: its end, and the learning from it as a job.
@@ -126,8 +174,8 @@ impl Engine {
         let jobs = if vector.is_some() { Vec::new() } else { self.embed_jobs(new.id, at) };
         let unless = Some(self.twin_key(&new));
         let addition = Addition { unless, claim: self.claim_of(&new), vector, jobs, ..Addition::new(new) };
-        let whose = policy::visible_for_maintenance(tenant, user);
-        let known = self.neighbours(&whose, &addition, None).await?;
+        let visible = policy::visible_for_maintenance(tenant, user);
+        let known = self.neighbours(&visible, &addition, None).await?;
         let statement = statement(&addition.memory);
         let decision = reconcile(&statement, &known, &self.config.bands);
         let id = match &decision {
@@ -135,7 +183,7 @@ impl Engine {
             _ => addition.memory.id,
         };
         let (kind, source) = (addition.memory.kind.name().to_owned(), (id, addition.memory.confidence));
-        let mut actions = self.actions(&whose, &decision, addition).await?;
+        let mut actions = self.actions(&visible, &decision, addition).await?;
         for claim in &statement.reading.claims {
             actions.extend(self.triple(user, &kind, Some(claim), source, at));
         }
@@ -145,9 +193,9 @@ impl Engine {
         let marked = Revision { id: old, expect: None, patch, vector: None, jobs: Vec::new() };
         actions.push(Action::Revise(Box::new(marked)));
         let operator = Caller { tenant: tenant.clone(), ..Caller::operator() };
-        let reason = format!("of a session that is over, and important; {}", decision.reason());
+        let reason = format!("important memory of an ended session; {}", decision.reason());
         let changes = actions.into_iter().map(|action| self.change(&operator, "worker", &reason, action)).collect();
-        self.store.apply(Batch { tenant: tenant.clone(), space: user.space(), changes }).await?;
+        self.apply(Batch { tenant: tenant.clone(), space: user.space(), changes }).await?;
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use loci_types::{Class, Memory, MemoryId, Reach};
 use serde::Serialize;
 
 use crate::access::policy::Caller;
-use crate::lifecycle::rules::ageing::{confidence, pruned_at};
+use crate::lifecycle::rules::state::{confidence, pruned_at};
 use crate::{Engine, Result};
 
 /// Number of memories that are read at once.

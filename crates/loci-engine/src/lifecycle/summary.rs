@@ -59,12 +59,13 @@ impl Engine {
         let visible = self.visible(caller, request.layers.as_deref()).await?;
         let memories = match &request.session {
             Some(name) => {
+                let name = &policy::session_named(caller, name)?;
                 let filter = SessionFilter { session_id: Some(name.clone()), ..SessionFilter::default() };
                 let mut found = self.store.sessions(&visible, &filter, 2).await?;
                 if found.len() > 1 {
                     let message = format!("several scopes have a session `{name}`");
                     return Err(Error::invalid("sessionId", message)
-                        .hint("say whose it is, such as --user NAME")
+                        .hint("name the owner, such as --user NAME")
                         .into());
                 }
                 let Some(session) = found.pop() else {
@@ -166,7 +167,7 @@ impl Engine {
             .collect(),
             ..NewMemory::default()
         };
-        let mut addition = self.admit(&within, scope, new, None)?;
+        let mut addition = self.admit_into(&within, scope, new, None)?;
         addition.unless = None;
         addition.jobs.extend(self.embed_jobs(addition.memory.id, at));
         let id = addition.memory.id;
@@ -177,9 +178,11 @@ impl Engine {
         actions.push(note(None, SAVED, NoteValue::Add(summary.tokens_saved as f64)));
         actions.push(note(Some(scope.clone()), &summarized_key(session), NoteValue::Set(json!(id))));
         let operator = Caller { tenant: tenant.clone(), ..Caller::operator() };
-        let changes =
-            actions.into_iter().map(|action| self.change(&operator, "worker", "a long conversation", action)).collect();
-        self.store.apply(Batch { tenant: tenant.clone(), space: scope.space(), changes }).await?;
+        let changes = actions
+            .into_iter()
+            .map(|action| self.change(&operator, "worker", "summary of a long conversation", action))
+            .collect();
+        self.apply(Batch { tenant: tenant.clone(), space: scope.space(), changes }).await?;
         Ok(Some(id))
     }
 

@@ -34,11 +34,11 @@ pub struct BackupPart {
 impl BackupPart {
     /// The part that a caller may back up or restore: that of their tenant, or any for who runs the store.
     fn for_caller(caller: &Caller, part: Self) -> Result<Self> {
-        policy::require_operator(caller, "looks after backups")?;
+        policy::require_operator(caller, "manage backups")?;
         let tenant = match part.tenant {
             tenant if policy::is_store_operator(caller) => tenant,
             Some(other) if other != caller.tenant => {
-                return Err(Error::new(ErrorKind::Unauthorized, "a backup holds the tenant of who makes it")
+                return Err(Error::new(ErrorKind::Unauthorized, "an admin can only back up their own tenant")
                     .at("tenant")
                     .hint("leave the tenant out")
                     .into());
@@ -159,7 +159,7 @@ impl Engine {
 
     /// The backups of the caller's folder, newest first.
     pub fn backups(&self, caller: &Caller, folder: &Path) -> Result<Vec<StoredBackup>> {
-        policy::require_operator(caller, "looks after backups")?;
+        policy::require_operator(caller, "manage backups")?;
         let Ok(files) = std::fs::read_dir(own_folder(caller, folder)) else { return Ok(Vec::new()) };
         let named = |path: &PathBuf| path.file_name().and_then(|name| name.to_str()).is_some_and(is_name);
         let paths = files.flatten().map(|file| file.path()).filter(named);
@@ -170,7 +170,7 @@ impl Engine {
 
     /// The file of a backup of the caller's folder.
     pub fn backup_file(&self, caller: &Caller, folder: &Path, name: &str) -> Result<PathBuf> {
-        policy::require_operator(caller, "looks after backups")?;
+        policy::require_operator(caller, "manage backups")?;
         let path = own_folder(caller, folder).join(if is_name(name) { name } else { return Err(unknown(name).into()) });
         // A link could lead anywhere.
         let is_file = std::fs::symlink_metadata(&path).is_ok_and(|known| known.is_file());
@@ -297,10 +297,10 @@ fn write_private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 fn unwritable(path: &Path, error: &std::io::Error) -> Error {
     tracing::error!(%error, path = %path.display(), "the backup folder cannot be written");
     Error::new(ErrorKind::Storage, "the backup folder cannot be written")
-        .hint("the server's log tells more; `server.backup_folder` sets another folder")
+        .hint("the server's log has the details; `server.backup_folder` sets another folder")
 }
 
-/// The same error of a backup, with its name and without the folder that it lies in.
+/// The error of a backup with its file name instead of its path.
 fn without_folder(error: loci_store::Error, path: &Path) -> crate::Error {
     let (message, name) = (error.to_string(), path.file_name().unwrap_or_default().to_string_lossy());
     let place = path.display().to_string();

@@ -12,6 +12,9 @@ use crate::{Engine, NewMemory, Result};
 /// Largest count that every JSON reader represents exactly.
 const MAX_EXACT_COUNT: u64 = 1 << 53;
 
+/// The greatest rate of decay that the settings allow (`lifecycle.decay_rate`).
+const MAX_DECAY_RATE: f64 = 10.0;
+
 impl Engine {
     /// Computes the keys of a memory, for a store that rewinds its content.
     pub fn derived_keys(&self, memory: &Memory) -> loci_store::DerivedKeys {
@@ -25,7 +28,7 @@ impl Engine {
     pub fn draft(&self, caller: &Caller, mut new: NewMemory, created_at: Option<Timestamp>) -> Result<Memory> {
         self.redact(&mut new)?;
         let scope = policy::scope_for(&caller.identifiers, new.layer)?;
-        let mut memory = self.admit(caller, &scope, new, None)?.memory;
+        let mut memory = self.admit_into(caller, &scope, new, None)?.memory;
         if let Some(created_at) = created_at {
             (memory.created_at, memory.imported_at) = (created_at, Some(memory.created_at));
         }
@@ -50,20 +53,30 @@ impl Engine {
         for (field, value) in scores {
             unit(field, value)?;
         }
-        if !(memory.decay_rate.is_finite() && memory.decay_rate >= 0.0) {
+        if !(0.0..=MAX_DECAY_RATE).contains(&memory.decay_rate) {
+            let message = format!("decayRate is {}, but must be between 0 and {MAX_DECAY_RATE}", memory.decay_rate);
+            return Err(Error::invalid("decayRate", message).into());
+        }
+        let own = Some(memory.id);
+        if memory.supersedes_id == own || memory.superseded_by_id == own {
+            let field = if memory.supersedes_id == own { "supersedesId" } else { "supersededById" };
+            return Err(Error::invalid(field, format!("memory {} supersedes itself", memory.id))
+                .hint("leave the field out")
+                .into());
+        }
+        if memory.supersedes_id.is_some() && memory.supersedes_id == memory.superseded_by_id {
+            let message = format!("memory {} is both before and after the same memory in its chain", memory.id);
+            return Err(Error::invalid("supersedesId", message).into());
+        }
+        if !(1..=MAX_EXACT_COUNT).contains(&memory.version) {
             return Err(Error::invalid(
-                "decayRate",
-                format!("decayRate is {}, which is not a finite number of 0 or more", memory.decay_rate),
+                "version",
+                format!("version is {}, which is more than a memory can have", memory.version),
             )
             .into());
         }
-        if !(1..=MAX_EXACT_COUNT).contains(&memory.version) {
-            return Err(
-                Error::invalid("version", format!("version is {}, which no memory reaches", memory.version)).into()
-            );
-        }
         if memory.access_count > MAX_EXACT_COUNT {
-            let message = format!("accessCount is {}, which no memory reaches", memory.access_count);
+            let message = format!("accessCount is {}, which is more than a memory can have", memory.access_count);
             return Err(Error::invalid("accessCount", message).into());
         }
         check_validity(memory.valid_from, memory.valid_until)?;

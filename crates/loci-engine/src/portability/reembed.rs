@@ -72,7 +72,7 @@ impl Engine {
         let missing = || {
             Error::new(ErrorKind::Configuration, "no embedding model is configured")
                 .at("embeddings")
-                .hint("run `make model`, set LOCI_MODEL_DIR, or set embeddings.provider")
+                .hint("run `loci model fetch`, set LOCI_MODEL_DIR, or set embeddings.provider")
         };
         Ok(self.embedder.as_ref().map(|embedder| embedder.model().name.as_str()).ok_or_else(missing)?)
     }
@@ -86,7 +86,7 @@ impl Engine {
         drop_others: bool,
         progress: impl FnMut(u64, u64) + Send,
     ) -> Result<ReembedReport> {
-        policy::require_operator(caller, "makes vectors anew")?;
+        policy::require_operator(caller, "re-embed memories")?;
         let mut done = ReembedReport { model: self.embedding_model()?.to_owned(), ..ReembedReport::default() };
         loop {
             match self.embed_waiting(caller, JOBS_PER_ROUND).await? {
@@ -112,7 +112,7 @@ impl Engine {
         for jobs in jobs.chunks(BATCH) {
             let id = |job: &loci_types::Job| serde_json::from_value::<MemoryId>(job.payload["memory"].clone()).ok();
             let ids: Vec<MemoryId> = jobs.iter().filter_map(id).collect();
-            let visible = policy::visible_in(caller, &self.membership(caller).await?, None, None)?;
+            let visible = self.visible_by_id(caller).await?;
             let memories = self.store.fetch(&visible, &ids).await?;
             let outcome = self.embed_all(caller, &memories).await;
             for job in jobs {
@@ -144,7 +144,7 @@ impl Engine {
         if self.embedder.is_none() {
             return Ok(ReembedProgress::default());
         }
-        let visible = policy::visible_in(caller, &self.membership(caller).await?, None, None)?;
+        let visible = self.visible_by_id(caller).await?;
         let filter =
             Filter { states: vec![State::Active, State::Decayed, State::Archived], ..Filter::everything(self.now()) };
         let mut done = ReembedProgress::default();
@@ -168,7 +168,7 @@ impl Engine {
         if self.embedder.is_none() {
             return Ok(Estimate::default());
         }
-        let visible = policy::visible(caller, None)?;
+        let visible = self.visible_by_id(caller).await?;
         let filter =
             Filter { states: vec![State::Active, State::Decayed, State::Archived], ..Filter::everything(self.now()) };
         let mut estimate = Estimate::default();
@@ -189,7 +189,7 @@ impl Engine {
 
     /// The switch: vectors of every other model go. Returns how many went, by model.
     pub async fn drop_other_vectors(&self, caller: &Caller) -> Result<BTreeMap<String, u64>> {
-        policy::require_operator(caller, "drops vectors")?;
+        policy::require_operator(caller, "drop vectors")?;
         let Some(embedder) = &self.embedder else { return Ok(BTreeMap::new()) };
         let present = embedder.model().name.clone();
         let mut others = self.stats(caller).await?.vectors;
@@ -198,8 +198,8 @@ impl Engine {
         for model in others.keys() {
             for space in self.store.spaces(&caller.tenant).await? {
                 let action = Action::DropVectors { model: model.clone() };
-                let changes = vec![self.change(caller, "worker", "another model answers now", action)];
-                self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes }).await?;
+                let changes = vec![self.change(caller, "worker", "embedding model switched", action)];
+                self.apply(Batch { tenant: caller.tenant.clone(), space, changes }).await?;
             }
         }
         Ok(others)
@@ -239,7 +239,7 @@ impl Engine {
             by_space.entry(memory.scope()?.space()).or_default().push(change);
         }
         for (space, changes) in by_space {
-            self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes }).await?;
+            self.apply(Batch { tenant: caller.tenant.clone(), space, changes }).await?;
         }
         Ok(())
     }

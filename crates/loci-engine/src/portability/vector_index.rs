@@ -36,13 +36,21 @@ impl Engine {
         Ok(self.outside(caller)?.rebuild(&caller.tenant, progress).await?)
     }
 
+    /// Removes the collections that this store has written to the outside index and no longer uses. Returns their names.
+    pub async fn vector_sweep(&self, caller: &Caller) -> Result<Vec<String>> {
+        Ok(self.outside(caller)?.sweep().await?)
+    }
+
     fn outside(&self, caller: &Caller) -> Result<&Indexed> {
-        policy::require_operator(caller, "looks after its vector index")?;
+        policy::require_operator(caller, "manage its vector index")?;
         self.store.indexed().ok_or_else(|| {
-            Error::new(ErrorKind::Configuration, "the vectors lie in the store itself; no other index is set")
-                .at("vectors.kind")
-                .hint("set [vectors] kind = \"qdrant\" and its url; `loci doctor` looks after the store's own vectors")
-                .into()
+            Error::new(
+                ErrorKind::Configuration,
+                "no external vector index is configured; the vectors are in the store itself",
+            )
+            .at("vectors.kind")
+            .hint("set [vectors] kind = \"qdrant\" and its url; `loci store doctor` checks the store's own vectors")
+            .into()
         })
     }
 }

@@ -68,7 +68,7 @@ impl Engine {
         let found = self.recall_for_prompt(caller, request.recall, limit).await?;
         let since = (request.since, request.thread_id.as_deref());
         let (revision, delta) = self.delta(caller, layers.as_deref(), since).await?;
-        let items = self.items(&found);
+        let items = self.items(caller, &found);
         let parts = ContextParts {
             system: &request.system,
             tools: &request.tools,

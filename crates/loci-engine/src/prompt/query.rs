@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::access::bounds::between;
 use crate::access::policy::Caller;
 use crate::prompt::pack::delta::{Delta, DeltaChange, DeltaEvent};
+use crate::prompt::pack::origin::{marked, origin};
 use crate::prompt::pack::{Format, PackBudget, PackItem, PackedText, Related, Share, pack};
 use crate::prompt::render::{is_quotation, reported};
 use crate::{Answered, Engine, Recall, RecallHit, RecallRequest, Result};
@@ -82,7 +83,7 @@ impl Engine {
         let (revision, delta) = self.delta(caller, layers.as_deref(), since).await?;
         let budget = PackBudget { tokens: budget_tokens, summarize: request.summarize, ..PackBudget::default() };
         let PackedText { text, tokens, cited, left_out, shortened } =
-            pack(&self.items(&found), delta.as_ref(), request.format, &budget);
+            pack(&self.items(caller, &found), delta.as_ref(), request.format, &budget);
         if !uncounted {
             self.count_cited(caller, thread.as_deref(), &found, &cited).await;
         }
@@ -142,11 +143,11 @@ impl Engine {
     }
 
     /// The hits as they are packed.
-    pub(crate) fn items(&self, recall: &Recall) -> Vec<PackItem> {
-        recall.hits.iter().map(|hit| self.item(hit)).collect()
+    pub(crate) fn items(&self, caller: &Caller, recall: &Recall) -> Vec<PackItem> {
+        recall.hits.iter().map(|hit| self.item(caller, hit)).collect()
     }
 
-    fn item(&self, hit: &RecallHit) -> PackItem {
+    fn item(&self, caller: &Caller, hit: &RecallHit) -> PackItem {
         let memory = &hit.memory;
         let turn = memory.thread_id.is_some() && (memory.actor_id.is_some() || memory.role.is_some());
         let share = match (memory.kind.name(), self.kinds.spec(&memory.kind).class) {
@@ -159,6 +160,7 @@ impl Engine {
             id: related.id,
             text: related.content.clone(),
             relation: related.relation.name().to_owned(),
+            origin: related.origin.clone(),
         };
         PackItem {
             id: memory.id,
@@ -172,6 +174,7 @@ impl Engine {
             related: hit.explain.related.iter().map(related).collect(),
             actor: memory.actor_id.clone().filter(|_| turn),
             role: memory.role.clone().filter(|_| turn),
+            origin: origin(memory, caller.identifiers.agent_id.as_deref()),
         }
     }
 
@@ -201,6 +204,7 @@ impl Engine {
         let Some(since) = since else { return Ok((changes.position, None)) };
         let ids: Vec<MemoryId> = changes.entries.iter().filter_map(|entry| entry.memory_id).collect();
         let memories = self.store.fetch(&visible, &ids).await?;
+        let reader = caller.identifiers.agent_id.as_deref();
         let delta_change = |entry: &LedgerEntry| {
             let memory = memories.iter().find(|memory| Some(memory.id) == entry.memory_id)?;
             let lasting = self.kinds.spec(&memory.kind).class != Class::Episodic;
@@ -213,7 +217,7 @@ impl Engine {
                 text: if forgotten {
                     format!("memory {}", memory.id.citation())
                 } else {
-                    reported(memory).into_owned()
+                    marked(origin(memory, reader).as_deref(), reported(memory).into_owned())
                 },
                 importance: (!forgotten).then_some(memory.importance),
             })

@@ -63,7 +63,7 @@ impl Bucket {
         }
     }
 
-    /// The start of the stretch that an instant lies in; none for the whole.
+    /// The start of the bucket that contains an instant. `None` for the bucket of the whole period.
     fn start(self, at: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
         let zoned = at.to_zoned(zone.clone());
         match self {
@@ -185,15 +185,15 @@ impl Engine {
         };
         let from = from.unwrap_or_else(week);
         if from > end || Some(from) == until {
-            let message = format!("nothing lies between {from} and {end}");
+            let message = format!("the time from {from} until {end} is empty");
             return Err(Error::invalid("after", message)
-                .hint("after must lie before before, which is now by default")
+                .hint("after must be earlier than before, which is now by default")
                 .into());
         }
         let length = end.duration_since(from).as_secs();
         if let Some(many) = bucket.seconds().map(|seconds| length / seconds + 1).filter(|many| *many > MAX_BUCKETS) {
             let message = format!(
-                "from {from} until {end} there are {many} stretches of a {bucket}, but at most {MAX_BUCKETS} are counted"
+                "from {from} until {end} there are {many} buckets of one {bucket}, but at most {MAX_BUCKETS} are counted"
             );
             return Err(Error::invalid("bucket", message).hint("ask for a longer bucket or a shorter time").into());
         }

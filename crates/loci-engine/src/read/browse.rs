@@ -76,7 +76,7 @@ pub struct LearningStats {
 impl Engine {
     /// One memory by its id. A soft-deleted one is seen too, with its state.
     pub async fn get(&self, caller: &Caller, id: MemoryId) -> Result<Memory> {
-        let visible = self.visible(caller, None).await?;
+        let visible = self.visible_by_id(caller).await?;
         self.one(&visible, id).await
     }
 
@@ -115,7 +115,7 @@ impl Engine {
     /// What happened to a memory, oldest first.
     pub async fn history(&self, caller: &Caller, id: MemoryId, limit: usize) -> Result<History> {
         between("limit", limit, 1, EVENTS)?;
-        let visible = self.visible(caller, None).await?;
+        let visible = self.visible_by_id(caller).await?;
         let events = self.store.ledger(&visible, &LedgerQuery::Memory(id), limit).await?.entries;
         if events.is_empty() {
             return Err(loci_store::Error::NotFound(id).into());
@@ -126,21 +126,21 @@ impl Engine {
     /// The vectors of these memories by the present model; one without is left out.
     pub async fn embeddings(&self, caller: &Caller, ids: &[MemoryId]) -> Result<Vec<(MemoryId, Vec<f32>)>> {
         let Some(model) = self.model() else { return Ok(Vec::new()) };
-        let visible = self.visible(caller, None).await?;
+        let visible = self.visible_by_id(caller).await?;
         let found = self.store.vectors(&visible, &model.name, ids).await?;
         Ok(found.into_iter().map(|(id, vector)| (id, vector.values)).collect())
     }
 
     /// The links of a memory, of these relations or of all.
     pub async fn edges(&self, caller: &Caller, id: MemoryId, relations: &[Relation]) -> Result<Vec<Edge>> {
-        let visible = self.visible(caller, None).await?;
+        let visible = self.visible_by_id(caller).await?;
         self.one(&visible, id).await?;
         Ok(self.store.edges(&visible, &Filter::everything(self.now()), &[id], relations).await?)
     }
 
     /// How learning goes, over the whole tenant; none for those who do not see it.
     pub async fn learned(&self, caller: &Caller) -> Result<Option<LearningStats>> {
-        let visible = self.visible(caller, None).await?;
+        let visible = self.visible_by_id(caller).await?;
         if *visible.reach() != Reach::Whole {
             return Ok(None);
         }
@@ -165,21 +165,21 @@ impl Engine {
 
     /// What there is, counted.
     pub async fn stats(&self, caller: &Caller) -> Result<Stats> {
-        Ok(self.store.stats(&self.visible(caller, None).await?).await?)
+        Ok(self.store.stats(&self.visible_by_id(caller).await?).await?)
     }
 
     /// Whether the caller's spaces have known a model other than the present one. Cheap; only then
     /// is it worth counting.
     pub async fn knows_other_models(&self, caller: &Caller) -> Result<bool> {
         let Some(embedder) = &self.embedder else { return Ok(false) };
-        let names = self.store.model_names(&self.visible(caller, None).await?).await?;
+        let names = self.store.model_names(&self.visible_by_id(caller).await?).await?;
         let languages = self.languages.as_ref().map(|embedder| &embedder.model().name);
         Ok(names.iter().any(|name| *name != embedder.model().name && Some(name) != languages))
     }
 
     /// Checks the store for damage, and repairs it if `repair` is set.
     pub async fn doctor(&self, caller: &Caller, repair: bool) -> Result<Vec<Finding>> {
-        Ok(self.store.check(&self.visible(caller, None).await?, repair).await?)
+        Ok(self.store.check(&self.visible_by_id(caller).await?, repair).await?)
     }
 
     /// A filter over every state, for those who look after the store.

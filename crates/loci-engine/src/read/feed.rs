@@ -100,7 +100,7 @@ pub struct FeedEntry {
     /// In which conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
-    /// On whose request.
+    /// The actor who requested the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
     /// The memory's layer.
@@ -155,7 +155,7 @@ impl Engine {
         if limit == 0 || limit > MAX_PAGE_ENTRIES {
             return Err(Error::invalid(
                 "limit",
-                format!("limit is {limit}, but must lie between 1 and {MAX_PAGE_ENTRIES}"),
+                format!("limit is {limit}, but must be between 1 and {MAX_PAGE_ENTRIES}"),
             )
             .into());
         }
@@ -188,7 +188,7 @@ impl Engine {
 
     /// What is read. A caller who sees the whole tenant keeps doing so: layers only filter.
     async fn followed(&self, caller: &Caller, layers: Option<&[Layer]>) -> Result<Visible> {
-        let whole = caller.operator && caller.identifiers.is_empty();
+        let whole = caller.everyone && caller.identifiers.is_empty();
         self.visible(caller, layers.filter(|_| !whole)).await
     }
 

@@ -51,7 +51,7 @@ impl Engine {
         relations: &[Relation],
     ) -> Result<Neighbourhood> {
         between("depth", depth, 1, MAX_DEPTH)?;
-        let visible = self.visible(caller, None).await?;
+        let visible = self.visible_by_id(caller).await?;
         self.one(&visible, id).await?;
         // What holds now, and the older versions of it; what was deleted is not around anything.
         let filter = Filter { superseded: true, ..Filter::at(self.now()) };

@@ -2,7 +2,7 @@
 
 use loci_store::{EntityQuery, LedgerQuery};
 use loci_types::{Edge, Entity, Filter, LedgerEntry, Memory, MemoryId, Relation, Visible};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::access::policy::Caller;
 use crate::write::contradict::NewerStatement;
@@ -15,7 +15,7 @@ const LONGEST_CHAIN: usize = 100;
 const MAX_HISTORY: usize = 100;
 
 /// The provenance of a memory.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Provenance))]
 #[serde(rename_all = "camelCase")]
 pub struct ProvenanceReport {
@@ -39,7 +39,7 @@ pub struct ProvenanceReport {
 impl Engine {
     /// Returns the provenance of a memory.
     pub async fn explain(&self, caller: &Caller, id: MemoryId) -> Result<ProvenanceReport> {
-        let visible = self.visible(caller, None).await?;
+        let visible = self.visible_by_id(caller).await?;
         let Some(memory) = self.store.fetch(&visible, &[id]).await?.pop() else {
             return Err(loci_store::Error::NotFound(id).into());
         };

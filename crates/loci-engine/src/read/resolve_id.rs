@@ -15,7 +15,7 @@ impl Engine {
         if let Some(id) = given.whole() {
             return Ok(id);
         }
-        let visible = self.visible(caller, None).await?;
+        let visible = self.visible_by_id(caller).await?;
         let found = self.store.ids_within(&visible, &given.ranges(), CANDIDATES + 1).await?;
         match found[..] {
             [id] => Ok(id),

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use loci_store::KeyQuery;
-use loci_types::{Action, Batch, Bookkeeping, Error, ErrorKind, Event, Identifiers, Layer, NoteValue, Space, Tenant};
+use loci_types::{
+    Action, Batch, Bookkeeping, Error, ErrorKind, Event, Identifiers, Layer, NoteValue, RequestScope, Space, Tenant,
+};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -111,12 +113,12 @@ impl WebhookState {
 }
 
 impl Engine {
-    /// Registers a webhook for events from now on. A caller with a token is refused, because there is no key to check
+    /// Registers a webhook for events from now on. A caller with a token is refused, because it has no key to check
     /// again at each delivery.
     pub async fn create_webhook(&self, caller: &Caller, new: NewWebhook) -> Result<Webhook> {
         policy::require_writer(caller)?;
         if caller.credential.as_ref().is_some_and(|credential| !credential.starts_with("key:")) {
-            return Err(Error::new(ErrorKind::Unauthorized, "a webhook belongs to a key, and this credential is none")
+            return Err(Error::new(ErrorKind::Unauthorized, "a webhook belongs to a key, and this request has none")
                 .hint("create it with a key of `POST /v1/keys`")
                 .into());
         }
@@ -126,7 +128,7 @@ impl Engine {
         let secret = new.secret.map_or_else(|| random::<32>().map(|secret| format!("whsec_{secret}")), Ok)?;
         if !SECRET_BYTES.contains(&secret.len()) || !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(Error::invalid("secret", "a secret has 16 to 256 visible ASCII characters")
-                .hint("leave it out, and one is made")
+                .hint("leave it out to have one generated")
                 .into());
         }
         let webhook = Webhook {
@@ -237,7 +239,9 @@ impl Engine {
 
     /// The caller that a webhook reads as: its creator, as their key stands now.
     async fn webhook_caller(&self, tenant: &Tenant, webhook: &Webhook) -> Result<Caller> {
+        // Without identifiers it was created for everyone's events, by an admin.
         let identifiers = webhook.identifiers.clone();
+        let asked = RequestScope { everyone: identifiers.is_empty(), identifiers };
         let Some(credential) = &webhook.credential else {
             // It was created when nobody had to show a key. From the first key on it reads for nobody.
             if self.has_keys().await? {
@@ -245,15 +249,13 @@ impl Engine {
                     .hint("create the webhook again with a key")
                     .into());
             }
-            let whole = identifiers.is_empty();
-            let caller = if whole { Caller::operator() } else { Caller::new(identifiers) };
-            return Ok(Caller { tenant: tenant.clone(), ..caller });
+            return Ok(Caller { tenant: tenant.clone(), ..Caller::owner(asked)? });
         };
         let id = credential.strip_prefix("key:").unwrap_or_default();
         let key = self.store.keys(KeyQuery::Id(id)).await?.pop();
         match key.filter(|key| key.holds(self.now()) && key.grant.tenant == *tenant) {
-            Some(key) => Ok(Caller::admitted(&key.grant, credential, identifiers)?),
-            None => Err(Error::new(ErrorKind::Unauthorized, "the key that created the webhook no longer counts")
+            Some(key) => Ok(Caller::admitted(&key.grant, credential, asked)?),
+            None => Err(Error::new(ErrorKind::Unauthorized, "the key that created the webhook is revoked or expired")
                 .hint("create the webhook again with another key")
                 .into()),
         }
@@ -306,8 +308,8 @@ impl Engine {
     ) -> Result<()> {
         let note = Bookkeeping::Note { scope: None, key, value: NoteValue::Set(value), until };
         let operator = Caller { tenant: tenant.clone(), ..Caller::operator() };
-        let changes = vec![self.change(&operator, "webhooks", "a webhook", Action::Bookkeeping(note))];
-        self.store.apply(Batch { tenant: tenant.clone(), space: Space::Shared, changes }).await?;
+        let changes = vec![self.change(&operator, "webhooks", "webhook", Action::Bookkeeping(note))];
+        self.apply(Batch { tenant: tenant.clone(), space: Space::Shared, changes }).await?;
         Ok(())
     }
 }

@@ -2,25 +2,30 @@
 //!
 //! Every candidate can win: a turn without any word of the query can still be its answer.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use loci_store::{TurnRef, TurnRun};
+use loci_types::{Class, Memory, MemoryId, Visible};
+
 use super::features::{MemoryFeatures, TurnSpeaker};
+use crate::{Engine, Result};
 
 /// The memories that are weighed, with who stands beside whom.
 #[derive(Debug, Default)]
 pub(crate) struct CandidateSet {
     pub(crate) candidates: Vec<Candidate>,
-    /// How many sessions there are.
+    /// Number of sessions.
     pub(crate) sessions: usize,
 }
 
-/// A memory in the pool.
+/// A memory that is ranked.
 #[derive(Debug)]
 pub(crate) struct Candidate {
     pub(crate) features: Arc<MemoryFeatures>,
-    /// How often recall returned it.
+    /// Number of times that recall returned it.
     pub(crate) access_count: u64,
-    /// The number of its session in this pool.
+    /// The number of its session in this set.
     pub(crate) session: usize,
     /// The one right before it in its session.
     pub(crate) before: Option<usize>,
@@ -28,6 +33,52 @@ pub(crate) struct Candidate {
     pub(crate) after: Option<usize>,
     /// The one before it, if that is a question which this one answers.
     pub(crate) question: Option<usize>,
+}
+
+impl Engine {
+    /// Loads the candidates of these turn runs, from the cache or from the store.
+    pub(crate) async fn load_candidates(&self, visible: &Visible, turn_runs: &[TurnRun]) -> Result<CandidateSet> {
+        let places: Vec<TurnRef> = turn_runs.iter().flat_map(|run| run.places.iter().copied()).collect();
+        let mut all_features = self.feature_cache.take(&places);
+        let missing = places.iter().zip(&all_features).filter(|(_, features)| features.is_none());
+        let missing: HashMap<MemoryId, u64> = missing.map(|(place, _)| (place.id, place.stamp)).collect();
+        if !missing.is_empty() {
+            let fresh = self.load_features(visible, missing).await?;
+            for (place, features) in places.iter().zip(&mut all_features).filter(|(_, features)| features.is_none()) {
+                *features = fresh.get(&place.id).cloned();
+            }
+        }
+        let mut set = CandidateSet::default();
+        let mut sessions: HashMap<u64, usize> = HashMap::new();
+        let mut all_features = all_features.into_iter();
+        for run in turn_runs {
+            let next = sessions.len();
+            let session = *sessions.entry(run.session).or_insert(next);
+            let turns = run.places.iter().zip(&mut all_features);
+            set.push(session, turns.filter_map(|(place, features)| Some((features?, place.access_count))).collect());
+        }
+        Ok(set)
+    }
+
+    /// Reads memories from the store and keeps what was read.
+    async fn load_features(
+        &self,
+        visible: &Visible,
+        stamps: HashMap<MemoryId, u64>,
+    ) -> Result<HashMap<MemoryId, Arc<MemoryFeatures>>> {
+        let ids: Vec<MemoryId> = stamps.keys().copied().collect();
+        let memories = self.store.fetch(visible, &ids).await?;
+        let mut vectors = self.present_vectors(visible, &ids).await?;
+        let model = self.model().map_or("", |model| &model.name);
+        let read = |memory: &Memory| {
+            let vector = vectors.remove(&memory.id);
+            let episode = self.kinds.spec(&memory.kind).class == Class::Episodic;
+            (memory.id, Arc::new(MemoryFeatures::new(&self.analyser, memory, episode, model, vector)))
+        };
+        let fresh: HashMap<MemoryId, Arc<MemoryFeatures>> = memories.iter().map(read).collect();
+        self.feature_cache.put(fresh.iter().map(|(id, features)| (stamps[id], features.clone())));
+        Ok(fresh)
+    }
 }
 
 impl Candidate {
@@ -69,14 +120,14 @@ impl CandidateSet {
         }
     }
 
-    /// Those up to `reach` steps away, with their distance.
+    /// The candidates up to `reach` turns away, with their distance.
     pub(crate) fn neighbours_of(&self, at: usize, reach: usize) -> impl Iterator<Item = (usize, usize)> {
         let walk = move |step: fn(&Candidate) -> Option<usize>| {
             std::iter::successors(step(&self.candidates[at]), move |next| step(&self.candidates[*next])).take(reach)
         };
-        let back = walk(|member| member.before).enumerate();
-        let forth = walk(|member| member.after).enumerate();
-        back.chain(forth).map(|(distance, member)| (distance + 1, member))
+        let back = walk(|candidate| candidate.before).enumerate();
+        let forth = walk(|candidate| candidate.after).enumerate();
+        back.chain(forth).map(|(distance, candidate)| (distance + 1, candidate))
     }
 
     /// The names of those who speak.
@@ -84,7 +135,7 @@ impl CandidateSet {
         let mut names: Vec<&str> = self
             .candidates
             .iter()
-            .filter_map(|member| match &member.features.speaker {
+            .filter_map(|candidate| match &candidate.features.speaker {
                 TurnSpeaker::Named(name) => Some(&**name),
                 _ => None,
             })

@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 
 macro_rules! clues {
     ($($(#[doc = $doc:literal])* $variant:ident = $word:literal, $weight:literal $(, $short:literal)?);+ $(;)?) => {
-        /// One observation about a memory and a question.
+        /// A ranking feature: one observation about a memory and a question.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum Clue { $($(#[doc = $doc])* $variant),+ }
 
         impl Clue {
-            /// All of them.
+            /// All features.
             pub const ALL: &'static [Clue] = &[$(Clue::$variant),+];
 
             /// The word, as it is set and printed.
@@ -24,7 +24,7 @@ macro_rules! clues {
                 match self { $(Clue::$variant => $word),+ }
             }
 
-            /// What it says, in a sentence.
+            /// A description in one sentence.
             pub fn about(self) -> &'static str {
                 match self { $(Clue::$variant => concat!($($doc),*).trim_ascii()),+ }
             }
@@ -54,7 +54,7 @@ clues! {
     /// 1 for turns of the user, -1 for those of the assistant; less if the question is about what the assistant said,
     /// 0 if it asks for a summary.
     Role = "role", 2.6;
-    /// It is not a turn but a fact or a note.
+    /// The memory is a fact or a note and not a turn.
     Lasting = "lasting", 2.0;
     /// The question names a time, and the memory happened then.
     Date = "date", 2.8;
@@ -62,13 +62,13 @@ clues! {
     Tells = "tells", 1.5;
     /// The turn is itself a question.
     Asks = "asks", -0.7;
-    /// It is linked to the hits: a cause, a next event, the same person.
+    /// The memory is linked to the hits: a cause, a next event, the same person.
     Graph = "graph", 2.0;
     /// The question asks for the newest or the most important, and this is it.
     Foremost = "foremost", 4.0;
 }
 
-/// What speaks of the text of a memory itself.
+/// The features of the text of a memory itself, without its neighbours.
 pub(crate) const OWN: [Clue; 5] = [Clue::Meaning, Clue::Tokens, Clue::Words, Clue::Asked, Clue::Pairs];
 
 /// The clues about one memory.
@@ -87,7 +87,7 @@ impl ClueValues {
     }
 }
 
-/// How loudly each clue speaks.
+/// The weight of each feature.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct WeightTable([f64; Clue::ALL.len()]);
 
@@ -112,7 +112,7 @@ impl WeightTable {
         self.0.iter().zip(clues.0).map(|(weight, value)| weight * value).sum()
     }
 
-    /// What the text of the memory itself says.
+    /// The weighted sum of the features of the text itself.
     pub(crate) fn own(&self, clues: &ClueValues) -> f64 {
         OWN.iter().map(|clue| self.get(*clue) * clues.get(*clue)).sum()
     }

@@ -53,7 +53,7 @@ fn merge_sources(edges: &[Edge], candidates: &mut Vec<RankedCandidate>) {
     }
 }
 
-/// One that speaks for another stands where the better of them would.
+/// Merges a duplicate into the candidate that represents it. The better score decides the position.
 fn absorb(one: &mut RankedCandidate, mut other: RankedCandidate) {
     one.explain.overrides.append(&mut other.explain.overrides);
     one.explain.sources.append(&mut other.explain.sources);
@@ -71,7 +71,7 @@ fn replaces(one: &Memory, other: &Memory) -> bool {
 }
 
 fn say_the_same(scored: &ScoredCandidates, similarity: f64, one: &RankedCandidate, other: &RankedCandidate) -> bool {
-    let (a, b) = (&scored.pool.candidates[one.at].features, &scored.pool.candidates[other.at].features);
+    let (a, b) = (&scored.set.candidates[one.at].features, &scored.set.candidates[other.at].features);
     if !(a.lasting && b.lasting) {
         return false;
     }
@@ -82,11 +82,11 @@ fn say_the_same(scored: &ScoredCandidates, similarity: f64, one: &RankedCandidat
 
 /// Whether two texts have the same numbers, names and negations.
 pub(crate) fn alike(one: &str, other: &str) -> bool {
-    telling(one) == telling(other)
+    distinguishing_words(one) == distinguishing_words(other)
 }
 
 /// The words of a text that make it another if they differ: names, numbers and negations.
-fn telling(text: &str) -> BTreeSet<String> {
+fn distinguishing_words(text: &str) -> BTreeSet<String> {
     let words = words(text, language_of(text));
     let negations = words.iter().filter(|word| word.is(form::NEGATION)).map(|word| word.text.to_lowercase());
     let mut found: BTreeSet<String> = negations.collect();

@@ -10,14 +10,14 @@ use super::late_interaction::TokenMatches;
 use super::question::Question;
 use super::{when, words};
 
-/// What a neighbour's token counts.
-const BESIDE: f32 = 0.9;
+/// Weight of a token match in an adjacent turn.
+const ADJACENT: f32 = 0.9;
 
-/// What the token of a turn two or three away counts.
+/// Weight of a token match in a turn two or three away.
 const FARTHER: f32 = 0.85;
 
-/// How much of what is met there counts: in the question that a turn answers, beside it, up to three turns away, and anywhere
-/// in its session. Each adds only what was not met nearer.
+/// Weights of matches in the question that a turn answers, in adjacent turns, up to three turns away, and anywhere in its
+/// session. Each adds only tokens that are not matched nearer.
 const AROUND: [f64; 4] = [0.95, 0.85, 0.75, 0.25];
 
 /// Expected cosine of a memory without a vector: the base, and the addition if all words match.
@@ -26,52 +26,53 @@ const EXPECTED: (f64, f64) = (0.2, 0.4);
 /// Share of the role's weight that is left if the question is about what the assistant said.
 const ADDRESSED: f64 = 0.5;
 
-/// What a number counts beside a time.
+/// Weight of a number, relative to a time.
 const NUMBER: f64 = 0.4;
 
-/// The clues about every member, in the order of the pool.
-pub(crate) fn compute_clues(question: &Question, pool: &CandidateSet, matches: &TokenMatches) -> Vec<ClueValues> {
-    let mut clues = vec![ClueValues::NONE; pool.candidates.len()];
-    words::score_words(question, pool, &mut clues);
-    tokens(question, pool, matches, &mut clues);
-    for (at, (member, clues)) in pool.candidates.iter().zip(&mut clues).enumerate() {
-        let cosine = question.cosine(&member.features);
-        let met = || mean(question, matches.weights(), member, matches.met(at));
+/// The clues of every candidate, in their order.
+pub(crate) fn compute_clues(question: &Question, set: &CandidateSet, matches: &TokenMatches) -> Vec<ClueValues> {
+    let mut clues = vec![ClueValues::NONE; set.candidates.len()];
+    words::score_words(question, set, &mut clues);
+    tokens(question, set, matches, &mut clues);
+    for (at, (candidate, clues)) in set.candidates.iter().zip(&mut clues).enumerate() {
+        let cosine = question.cosine(&candidate.features);
+        let met = || mean(question, matches.weights(), candidate, matches.met(at));
         clues.set(Clue::Meaning, cosine.unwrap_or_else(|| EXPECTED.0 + EXPECTED.1 * met()));
-        observe(question, member, clues);
+        observe(question, candidate, clues);
     }
     clues
 }
 
-/// How well the question's tokens are met in the memory, with the question it answers, beside it and in its session.
-fn tokens(question: &Question, pool: &CandidateSet, matches: &TokenMatches, clues: &mut [ClueValues]) {
-    let mut sessions = vec![vec![0.0_f32; question.tokens.len()]; pool.sessions];
-    for (at, member) in pool.candidates.iter().enumerate() {
-        raise(&mut sessions[member.session], matches.of(at), 1.0);
+/// Sets how well the tokens of the question are matched in the memory, the question it answers, its neighbours and its
+/// session.
+fn tokens(question: &Question, set: &CandidateSet, matches: &TokenMatches, clues: &mut [ClueValues]) {
+    let mut sessions = vec![vec![0.0_f32; question.tokens.len()]; set.sessions];
+    for (at, candidate) in set.candidates.iter().enumerate() {
+        raise(&mut sessions[candidate.session], matches.of(at), 1.0);
     }
     let mut row = Vec::with_capacity(question.tokens.len());
-    for (at, member) in pool.candidates.iter().enumerate() {
+    for (at, candidate) in set.candidates.iter().enumerate() {
         row.clear();
         row.extend_from_slice(matches.of(at));
-        let mut met = mean(question, matches.weights(), member, &row);
+        let mut met = mean(question, matches.weights(), candidate, &row);
         let mut sum = met;
-        if !member.alone() {
+        if !candidate.alone() {
             let mut add = |row: &[f32], share: f64| {
-                let wider = mean(question, matches.weights(), member, row);
+                let wider = mean(question, matches.weights(), candidate, row);
                 sum += share * (wider - met);
                 met = wider;
             };
-            if let Some(asked) = member.question {
+            if let Some(asked) = candidate.question {
                 raise(&mut row, matches.of(asked), 1.0);
                 add(&row, AROUND[0]);
             }
-            pool.neighbours_of(at, 1).for_each(|(_, other)| raise(&mut row, matches.of(other), BESIDE));
+            set.neighbours_of(at, 1).for_each(|(_, other)| raise(&mut row, matches.of(other), ADJACENT));
             add(&row, AROUND[1]);
-            for (_, other) in pool.neighbours_of(at, 3).filter(|(distance, _)| *distance > 1) {
+            for (_, other) in set.neighbours_of(at, 3).filter(|(distance, _)| *distance > 1) {
                 raise(&mut row, matches.of(other), FARTHER);
             }
             add(&row, AROUND[2]);
-            raise(&mut row, &sessions[member.session], 1.0);
+            raise(&mut row, &sessions[candidate.session], 1.0);
             add(&row, AROUND[3]);
         }
         clues[at].set(Clue::Tokens, sum);
@@ -83,8 +84,8 @@ fn raise(row: &mut [f32], other: &[f32], share: f32) {
 }
 
 /// The weighted mean over the question's tokens.
-fn mean(question: &Question, weights: &[f64], member: &Candidate, row: &[f32]) -> f64 {
-    let spoken = matches!(member.features.speaker, TurnSpeaker::Named(_));
+fn mean(question: &Question, weights: &[f64], candidate: &Candidate, row: &[f32]) -> f64 {
+    let spoken = matches!(candidate.features.speaker, TurnSpeaker::Named(_));
     let (mut sum, mut all) = (0.0, 0.0);
     for ((token, weight), best) in question.tokens.iter().zip(weights).zip(row) {
         // Among speakers names tell nothing, unless the question is nothing but names.
@@ -95,9 +96,9 @@ fn mean(question: &Question, weights: &[f64], member: &Candidate, row: &[f32]) -
     if all > 0.0 { sum / all } else { 0.0 }
 }
 
-/// What can be seen of a memory by itself.
-fn observe(question: &Question, member: &Candidate, clues: &mut ClueValues) {
-    let (features, asks) = (&member.features, &question.plan.asks);
+/// Sets the features that need only the memory itself.
+fn observe(question: &Question, candidate: &Candidate, clues: &mut ClueValues) {
+    let (features, asks) = (&candidate.features, &question.plan.asks);
     let mark = |holds: bool| f64::from(u8::from(holds));
     if let (Some(asked), TurnSpeaker::Named(name)) = (&question.speaker, &features.speaker) {
         clues.set(Clue::Speaker, if **name == **asked { 1.0 } else { -1.0 });

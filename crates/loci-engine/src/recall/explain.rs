@@ -63,7 +63,7 @@ pub struct Explanation {
     pub related: Vec<RelatedMemory>,
 }
 
-/// One clue and its weight.
+/// A feature with its weight.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
@@ -103,6 +103,9 @@ pub struct RelatedMemory {
     pub strength: f64,
     /// Its text.
     pub content: String,
+    /// Where it comes from, if that is marked in a prompt.
+    #[serde(skip)]
+    pub origin: Option<String>,
 }
 
 impl Explanation {

@@ -7,12 +7,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use loci_store::{TurnRef, TurnRun};
-use loci_types::{Class, Memory, MemoryId, Visible};
+use loci_store::TurnRef;
+use loci_types::MemoryId;
 
-use super::candidates::CandidateSet;
 use super::features::MemoryFeatures;
-use crate::{Engine, Result};
 
 /// The inverse of the share of entries that is evicted when the cache is full.
 const SHARE: usize = 8;
@@ -60,7 +58,7 @@ impl FeatureCache {
     }
 
     /// The cached features of these turns, in their order.
-    fn take(&self, places: &[TurnRef]) -> Vec<Option<Arc<MemoryFeatures>>> {
+    pub(crate) fn take(&self, places: &[TurnRef]) -> Vec<Option<Arc<MemoryFeatures>>> {
         let mut held = self.held();
         held.clock += 1;
         let clock = held.clock;
@@ -73,7 +71,7 @@ impl FeatureCache {
     }
 
     /// Stores features under their stamps, replacing older ones.
-    fn put(&self, fresh: impl Iterator<Item = (u64, Arc<MemoryFeatures>)>) {
+    pub(crate) fn put(&self, fresh: impl Iterator<Item = (u64, Arc<MemoryFeatures>)>) {
         let mut held = self.held();
         for (stamp, features) in fresh {
             held.bytes += features.bytes() as u64;
@@ -100,52 +98,6 @@ impl CacheState {
         let last = *last;
         self.all_features.retain(|_, kept| kept.used > last);
         self.bytes = self.all_features.values().map(|kept| kept.features.bytes() as u64).sum();
-    }
-}
-
-impl Engine {
-    /// Loads the candidates of these turn runs, from the cache or from the store.
-    pub(crate) async fn load_candidates(&self, visible: &Visible, turn_runs: &[TurnRun]) -> Result<CandidateSet> {
-        let places: Vec<TurnRef> = turn_runs.iter().flat_map(|strip| strip.places.iter().copied()).collect();
-        let mut all_features = self.feature_cache.take(&places);
-        let missing = places.iter().zip(&all_features).filter(|(_, features)| features.is_none());
-        let missing: HashMap<MemoryId, u64> = missing.map(|(place, _)| (place.id, place.stamp)).collect();
-        if !missing.is_empty() {
-            let fresh = self.load_features(visible, missing).await?;
-            for (place, features) in places.iter().zip(&mut all_features).filter(|(_, features)| features.is_none()) {
-                *features = fresh.get(&place.id).cloned();
-            }
-        }
-        let mut pool = CandidateSet::default();
-        let mut sessions: HashMap<u64, usize> = HashMap::new();
-        let mut all_features = all_features.into_iter();
-        for strip in turn_runs {
-            let next = sessions.len();
-            let session = *sessions.entry(strip.session).or_insert(next);
-            let run = strip.places.iter().zip(&mut all_features);
-            pool.push(session, run.filter_map(|(place, features)| Some((features?, place.access_count))).collect());
-        }
-        Ok(pool)
-    }
-
-    /// Reads memories from the store and keeps what was read.
-    async fn load_features(
-        &self,
-        visible: &Visible,
-        stamps: HashMap<MemoryId, u64>,
-    ) -> Result<HashMap<MemoryId, Arc<MemoryFeatures>>> {
-        let ids: Vec<MemoryId> = stamps.keys().copied().collect();
-        let memories = self.store.fetch(visible, &ids).await?;
-        let mut vectors = self.present_vectors(visible, &ids).await?;
-        let model = self.model().map_or("", |model| &model.name);
-        let read = |memory: &Memory| {
-            let vector = vectors.remove(&memory.id);
-            let episode = self.kinds.spec(&memory.kind).class == Class::Episodic;
-            (memory.id, Arc::new(MemoryFeatures::new(&self.analyser, memory, episode, model, vector)))
-        };
-        let fresh: HashMap<MemoryId, Arc<MemoryFeatures>> = memories.iter().map(read).collect();
-        self.feature_cache.put(fresh.iter().map(|(id, features)| (stamps[id], features.clone())));
-        Ok(fresh)
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct MemoryFeatures {
     pub(crate) said_at: Timestamp,
     pub(crate) event_time: Option<Timestamp>,
     pub(crate) speaker: TurnSpeaker,
-    /// It is not a turn but a fact or a note.
+    /// Whether the memory is a fact or a note and not a turn.
     pub(crate) lasting: bool,
     /// Whether the model can read it.
     pub(crate) readable: bool,
@@ -35,9 +35,9 @@ pub(crate) struct MemoryFeatures {
     pub(crate) terms: Box<[u32]>,
     /// Lower case, everything else a single space.
     pub(crate) folded: Box<str>,
-    /// It ends in a question.
+    /// Whether the text ends with a question.
     pub(crate) asks: bool,
-    /// Whether it tells a time and a number, once someone has asked.
+    /// Whether the text contains a time, computed on first use.
     tells_time: OnceLock<bool>,
     tells_number: OnceLock<bool>,
     /// The vector of the model, if it has read it.
@@ -46,13 +46,13 @@ pub(crate) struct MemoryFeatures {
     pub(crate) in_languages: OnceLock<VectorCodes>,
     /// Packed states of its content tokens, one after the other.
     pub(crate) states: Box<[u8]>,
-    /// Where it lies in the memory, if it is a part of a note.
+    /// Its byte range in the memory, if it is a part of a note.
     pub(crate) part: Option<Range<usize>>,
     /// The parts of a long note: they are weighed in its place.
     pub(crate) parts: Vec<Arc<MemoryFeatures>>,
 }
 
-/// Who said it.
+/// The speaker of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TurnSpeaker {
     /// The user of an assistant.
@@ -61,7 +61,7 @@ pub(crate) enum TurnSpeaker {
     Assistant,
     /// Someone by name, in lower case.
     Named(Box<str>),
-    /// It is not a turn, or the speaker is unknown.
+    /// Not a turn, or the speaker is unknown.
     Nobody,
 }
 
@@ -144,12 +144,12 @@ impl MemoryFeatures {
         unpack_parts(states).unwrap_or_default().into_iter().filter_map(part).collect()
     }
 
-    /// Whether it tells a time.
+    /// Whether the text contains a time.
     pub(crate) fn tells_time(&self) -> bool {
         *self.tells_time.get_or_init(|| tells_time(&self.folded))
     }
 
-    /// Whether it tells a number.
+    /// Whether the text contains a number.
     pub(crate) fn tells_number(&self) -> bool {
         *self.tells_number.get_or_init(|| tells_number(&self.folded))
     }
@@ -159,7 +159,7 @@ impl MemoryFeatures {
         self.states.as_chunks::<PACKED>().0
     }
 
-    /// How much memory it takes.
+    /// Its size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Self>()
             + 4 * self.terms.len()
@@ -207,12 +207,12 @@ impl VectorCodes {
         Self { codes, scale: loudest / 127.0 }
     }
 
-    /// As it was kept.
+    /// Builds it from its stored form.
     pub(crate) fn from_parts(scale: f32, codes: Box<[i8]>) -> Self {
         Self { codes, scale }
     }
 
-    /// As it is kept.
+    /// Its stored form.
     pub(crate) fn parts(&self) -> (f32, &[i8]) {
         (self.scale, &self.codes)
     }

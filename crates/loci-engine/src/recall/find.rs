@@ -13,9 +13,9 @@ use crate::{Engine, Recall, RecallRequest, Result};
 pub struct FindRequest {
     /// The question, its filters and its number of hits.
     pub recall: RecallRequest,
-    /// Only what speaks of the thing that goes by this name or has this id.
+    /// Only memories that mention the entity with this name or id.
     pub entity: Option<String>,
-    /// Only what happened then; what has no date of its own, only if it was said then.
+    /// Only memories of events in this range. A memory without an event time is selected by the time of its statement.
     pub when: TimeRange,
 }
 

@@ -17,15 +17,15 @@ use super::{LaneRank, RecallRequest};
 use crate::recall::plan::Plan;
 use crate::{Engine, Result};
 
-/// Maximum number of memories without a vector that are added to the pool.
+/// Maximum number of memories without a vector that are added to the candidates.
 const MAX_UNEMBEDDED: usize = 64;
 
-/// Which lanes are asked, and what decides the order.
+/// Which lanes are searched, and how the results are ordered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Strategy {
-    /// All lanes; the score decides.
+    /// All lanes, ordered by score.
     #[default]
     Hybrid,
     /// The vector lane alone; its cosine is the relevance.
@@ -39,7 +39,7 @@ pub enum Strategy {
 }
 
 impl Strategy {
-    /// All of them.
+    /// All strategies.
     pub const ALL: [Self; 5] = [Self::Hybrid, Self::Semantic, Self::Lexical, Self::Recency, Self::Importance];
 
     /// The word, as it is given and printed.
@@ -86,7 +86,7 @@ impl From<Rank> for LaneRank {
     }
 }
 
-/// What the lanes found.
+/// The results of the lanes.
 pub(crate) struct LaneResults {
     pub(crate) strategy: Strategy,
     pub(crate) lanes: Vec<(&'static str, Vec<Hit>)>,
@@ -123,7 +123,7 @@ impl LaneResults {
 }
 
 impl Engine {
-    /// Asks the lanes of the strategy.
+    /// Searches the lanes of the strategy.
     pub(crate) async fn ask_lanes(
         &self,
         visible: &Visible,
@@ -145,13 +145,14 @@ impl Engine {
         match request.strategy {
             Strategy::Hybrid => {
                 let terms = self.analyser.distinct_query_terms(&request.query);
-                // What is new or important says nothing of a question, unless it asks for just that; but what has no
+                // The newest and the most important memories are only candidates if the question asks for them; a memory without a
                 // vector yet would be found by its words alone.
                 let newest = async |wanted: bool, by: Measure| match wanted {
                     true => self.store.top_by(visible, filter, by, limit.max(MAX_UNEMBEDDED)).await,
                     false => Ok(Vec::new()),
                 };
-                // What the model cannot read it cannot compare: the other one reads whatever it brings.
+                // The scores of a query that the model cannot read mean nothing, so the threshold is off; the multilingual model
+                // scores the candidates.
                 let floor = if readable(&request.query) { retrieval.vector_floor } else { -1.0 };
                 // The model works elsewhere, so it is asked first and the others answer meanwhile.
                 let (vector, languages, lexical, frequencies, waiting, recency, importance) = futures::join!(
@@ -187,7 +188,7 @@ impl Engine {
             Strategy::Semantic => {
                 let vector = self.vector_lane(visible, request, filter, wanted, retrieval.vector_floor).await?;
                 found.lane_missed = !matches!(vector, VectorLane::Hits(..));
-                // Nobody else is asked, so nothing found would be taken for nothing there.
+                // This is the only lane, so its failure must not look like an empty result.
                 match vector {
                     VectorLane::Unavailable(_, error) => return Err(error.into()),
                     VectorLane::Disabled if self.embedder.is_some() => {
@@ -220,8 +221,8 @@ impl Engine {
         Ok(found)
     }
 
-    /// What the model for other languages sees in the question, and the nearest of its vectors. A question that can be read
-    /// is not shown to it unless there is something in other languages to find.
+    /// The embedding of the question by the multilingual model, and the nearest of its vectors. A question that the main
+    /// model can read is only searched if memories in other languages exist.
     async fn languages_lane(
         &self,
         visible: &Visible,
@@ -240,15 +241,15 @@ impl Engine {
         let Some(vector) = self.embed_in_languages(&request.query).await else { return Ok((None, Vec::new())) };
         let mut hits = match self.store.nearest(visible, &vector, filter, wanted).await {
             Ok(hits) => hits,
-            Err(loci_store::Error::Unavailable { .. }) => Vec::new(),
+            Err(error) if error.is_of_index() => Vec::new(),
             Err(error) => return Err(error.into()),
         };
         hits.retain(|hit| request.threshold.is_none_or(|threshold| hit.score >= threshold));
         Ok((Some(vector.values), hits))
     }
 
-    /// What the model sees in the question, and the nearest memories above the caller's threshold,
-    /// the configured one or `floor`.
+    /// The embedding of the question, and the nearest memories above the threshold of the caller, the configured one or
+    /// `floor`.
     pub(crate) async fn vector_lane(
         &self,
         visible: &Visible,
@@ -262,7 +263,7 @@ impl Engine {
         };
         let mut hits = match self.store.nearest(visible, &vector, filter, wanted).await {
             Ok(hits) => hits,
-            Err(error @ loci_store::Error::Unavailable { .. }) => return Ok(VectorLane::Unavailable(embedding, error)),
+            Err(error) if error.is_of_index() => return Ok(VectorLane::Unavailable(embedding, error)),
             Err(error) => return Err(error.into()),
         };
         let threshold = request.threshold.or(self.config.retrieval.threshold).unwrap_or(floor);
@@ -271,18 +272,18 @@ impl Engine {
     }
 }
 
-/// What came of asking the vector lane.
+/// The outcome of the vector lane.
 pub(crate) enum VectorLane {
     /// No model is configured.
     Disabled,
     /// The index that proposes the nearest cannot be asked now.
     Unavailable(Embedding, loci_store::Error),
-    /// What the model saw in the question, and who is near.
+    /// The embedding of the question and the nearest memories.
     Hits(Embedding, Vec<Hit>),
 }
 
 impl VectorLane {
-    /// What there is of an answer.
+    /// The embedding and the hits, if any.
     fn parts(self) -> (Option<Embedding>, Vec<Hit>) {
         match self {
             VectorLane::Disabled => (None, Vec::new()),

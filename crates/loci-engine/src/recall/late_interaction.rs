@@ -18,7 +18,7 @@ const EXPECTED: (f32, f32) = (0.3, 0.6);
 /// The same where another model has read both: a share of its cosine comes on top.
 const EXPECTED_BY_OTHER: (f32, f32, f32) = (0.33, 0.46, 0.7);
 
-/// What is kept of a text's tokens, for a model whose states can be made small.
+/// The packed token states of a text, for a model that has a projection for them.
 pub(crate) fn packed_states(model: &str, embedding: &Embedding) -> Option<Vec<u8>> {
     let projection = Projection::of(model)?;
     let mut states = Vec::new();
@@ -28,14 +28,14 @@ pub(crate) fn packed_states(model: &str, embedding: &Embedding) -> Option<Vec<u8
     Some(states)
 }
 
-/// The tokens whose words say something, each with its whole word.
+/// The content tokens, each with its whole word.
 pub(crate) fn content_tokens(tokens: &[Token]) -> Vec<(String, &Token)> {
     let mut found = all(tokens);
     found.retain(|(word, _)| !says_nothing(word) && word.chars().any(char::is_alphanumeric));
     found
 }
 
-/// All tokens, each with its whole word: word pieces that go on with a word begin with `##`.
+/// All tokens, each with its whole word. Word pieces that continue a word begin with `##`.
 pub(crate) fn all(tokens: &[Token]) -> Vec<(String, &Token)> {
     let mut found = Vec::with_capacity(tokens.len());
     let mut rest = tokens;
@@ -50,31 +50,35 @@ pub(crate) fn all(tokens: &[Token]) -> Vec<(String, &Token)> {
     found
 }
 
-/// For each member and each token of the question how well it is met.
+/// For each candidate and each token of the question how well it is met.
 pub(crate) struct TokenMatches {
     width: usize,
     best: Vec<f32>,
-    /// By letters alone; empty where no member needed them.
+    /// Scores by letters only. Empty if no candidate needed them.
     letters: Vec<f32>,
-    /// What each token counts.
+    /// The weight of each token.
     weights: Vec<f64>,
 }
 
 impl TokenMatches {
-    /// Compares every token of the question with every member of the pool.
-    pub(crate) fn new(question: &Question, pool: &CandidateSet) -> Self {
+    /// Compares every token of the question with every candidate.
+    pub(crate) fn new(question: &Question, set: &CandidateSet) -> Self {
         let width = question.tokens.len();
         let weights = question.tokens.iter().map(|token| token.weight).collect();
-        let best = vec![0.0; width * pool.candidates.len()];
+        let best = vec![0.0; width * set.candidates.len()];
         let mut matches = Self { width, best, letters: Vec::new(), weights };
         if width == 0 {
             return matches;
         }
         let asked: Vec<State> = question.tokens.iter().map(|token| projection::even_odd(&token.state)).collect();
         let mut unseen = Vec::new();
-        for (at, member) in pool.candidates.iter().enumerate() {
-            if question.compares(&member.features) {
-                projection::max_similarity(&asked, member.features.states(), &mut matches.best[at * width..][..width]);
+        for (at, candidate) in set.candidates.iter().enumerate() {
+            if question.compares(&candidate.features) {
+                projection::max_similarity(
+                    &asked,
+                    candidate.features.states(),
+                    &mut matches.best[at * width..][..width],
+                );
             } else {
                 unseen.push(at);
             }
@@ -84,9 +88,9 @@ impl TokenMatches {
         }
         let letters = Letters::new(question);
         let letter_matches: Vec<LetterMatches> =
-            unseen.iter().map(|at| letters.letter_matches(&pool.candidates[*at].features)).collect();
+            unseen.iter().map(|at| letters.letter_matches(&set.candidates[*at].features)).collect();
         let rarity = letters.rarity(letter_matches.iter());
-        matches.letters = vec![0.0; width * pool.candidates.len()];
+        matches.letters = vec![0.0; width * set.candidates.len()];
         if !question.readable {
             // Without a stemmer the same word in another form would pass for a rare one.
             matches.weights = letters.weights(&rarity);
@@ -94,30 +98,30 @@ impl TokenMatches {
         for (at, letter_matches) in unseen.into_iter().zip(&letter_matches) {
             let met = &mut matches.letters[at * width..][..width];
             letters.meet(letter_matches, &rarity, met);
-            expect(question, &pool.candidates[at], met, &mut matches.best[at * width..][..width]);
+            expect(question, &set.candidates[at], met, &mut matches.best[at * width..][..width]);
         }
         matches
     }
 
-    /// What each token of the question counts.
+    /// The weight of each token of the question.
     pub(crate) fn weights(&self) -> &[f64] {
         &self.weights
     }
 
-    /// How well one member meets each token.
-    pub(crate) fn of(&self, member: usize) -> &[f32] {
-        &self.best[member * self.width..][..self.width]
+    /// The match of each token in one candidate.
+    pub(crate) fn of(&self, candidate: usize) -> &[f32] {
+        &self.best[candidate * self.width..][..self.width]
     }
 
-    /// The same by letters alone, for a member that cannot be compared otherwise.
-    pub(crate) fn met(&self, member: usize) -> &[f32] {
-        if self.letters.is_empty() { &[] } else { &self.letters[member * self.width..][..self.width] }
+    /// The same by letters alone, for a candidate that cannot be compared otherwise.
+    pub(crate) fn met(&self, candidate: usize) -> &[f32] {
+        if self.letters.is_empty() { &[] } else { &self.letters[candidate * self.width..][..self.width] }
     }
 }
 
-/// What the states would most likely say.
-fn expect(question: &Question, member: &Candidate, met: &[f32], row: &mut [f32]) {
-    let other = question.other_cosine(&member.features);
+/// Estimates the match of a candidate without token states from its letters.
+fn expect(question: &Question, candidate: &Candidate, met: &[f32], row: &mut [f32]) {
+    let other = question.other_cosine(&candidate.features);
     for (row, met) in row.iter_mut().zip(met) {
         *row = match other {
             Some(cosine) => EXPECTED_BY_OTHER.0 + EXPECTED_BY_OTHER.1 * met + EXPECTED_BY_OTHER.2 * cosine as f32,

@@ -16,7 +16,7 @@ pub(crate) struct Letters<'a> {
     of_token: Vec<(usize, Vec<usize>)>,
 }
 
-/// What of a question stands in a memory.
+/// The letter runs of a question that occur in a memory.
 pub(crate) struct LetterMatches {
     terms: Vec<bool>,
     /// Empty where the model can read both, and words are compared whole.
@@ -37,7 +37,7 @@ impl<'a> Letters<'a> {
         Self { question, terms, runs, of_token }
     }
 
-    /// What of the question stands in a memory.
+    /// The letter runs of the question that occur in a memory.
     pub(crate) fn letter_matches(&self, features: &MemoryFeatures) -> LetterMatches {
         let mut terms = vec![false; self.terms.len()];
         for term in &features.terms {
@@ -56,23 +56,23 @@ impl<'a> Letters<'a> {
         LetterMatches { terms, runs }
     }
 
-    /// How rare each run is among these: what stands in all of them tells none of them apart.
+    /// The rarity of each run among these memories. A run that occurs in all of them does not distinguish them.
     pub(crate) fn rarity<'b>(&self, all: impl Iterator<Item = &'b LetterMatches>) -> Vec<f32> {
-        let (mut counts, mut members) = (vec![0.0_f32; self.runs.len()], 0.0_f32);
+        let (mut counts, mut texts) = (vec![0.0_f32; self.runs.len()], 0.0_f32);
         for one in all.filter(|one| !one.runs.is_empty()) {
-            members += 1.0;
+            texts += 1.0;
             counts.iter_mut().zip(&one.runs).for_each(|(count, seen)| *count += f32::from(u8::from(*seen)));
         }
-        counts.into_iter().map(|count| (1.0 + (members - count + 0.5) / (count + 0.5)).ln()).collect()
+        counts.into_iter().map(|count| (1.0 + (texts - count + 0.5) / (count + 0.5)).ln()).collect()
     }
 
-    /// What each token counts by how rare its runs are.
+    /// The weight of each token by the rarity of its runs.
     pub(crate) fn weights(&self, rarity: &[f32]) -> Vec<f64> {
         let weight = |runs: &[usize]| f64::from(runs.iter().map(|run| rarity[*run]).sum::<f32>());
         self.of_token.iter().map(|(_, runs)| weight(runs)).collect()
     }
 
-    /// How well each token is met, 0..1.
+    /// Computes the match of each token, 0..1.
     pub(crate) fn meet(&self, letter_matches: &LetterMatches, rarity: &[f32], met: &mut [f32]) {
         for (met, (term, runs)) in met.iter_mut().zip(&self.of_token) {
             *met = if letter_matches.runs.is_empty() || letter_matches.terms[*term] {

@@ -14,7 +14,7 @@ mod explain;
 mod feature_cache;
 mod features;
 pub(crate) mod find;
-mod graph;
+mod graph_lane;
 pub(crate) mod highlight;
 mod lanes;
 pub(crate) mod late_interaction;
@@ -51,6 +51,7 @@ pub(crate) use self::readable::{in_known_script, readable};
 use crate::access::policy::{self, Caller};
 use crate::access::settings;
 use crate::recall::plan::Plan;
+use crate::recall::rank::RankRequest;
 use crate::write::contradict::NewerStatement;
 use crate::{Engine, Result};
 
@@ -139,12 +140,15 @@ impl RecallHit {
         crate::prompt::render::shown(&self.memory, self.newer.as_ref())
     }
 
-    /// The result on one line, after its category or kind: `[tasks] Ship by September`.
+    /// The result on one line, after its category or kind, with a mark of its source where that needs one: `[tasks] Ship by
+    /// September`.
     pub fn bullet(&self) -> String {
-        let label = self.memory.category.as_deref().unwrap_or_else(|| self.memory.kind.name());
-        let said = self.text();
-        let said: Vec<&str> = said.split_whitespace().collect();
-        format!("[{label}] {}", said.join(" "))
+        let label = crate::prompt::pack::line::neutral(
+            self.memory.category.as_deref().unwrap_or_else(|| self.memory.kind.name()),
+        );
+        let origin = crate::prompt::pack::origin::origin(&self.memory, None);
+        let said = crate::prompt::pack::line::neutral(&crate::prompt::pack::line::fold(&self.text()));
+        format!("[{label}] {}", crate::prompt::pack::origin::marked(origin.as_deref(), said))
     }
 }
 
@@ -177,16 +181,13 @@ impl Engine {
         let (intent, mut degraded) = (plan.intent.name().to_owned(), found.degraded());
         let all = request.threshold == Some(0.0);
         let stage = tracing::debug_span!(target: "loci::stage", "rank", candidates = found.count());
-        let ranking = self.rank(&visible, &filter, plan, found, &weights, (depth, all), now).instrument(stage).await?;
-        let (mut hits, confidence) = (ranking.hits, ranking.confidence);
+        let wanted = RankRequest { visible: &visible, filter: &filter, weights: &weights, limit: depth, all, now };
+        let ranking = self.rank(wanted, plan, found).instrument(stage).await?;
+        let (mut hits, answered, confidence) = (ranking.hits, ranking.answered, ranking.confidence);
         if ranking.degraded {
             degraded.push("rerank".to_owned());
         }
-        let (answered, confidence) = match hits.is_empty() {
-            true => (Answered::No, 0.0),
-            false => (answerability::answered(confidence), confidence),
-        };
-        // What nothing is about has no answer, unless whatever there is was asked for.
+        // Without an answer nothing is returned, unless the caller asked for all candidates.
         if answered == Answered::No && !all {
             hits.clear();
         }
@@ -227,7 +228,7 @@ impl Engine {
         if limit == 0 || limit > retrieval.max_limit {
             return Err(Error::invalid(
                 "limit",
-                format!("limit is {limit}, but must lie between 1 and {}", retrieval.max_limit),
+                format!("limit is {limit}, but must be between 1 and {}", retrieval.max_limit),
             )
             .into());
         }

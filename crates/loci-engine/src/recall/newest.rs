@@ -12,38 +12,38 @@ use crate::learn::language::word::words;
 use crate::learn::language::{form, language_of};
 
 /// Number of the best candidates that are compared pairwise.
-pub(crate) const AMONG: usize = 20;
+pub(crate) const COMPARED: usize = 20;
 
 /// Maximum lead of the earlier memory, in nats.
-const LESS: f64 = 3.0;
+const MAX_LEAD: f64 = 3.0;
 
 /// Maximum lead if the two are linked as contradicting, or the later one says that something has changed.
-const LESS_LINKED: f64 = 6.0;
+const MAX_LEAD_LINKED: f64 = 6.0;
 
-/// How far the later memory is placed above the earlier, in nats.
-const ABOVE: f64 = 0.02;
+/// The margin by which the later memory is placed above the earlier one, in nats.
+const MARGIN: f64 = 0.02;
 
 /// Maximum lead of the earlier memory on any token of the question.
-const BETTER: f32 = 0.15;
+const MAX_TOKEN_LEAD: f32 = 0.15;
 
 /// Minimum cosine at which two memories are about the same.
-const ALIKE: f64 = 0.6;
+const MIN_COSINE: f64 = 0.6;
 
 /// The same where the later one says that something has changed.
-const ALIKE_CHANGED: f64 = 0.45;
+const MIN_COSINE_CHANGED: f64 = 0.45;
 
 /// The same by the multilingual model.
-const ALIKE_IN_LANGUAGES: f64 = 0.5;
+const MIN_COSINE_MULTILINGUAL: f64 = 0.5;
 
 /// The same if both hold at least `SHARED_WORDS` terms of the question.
-const ALIKE_WITH_WORDS: f64 = 0.35;
+const MIN_COSINE_WITH_WORDS: f64 = 0.35;
 const SHARED_WORDS: u32 = 2;
 
 /// Lifts later memories above earlier ones that say the same of the question.
 pub(crate) fn prefer_newer(scored: &ScoredCandidates, edges: &[Edge], candidates: &mut [RankedCandidate]) {
-    let among = candidates.len().min(AMONG);
-    let held: Vec<u128> = candidates[..among].iter().map(|one| held(scored, one)).collect();
-    let features = |one: &RankedCandidate| scored.pool.candidates[one.at].features.clone();
+    let among = candidates.len().min(COMPARED);
+    let held_terms: Vec<u128> = candidates[..among].iter().map(|one| question_terms(scored, one)).collect();
+    let features = |one: &RankedCandidate| scored.set.candidates[one.at].features.clone();
     let mut by_age: Vec<usize> = (0..among).collect();
     by_age.sort_by_key(|at| features(&candidates[*at]).said_at);
     for &old in &by_age {
@@ -52,19 +52,19 @@ pub(crate) fn prefer_newer(scored: &ScoredCandidates, edges: &[Edge], candidates
             if after.said_at <= before.said_at || !after.lasting {
                 continue;
             }
-            // What holds for everyone does not replace what holds here.
+            // A memory of a more general layer does not replace one of a more specific layer.
             if candidates[new].memory.layer.precedence() > candidates[old].memory.layer.precedence() {
                 continue;
             }
-            let shared = held[old] & held[new];
-            let holds_all = held[old] & !held[new] == 0;
+            let shared = held_terms[old] & held_terms[new];
+            let holds_all = held_terms[old] & !held_terms[new] == 0;
             let changed = holds_all
                 && shared != 0
-                && cosine(&before, &after) >= ALIKE_CHANGED
+                && cosine(&before, &after) >= MIN_COSINE_CHANGED
                 && tells_of_change(&candidates[new].memory.content);
             let linked = changed || is_linked(edges, candidates[new].memory.id, candidates[old].memory.id);
             let ahead = candidates[old].explain.evidence - candidates[new].explain.evidence;
-            if ahead <= -ABOVE || ahead > if linked { LESS_LINKED } else { LESS } {
+            if ahead <= -MARGIN || ahead > if linked { MAX_LEAD_LINKED } else { MAX_LEAD } {
                 continue;
             }
             let (old_at, new_at) = (candidates[old].at, candidates[new].at);
@@ -72,11 +72,11 @@ pub(crate) fn prefer_newer(scored: &ScoredCandidates, edges: &[Edge], candidates
             let read = before.readable && after.readable;
             let same = || {
                 holds_all
-                    && (!read || rows().all(|(old, new)| old - new <= BETTER))
-                    && alike(&before, &after, shared.count_ones())
+                    && (!read || rows().all(|(old, new)| old - new <= MAX_TOKEN_LEAD))
+                    && are_about_the_same(&before, &after, shared.count_ones())
             };
             if linked || same() {
-                candidates[new].explain.lift += ahead + ABOVE;
+                candidates[new].explain.lift += ahead + MARGIN;
                 candidates[new].explain.evidence = candidates[new].explain.sum_of_clues();
             }
         }
@@ -88,9 +88,9 @@ fn is_linked(edges: &[Edge], new: MemoryId, old: MemoryId) -> bool {
     edges.iter().any(|edge| edge.relation == Relation::MayContradict && edge.source_id == new && edge.target_id == old)
 }
 
-/// Which of the question's terms a memory holds.
-fn held(scored: &ScoredCandidates, candidate: &RankedCandidate) -> u128 {
-    let terms = &scored.pool.candidates[candidate.at].features.terms;
+/// The terms of the question that a memory contains, as a bit set.
+fn question_terms(scored: &ScoredCandidates, candidate: &RankedCandidate) -> u128 {
+    let terms = &scored.set.candidates[candidate.at].features.terms;
     let asked = scored.question.terms.iter().enumerate();
     asked.filter(|(_, term)| terms.contains(&term.key)).fold(0, |held, (place, _)| held | 1 << place)
 }
@@ -101,7 +101,7 @@ fn tells_of_change(text: &str) -> bool {
     words(text, language_of(text)).iter().any(|word| word.is(change))
 }
 
-/// How alike two are by the model that has read both; 0 if none has.
+/// The cosine of the vectors of a model that has embedded both; 0 without such a model.
 fn cosine(old: &MemoryFeatures, new: &MemoryFeatures) -> f64 {
     let (old, new) = match old.readable && new.readable {
         true => (old.vector.as_ref(), new.vector.as_ref()),
@@ -110,10 +110,10 @@ fn cosine(old: &MemoryFeatures, new: &MemoryFeatures) -> f64 {
     old.zip(new).map_or(0.0, |(old, new)| old.cosine_to(new))
 }
 
-fn alike(old: &MemoryFeatures, new: &MemoryFeatures, shared: u32) -> bool {
+fn are_about_the_same(old: &MemoryFeatures, new: &MemoryFeatures, shared: u32) -> bool {
     let cosine = cosine(old, new);
     if !(old.readable && new.readable) {
-        return cosine >= ALIKE_IN_LANGUAGES;
+        return cosine >= MIN_COSINE_MULTILINGUAL;
     }
-    cosine >= ALIKE || (shared >= SHARED_WORDS && cosine >= ALIKE_WITH_WORDS)
+    cosine >= MIN_COSINE || (shared >= SHARED_WORDS && cosine >= MIN_COSINE_WITH_WORDS)
 }

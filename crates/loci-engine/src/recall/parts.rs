@@ -23,7 +23,7 @@ const VERSION: u8 = 1;
 /// A part of a note.
 #[derive(Debug)]
 pub(crate) struct NotePart {
-    /// Where it lies in the note, in bytes.
+    /// Its byte range in the note.
     pub(crate) range: Range<usize>,
     pub(crate) codes: VectorCodes,
     pub(crate) states: Vec<u8>,

@@ -50,15 +50,15 @@ pub(crate) struct Question {
 pub(crate) struct QueryTerm {
     pub(crate) text: String,
     pub(crate) key: u32,
-    /// How often the question says it.
+    /// Number of occurrences in the question.
     pub(crate) count: f64,
-    /// How much it says: rare words say more.
+    /// Its weight. Rare words weigh more.
     pub(crate) weight: f64,
-    /// It is the name of a speaker.
+    /// Whether it is the name of a speaker.
     pub(crate) name: bool,
-    /// It is part of a time that the question names.
+    /// Whether it is part of a time that the question names.
     time: bool,
-    /// It stands in nothing that is visible.
+    /// Whether it occurs in no visible memory.
     unknown: bool,
 }
 
@@ -66,9 +66,9 @@ pub(crate) struct QueryTerm {
 #[derive(Debug, Clone)]
 pub(crate) struct QueryToken {
     pub(crate) state: State,
-    /// How much it says.
+    /// Its weight.
     pub(crate) weight: f64,
-    /// It belongs to the name of a speaker.
+    /// Whether it belongs to the name of a speaker.
     pub(crate) name: bool,
     /// The word it is part of, in lower case, and its term.
     pub(crate) word: String,
@@ -114,7 +114,7 @@ impl Question {
         }
     }
 
-    /// Takes in what the model saw.
+    /// Sets the embedding and the token states of the question.
     pub(crate) fn set_embedding(&mut self, analyser: &Analyser, model: &str, embedding: Embedding) {
         self.vector = Some(embedding.vector);
         let Some(projection) = Projection::of(model).filter(|_| self.readable) else { return };
@@ -132,7 +132,7 @@ impl Question {
         }
     }
 
-    /// Takes in what the model saw without the names.
+    /// Sets the embedding of the question without the names of speakers.
     pub(crate) fn set_nameless_embedding(&mut self, embedding: Embedding) {
         self.vector = Some(embedding.vector);
     }
@@ -205,14 +205,14 @@ impl Question {
         };
     }
 
-    /// Whether it asks for codes, and none of them was ever mentioned.
+    /// Whether the question contains codes and no visible memory contains any of them.
     pub(crate) fn names_unknown_code(&self) -> bool {
         let codes = || self.terms.iter().filter(|term| !term.time && is_code(&term.text));
         codes().next().is_some() && codes().all(|term| term.unknown)
     }
 
-    /// Whether it names someone or something, and none of them was ever mentioned. Other languages than English write
-    /// capitals elsewhere too.
+    /// Whether the question contains names and no visible memory contains any of them. Only for English, because other
+    /// languages capitalise other words too.
     pub(crate) fn names_unknown(&self, analyser: &Analyser) -> bool {
         let words = self.plan.text.split_whitespace().skip(1).filter(|word| {
             let word = word.trim_matches(|c: char| !c.is_alphanumeric());

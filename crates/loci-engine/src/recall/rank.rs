@@ -1,10 +1,11 @@
 //! Ranks the candidates.
 //!
 //! Features are loaded and clues are weighed into evidence. The best are fetched; their kind, layer and links are
-//! added; one score is computed from all that, and they are sorted once. A strategy with one lane skips the evidence
-//! and keeps the order of its lane.
+//! added; one score is computed from all that, and the results are sorted once, by it. A strategy with one lane skips
+//! the evidence and keeps the order of its lane.
 
-use std::collections::{HashMap, HashSet};
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use jiff::Timestamp;
 use loci_models::{Detail, Embedder as _};
@@ -17,20 +18,20 @@ use super::features::VectorCodes;
 use super::lanes::{LaneResults, Rank, Strategy};
 use super::late_interaction::TokenMatches;
 use super::question::Question;
-use super::{RecallHit, answerability, duplicates, evidence, newest};
+use super::{Answered, RecallHit, answerability, duplicates, evidence, newest};
 use crate::config::Weights;
 use crate::recall::plan::Plan;
-use crate::recall::score::{self, ScoreTerms};
+use crate::recall::score::{self, ScoreTerms, best_first};
 use crate::{Engine, Result};
 
-/// What a decayed memory loses: it is offered, behind what is surer.
+/// Penalty of a decayed memory, in nats. It is still returned, after others.
 const DECAYED: f64 = -0.67;
 
-/// What the boost of a kind is in nats.
+/// Factor of the boost of a kind, in nats.
 const BOOST: f64 = 3.0;
 
 /// Turns read before and after each candidate.
-const REACH: usize = 3;
+const TURNS_AROUND: usize = 3;
 
 /// Candidates with more than this many nats less evidence than the best are dropped, unless they are linked to what was
 /// found.
@@ -39,7 +40,7 @@ const MAX_EVIDENCE_GAP: f64 = 12.0;
 /// Minimum evidence, in nats, from the text of a memory itself.
 const MIN_OWN_EVIDENCE: f64 = 3.0;
 
-/// Maximum number of pool members that are embedded by the multilingual model when only it can read the question.
+/// Maximum number of candidates that are embedded by the multilingual model when only it can read the question.
 const MAX_REREAD: usize = 64;
 
 /// Minimum graph score at which a candidate is kept whatever its own text says.
@@ -47,13 +48,28 @@ const MIN_GRAPH_SCORE: f64 = 0.5;
 
 /// Relations that are read for the candidates: shown with a hit, or used to merge and to order. Temporal links are not: every
 /// turn has them.
-const TELLING: [Relation; 5] =
+const RELATIONS_READ: [Relation; 5] =
     [Relation::RelatedTo, Relation::Causal, Relation::Entity, Relation::DerivedFrom, Relation::MayContradict];
 
-/// What was found, weighed and in order.
+/// What the candidates are ranked for.
+pub(crate) struct RankRequest<'a> {
+    pub(crate) visible: &'a Visible,
+    pub(crate) filter: &'a Filter,
+    pub(crate) weights: &'a Weights,
+    /// Number of results.
+    pub(crate) limit: usize,
+    /// Whether candidates that say nothing of the question are returned as well.
+    pub(crate) all: bool,
+    /// The time that counts as now.
+    pub(crate) now: Timestamp,
+}
+
+/// The scored candidates in their order.
 pub(crate) struct Ranking {
     pub(crate) hits: Vec<RecallHit>,
-    /// How likely the first of them answer the question, 0..1.
+    /// Whether they answer the question.
+    pub(crate) answered: Answered,
+    /// The probability that the first candidates answer the question, 0..1.
     pub(crate) confidence: f64,
     /// The links of the hits.
     pub(crate) edges: Vec<Edge>,
@@ -67,10 +83,10 @@ pub(crate) struct RankedCandidate {
     pub(crate) explain: Explanation,
 }
 
-/// The pool with the question, the token matches and the clues of every member.
+/// All candidates with the question, the token matches and the clues of each.
 pub(crate) struct ScoredCandidates {
     pub(crate) question: Question,
-    pub(crate) pool: CandidateSet,
+    pub(crate) set: CandidateSet,
     pub(crate) matches: TokenMatches,
     clues: Vec<ClueValues>,
     weight_table: WeightTable,
@@ -79,36 +95,24 @@ pub(crate) struct ScoredCandidates {
 impl Engine {
     /// Reads what the lanes found with what is around it, and orders it by the score. What says nothing of the question is
     /// left out, unless `all` is asked for.
-    #[expect(clippy::too_many_arguments, reason = "what was asked, what was found and how it is weighed")]
-    pub(crate) async fn rank(
-        &self,
-        visible: &Visible,
-        filter: &Filter,
-        plan: Plan,
-        found: LaneResults,
-        weights: &Weights,
-        (limit, all): (usize, bool),
-        now: Timestamp,
-    ) -> Result<Ranking> {
+    pub(crate) async fn rank(&self, request: RankRequest<'_>, plan: Plan, found: LaneResults) -> Result<Ranking> {
         let ranks = found.ranks();
         if found.strategy != Strategy::Hybrid {
-            return self.rank_single_lane(visible, filter, &found, &ranks, weights, limit, now).await;
+            return self.rank_single_lane(&request, &found, &ranks).await;
         }
+        let RankRequest { visible, filter, limit, all, .. } = request;
         let query = plan.text.clone();
-        let turn_runs = self.store.around(visible, filter, &ranks.keys().copied().collect::<Vec<_>>(), REACH).await?;
-        let pool = self.load_candidates(visible, &turn_runs).await?;
-        let scored = self.load_question(plan, found, pool, &ranks).await;
-        let evidence: Vec<f64> = scored.clues.iter().map(|clues| scored.weight_table.sum(clues)).collect();
-        let mut order: Vec<usize> = (0..evidence.len()).collect();
-        order.sort_by(|a, b| evidence[*b].total_cmp(&evidence[*a]).then_with(|| scored.id(*a).cmp(&scored.id(*b))));
-        // Only the best part represents a note.
-        let mut known = HashSet::new();
-        order.retain(|at| known.insert(scored.id(*at)));
+        let turn_runs =
+            self.store.around(visible, filter, &ranks.keys().copied().collect::<Vec<_>>(), TURNS_AROUND).await?;
+        let set = self.load_candidates(visible, &turn_runs).await?;
+        let scored = self.weigh_clues(plan, found, set, &ranks).await;
         // Some to spare for those that turn out to say the same or to be replaced.
-        order.truncate(limit + limit / 2 + newest::AMONG);
-        let ids: Vec<MemoryId> = order.iter().map(|at| scored.id(*at)).collect();
-        let edges = self.store.edges(visible, filter, &ids, &TELLING).await?;
-        let mut candidates = self.fetch_candidates(visible, &scored, &order, &ranks, now).await?;
+        let evidence = scored.clues.iter().map(|clues| scored.weight_table.sum(clues));
+        let evidence = evidence.enumerate().map(|(at, evidence)| ByEvidence { evidence, id: scored.id(at), at });
+        let selected = select_best(evidence, limit + limit / 2 + newest::COMPARED);
+        let ids: Vec<MemoryId> = selected.iter().map(|at| scored.id(*at)).collect();
+        let edges = self.store.edges(visible, filter, &ids, &RELATIONS_READ).await?;
+        let mut candidates = self.fetch_candidates(visible, &scored, &selected, &ranks).await?;
         self.add_relation_bonus(&edges, &mut candidates);
         let judged = self.rerank(&query, &mut candidates).await;
         if judged != Some(true) {
@@ -127,17 +131,17 @@ impl Engine {
                 near || scored.mentions(one.at) || scored.clues[one.at].get(Clue::Foremost) > 0.0
             });
         }
-        let mut hits = finish(candidates, weights);
-        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.memory.id.cmp(&b.memory.id)));
-        Ok(Ranking { hits, confidence, edges, degraded: judged == Some(false) })
+        let mut hits = self.assign_scores(&request, &scored.set, candidates);
+        hits.sort_by(|a, b| best_first((a.score, a.memory.id), (b.score, b.memory.id)));
+        Ok(Ranking::new(hits, confidence, edges, judged == Some(false)))
     }
 
-    /// Weighs every member of the pool.
-    async fn load_question(
+    /// Reads the question and computes the clues of every candidate.
+    async fn weigh_clues(
         &self,
         plan: Plan,
         found: LaneResults,
-        pool: CandidateSet,
+        set: CandidateSet,
         ranks: &HashMap<MemoryId, Vec<Rank>>,
     ) -> ScoredCandidates {
         let mut question = Question::new(&self.analyser, plan);
@@ -145,61 +149,60 @@ impl Engine {
             question.set_embedding(&self.analyser, &model.name, embedding);
         }
         question.apply_idf(&found.frequencies);
-        question.mark_speaker_names(&self.analyser, &pool.names());
+        question.mark_speaker_names(&self.analyser, &set.names());
         if let Some(text) = question.nameless(&self.analyser)
             && let Some((_, embedding)) = self.embed_question(&text).await
         {
             question.set_nameless_embedding(embedding);
         }
         question.in_languages = found.in_languages;
-        self.embed_pool_multilingual(&question, &pool).await;
+        self.embed_multilingual(&question, &set).await;
         let weight_table = WeightTable::new(question.tokens.len(), &self.config.retrieval.clues);
-        let matches = TokenMatches::new(&question, &pool);
-        let mut clues = evidence::compute_clues(&question, &pool, &matches);
-        for (member, clues) in pool.candidates.iter().zip(&mut clues) {
-            let Some(lanes) = ranks.get(&member.features.id) else { continue };
+        let matches = TokenMatches::new(&question, &set);
+        let mut clues = evidence::compute_clues(&question, &set, &matches);
+        for (candidate, clues) in set.candidates.iter().zip(&mut clues) {
+            let Some(lanes) = ranks.get(&candidate.features.id) else { continue };
             let newest = lanes.iter().find(|lane| lane.lane == "recency").map_or(0.0, |lane| 1.0 / lane.rank as f64);
             clues.set(Clue::Graph, lane(lanes, "graph").unwrap_or(0.0));
             clues.set(Clue::Foremost, newest.max(lane(lanes, "importance").unwrap_or(0.0)));
         }
-        ScoredCandidates { question, pool, matches, clues, weight_table }
+        ScoredCandidates { question, set, matches, clues, weight_table }
     }
 
-    /// Embeds pool members with the multilingual model if it alone can read the question.
-    async fn embed_pool_multilingual(&self, question: &Question, pool: &CandidateSet) {
+    /// Embeds candidates with the multilingual model if it alone can read the question.
+    async fn embed_multilingual(&self, question: &Question, set: &CandidateSet) {
         let Some(languages) = self.languages.as_ref().filter(|_| !question.readable && question.in_languages.is_some())
         else {
             return;
         };
-        let unseen = pool.candidates.iter().filter(|member| member.features.in_languages.get().is_none());
+        let unseen = set.candidates.iter().filter(|candidate| candidate.features.in_languages.get().is_none());
         let unseen: Vec<&Candidate> = unseen.take(MAX_REREAD).collect();
-        let texts: Vec<String> = unseen.iter().map(|member| member.features.folded.trim().to_owned()).collect();
+        let texts: Vec<String> = unseen.iter().map(|candidate| candidate.features.folded.trim().to_owned()).collect();
         match languages.embed(&texts, Detail::Sentence).await {
             Ok(made) => {
-                for (member, made) in unseen.iter().zip(made) {
+                for (candidate, made) in unseen.iter().zip(made) {
                     // Another question may have been quicker.
-                    let _ = member.features.in_languages.set(VectorCodes::new(&made.vector));
+                    let _ = candidate.features.in_languages.set(VectorCodes::new(&made.vector));
                 }
             }
             Err(error) => tracing::warn!(%error, "the model for other languages failed"),
         }
     }
 
-    /// Fetches members of the pool whole, with why they are here.
+    /// Fetches the memories of candidates, with why they are here.
     async fn fetch_candidates(
         &self,
         visible: &Visible,
         scored: &ScoredCandidates,
         order: &[usize],
         ranks: &HashMap<MemoryId, Vec<Rank>>,
-        now: Timestamp,
     ) -> Result<Vec<RankedCandidate>> {
         let ids: Vec<MemoryId> = order.iter().map(|at| scored.id(*at)).collect();
         let memories = self.store.fetch(visible, &ids).await?;
         let mut memories: HashMap<MemoryId, Memory> = memories.into_iter().map(|memory| (memory.id, memory)).collect();
         let whole = |at: &usize| {
             let memory = memories.remove(&scored.id(*at))?;
-            let (member, clues) = (&scored.pool.candidates[*at], &scored.clues[*at]);
+            let (candidate, clues) = (&scored.set.candidates[*at], &scored.clues[*at]);
             let clue_weight = |clue: &Clue| ClueWeight {
                 clue: *clue,
                 value: clues.get(*clue),
@@ -213,8 +216,7 @@ impl Engine {
                 lanes: lanes.into_iter().map(Into::into).collect(),
                 clues: Clue::ALL.iter().map(clue_weight).filter(|clue| clue.value != 0.0).collect(),
                 kind,
-                passage: member.features.part.clone().and_then(|part| memory.content.get(part)).map(str::to_owned),
-                terms: self.terms(&memory, member, now),
+                passage: candidate.features.part.clone().and_then(|part| memory.content.get(part)).map(str::to_owned),
                 ..Explanation::default()
             };
             explain.evidence = explain.sum_of_clues();
@@ -223,27 +225,24 @@ impl Engine {
         Ok(order.iter().filter_map(whole).collect())
     }
 
-    /// One lane alone keeps its own order and cuts nothing. One more than the limit is ranked: it tells that there is more.
-    #[expect(clippy::too_many_arguments, reason = "what was asked, what was found and how it is weighed")]
+    /// Ranks the results of a single lane, which keep their order. One more than the limit is ranked, to know whether there is
+    /// another page.
     async fn rank_single_lane(
         &self,
-        visible: &Visible,
-        filter: &Filter,
+        request: &RankRequest<'_>,
         found: &LaneResults,
         ranks: &HashMap<MemoryId, Vec<Rank>>,
-        weights: &Weights,
-        limit: usize,
-        now: Timestamp,
     ) -> Result<Ranking> {
+        let RankRequest { visible, filter, limit, .. } = *request;
         let found_hits = found.lanes.first().map_or(&[][..], |(_, hits)| hits);
         let ids: Vec<MemoryId> = found_hits.iter().take(limit + 1).map(|hit| hit.id).collect();
         let turn_runs = self.store.around(visible, filter, &ids, 0).await?;
-        let pool = self.load_candidates(visible, &turn_runs).await?;
+        let set = self.load_candidates(visible, &turn_runs).await?;
         let memories = self.store.fetch(visible, &ids).await?;
         let memories: HashMap<MemoryId, Memory> = memories.into_iter().map(|memory| (memory.id, memory)).collect();
         let whole = |(place, id): (usize, &MemoryId)| {
             let memory = memories.get(id)?.clone();
-            let member = pool.candidates.iter().find(|member| member.features.id == *id)?;
+            let at = set.candidates.iter().position(|candidate| candidate.features.id == *id)?;
             let lanes = ranks.get(id).cloned().unwrap_or_default();
             let first = lanes.first().map_or(0.0, |lane| lane.score.clamp(0.0, 1.0));
             let relevance = if found.strategy == Strategy::Recency { 1.0 / (place + 1) as f64 } else { first };
@@ -252,24 +251,38 @@ impl Engine {
                 lanes: lanes.into_iter().map(Into::into).collect(),
                 confidence: 1.0,
                 reranked: Some(relevance),
-                terms: ScoreTerms { relevance, ..self.terms(&memory, member, now) },
+                terms: ScoreTerms { relevance, ..ScoreTerms::default() },
                 ..Explanation::default()
             };
-            Some(RankedCandidate { at: 0, memory, explain })
+            Some(RankedCandidate { at, memory, explain })
         };
         let candidates = ids.iter().enumerate().filter_map(whole).collect();
-        let hits = finish(candidates, weights);
-        let edges = self.store.edges(visible, filter, &ids, &TELLING).await?;
-        Ok(Ranking { hits, confidence: 1.0, edges, degraded: false })
+        let hits = self.assign_scores(request, &set, candidates);
+        let edges = self.store.edges(visible, filter, &ids, &RELATIONS_READ).await?;
+        Ok(Ranking::new(hits, 1.0, edges, false))
     }
 
-    fn terms(&self, memory: &Memory, member: &Candidate, now: Timestamp) -> ScoreTerms {
-        ScoreTerms {
-            recency: score::recency(memory.created_at, self.kinds.spec(&memory.kind), now),
-            utility: score::utility(memory.importance, member.access_count),
-            layer: score::layer_bonus(memory.layer, self.config.retrieval.layer_bonus),
-            ..ScoreTerms::default()
-        }
+    /// Assigns the score of each, in the order they come in.
+    fn assign_scores(
+        &self,
+        request: &RankRequest<'_>,
+        set: &CandidateSet,
+        candidates: Vec<RankedCandidate>,
+    ) -> Vec<RecallHit> {
+        let best = candidates.iter().map(|one| one.explain.terms.relevance).fold(0.0, f64::max);
+        let hit = |RankedCandidate { at, memory, mut explain }: RankedCandidate| {
+            let access_count = set.candidates[at].access_count;
+            explain.weights = *request.weights;
+            explain.terms = ScoreTerms {
+                closeness: score::closeness(explain.terms.relevance, best, request.weights),
+                recency: score::recency(memory.created_at, self.kinds.spec(&memory.kind), request.now),
+                utility: score::utility(memory.importance, access_count),
+                layer: score::layer_bonus(memory.layer, self.config.retrieval.layer_bonus),
+                ..explain.terms
+            };
+            RecallHit { score: explain.score(request.weights), memory, newer: None, explain }
+        };
+        candidates.into_iter().map(hit).collect()
     }
 
     /// Writes down what the strongest relation of each is worth.
@@ -278,16 +291,69 @@ impl Engine {
             let id = candidate.memory.id;
             let at = edges.iter().filter(|edge| edge.source_id == id || edge.target_id == id);
             // That two are alike says nothing of the question.
-            let telling = at.filter(|edge| matches!(edge.relation, Relation::Causal | Relation::Entity));
-            let strongest = telling.map(|edge| edge.strength).fold(0.0, f64::max);
+            let counted = at.filter(|edge| matches!(edge.relation, Relation::Causal | Relation::Entity));
+            let strongest = counted.map(|edge| edge.strength).fold(0.0, f64::max);
             candidate.explain.terms.relation = self.config.retrieval.relation_weight * strongest;
         }
     }
 }
 
+impl Ranking {
+    fn new(hits: Vec<RecallHit>, confidence: f64, edges: Vec<Edge>, degraded: bool) -> Self {
+        let (answered, confidence) = match hits.is_empty() {
+            true => (Answered::No, 0.0),
+            false => (answerability::answered(confidence), confidence),
+        };
+        Self { hits, answered, confidence, edges, degraded }
+    }
+}
+
+/// A candidate in the heap from which the best are selected. Of equal ones the one with the smaller id is better, and of the
+/// parts of one memory the first.
+struct ByEvidence {
+    evidence: f64,
+    id: MemoryId,
+    at: usize,
+}
+
+impl Ord for ByEvidence {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.evidence.total_cmp(&other.evidence).then(other.id.cmp(&self.id)).then(other.at.cmp(&self.at))
+    }
+}
+
+impl PartialOrd for ByEvidence {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for ByEvidence {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for ByEvidence {}
+
+/// Selects the indices of the candidates with the most evidence, best first. A heap finds them without sorting all. A note
+/// is represented by its best part alone.
+fn select_best(evidence: impl Iterator<Item = ByEvidence>, count: usize) -> Vec<usize> {
+    let mut heap: BinaryHeap<ByEvidence> = evidence.collect();
+    let (mut best, mut known) = (Vec::with_capacity(count), HashSet::with_capacity(count));
+    while best.len() < count
+        && let Some(ByEvidence { id, at, .. }) = heap.pop()
+    {
+        if known.insert(id) {
+            best.push(at);
+        }
+    }
+    best
+}
+
 impl ScoredCandidates {
     pub(crate) fn id(&self, at: usize) -> MemoryId {
-        self.pool.candidates[at].features.id
+        self.set.candidates[at].features.id
     }
 
     /// Whether a candidate is linked to the hits, or mentions an entity that the query names.
@@ -295,23 +361,36 @@ impl ScoredCandidates {
         self.clues[at].get(Clue::Graph) >= MIN_GRAPH_SCORE
     }
 
-    /// What the text of a member itself says, and that it happened when the question says.
+    /// The score of the text of a candidate itself and of its time.
     pub(crate) fn own(&self, at: usize) -> f64 {
         self.weight_table.own(&self.clues[at]) + self.weight_table.get(Clue::Date) * self.clues[at].get(Clue::Date)
     }
 }
 
-/// The score of each, in the order they come in.
-fn finish(candidates: Vec<RankedCandidate>, weights: &Weights) -> Vec<RecallHit> {
-    let best = candidates.iter().map(|one| one.explain.terms.relevance).fold(0.0, f64::max);
-    let hit = |RankedCandidate { memory, mut explain, .. }: RankedCandidate| {
-        explain.weights = *weights;
-        explain.terms.closeness = score::closeness(explain.terms.relevance, best, weights);
-        RecallHit { score: explain.score(weights), memory, newer: None, explain }
-    };
-    candidates.into_iter().map(hit).collect()
-}
-
 fn lane(lanes: &[Rank], name: &str) -> Option<f64> {
     lanes.iter().find(|lane| lane.lane == name).map(|lane| lane.score)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_are_selected_in_the_order_of_a_full_sort() {
+        // Many have equal evidence, and many are parts of one memory.
+        let all = |at: u64| ByEvidence {
+            evidence: (at.wrapping_mul(2_654_435_761) % 7) as f64 - 3.0,
+            id: MemoryId(uuid::Uuid::from_u128(u128::from(at.wrapping_mul(40_503) % 61))),
+            at: at as usize,
+        };
+        let mut sorted: Vec<ByEvidence> = (0..200).map(all).collect();
+        sorted.sort_by(|a, b| b.evidence.total_cmp(&a.evidence).then(a.id.cmp(&b.id)));
+        let mut known = HashSet::new();
+        sorted.retain(|one| known.insert(one.id));
+        let order: Vec<usize> = sorted.iter().map(|one| one.at).collect();
+        for count in [0, 1, 20, 61, 500] {
+            let expected = &order[..count.min(order.len())];
+            assert_eq!(select_best((0..200).map(all), count), expected, "{count}");
+        }
+    }
 }

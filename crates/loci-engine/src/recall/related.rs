@@ -47,7 +47,8 @@ impl Engine {
             let related = at.filter_map(|edge| {
                 let memory = memories.get(&other(edge, id))?;
                 let content = crate::prompt::render::reported(memory).into_owned();
-                Some(RelatedMemory { id: memory.id, relation: edge.relation, strength: edge.strength, content })
+                let origin = crate::prompt::pack::origin::origin(memory, None);
+                Some(RelatedMemory { id: memory.id, relation: edge.relation, strength: edge.strength, content, origin })
             });
             hit.explain.related = related.take(MAX_RELATED).collect();
         }

@@ -17,7 +17,7 @@ impl Engine {
                 return Some(false);
             }
             Err(error) => {
-                tracing::warn!(%error, "the reranker failed; the order stays");
+                tracing::warn!(%error, "the reranker failed; results keep their order");
                 return Some(false);
             }
         };

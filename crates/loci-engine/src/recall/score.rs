@@ -4,24 +4,32 @@
 //! relations. All but relevance are scaled by how close the relevance is to the best. The terms are kept and add up
 //! to the score exactly.
 
+use std::cmp::Ordering;
+
 use jiff::Timestamp;
-use loci_types::{KindSpec, Layer};
+use loci_types::{KindSpec, Layer, MemoryId};
 use serde::{Deserialize, Serialize};
 
 use crate::config::Weights;
 use crate::lifecycle::curve::{Curve, age_days};
 
-/// What utility is divided by: one memory of full importance reaches 1 after a hundred uses.
+/// Divisor of utility: a memory of full importance reaches 1 after a hundred uses.
 const UTILITY_NORM: f64 = 3.0;
 
-/// How recent it is: half-life by kind, from when it came into the store.
+/// The recency of a memory: decays with the half-life of its kind since it was stored.
 pub fn recency(created_at: Timestamp, kind: &KindSpec, now: Timestamp) -> f64 {
     Curve::HalfLife { days: kind.half_life_days }.left(age_days(created_at, now))
 }
 
-/// How useful it has been: importance, raised by use.
+/// The utility of a memory: its importance, raised by use.
 pub fn utility(importance: f64, access_count: u64) -> f64 {
     (importance * (1.0 + (1.0 + access_count as f64).log10()) / UTILITY_NORM).min(1.0)
+}
+
+/// The order of results: by score, best first, and of equal scores by id. Everything that recall and search return in the
+/// order of a score is sorted with it.
+pub(crate) fn best_first(one: (f64, MemoryId), other: (f64, MemoryId)) -> Ordering {
+    other.0.total_cmp(&one.0).then(one.1.cmp(&other.1))
 }
 
 /// The terms of a score.
@@ -31,16 +39,16 @@ pub fn utility(importance: f64, access_count: u64) -> f64 {
 pub struct ScoreTerms {
     /// Relevance to the question, 0..1.
     pub relevance: f64,
-    /// How close it is to the most relevant, 0..1: so far recency, utility, layer and relation count. Among equals they
-    /// decide; what is clearly less relevant they do not lift.
+    /// Closeness to the most relevant memory, 0..1. Recency, utility, layer and relation are multiplied by it: they order
+    /// memories of similar relevance and do not lift a clearly less relevant one.
     pub closeness: f64,
     /// Recency, 0..1.
     pub recency: f64,
     /// Utility, 0..1.
     pub utility: f64,
-    /// What its layer adds.
+    /// The bonus of its layer.
     pub layer: f64,
-    /// What its strongest relation adds.
+    /// The bonus of its strongest relation.
     pub relation: f64,
 }
 
@@ -55,7 +63,7 @@ pub fn relevance(behind: f64) -> f64 {
     (-behind / RELEVANCE).exp()
 }
 
-/// How close a memory is to the best, by the relevances of both.
+/// The closeness of a memory to the best one, by the relevances of both.
 pub fn closeness(relevance: f64, best: f64, weights: &Weights) -> f64 {
     let width = CLOSENESS * (weights.recency + weights.utility) / weights.similarity;
     if best <= 0.0 || !width.is_finite() {
@@ -76,7 +84,7 @@ impl ScoreTerms {
     }
 }
 
-/// What a layer adds: all of `bonus` for the most specific, nothing for the least.
+/// The bonus of a layer: `bonus` for the most specific, 0 for the least.
 pub fn layer_bonus(layer: Layer, bonus: f64) -> f64 {
     let last = Layer::ALL.len() as f64;
     bonus * (last - f64::from(layer.precedence())) / (last - 1.0)

@@ -11,14 +11,14 @@ use serde::Serialize;
 
 use crate::access::policy::Caller;
 use crate::access::settings;
-use crate::recall::score::ScoreTerms;
+use crate::recall::score::{ScoreTerms, best_first};
 use crate::recall::{VectorLane, alike};
 use crate::{Engine, RecallHit, RecallRequest, Result};
 
 /// The same question as recall's; `limit` counts per layer.
 pub type SearchRequest = RecallRequest;
 
-/// What a search found.
+/// The results of a search.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchResponse {
@@ -26,7 +26,7 @@ pub struct SearchResponse {
     pub results: Vec<SearchHit>,
     /// Whether there are further results behind the limit.
     pub more: bool,
-    /// How many there were before the limit.
+    /// Number of results before the limit.
     pub total_count: usize,
     /// The layers that were searched.
     pub searched_layers: Vec<Layer>,
@@ -59,7 +59,7 @@ impl Engine {
         let wanted = self.config.retrieval.max_limit;
         // A search by similarity stands on it alone, so it keeps to what the model calls similar.
         let floor = self.embedder.as_ref().map_or(0.0, |model| f64::from(model.model().similarity_threshold));
-        // One more than is returned tells that there is more.
+        // One more than is returned, to know whether there is another page.
         let deep = request.returned.len() + limit + 1;
         let mut merged: Vec<RecallHit> = Vec::new();
         let mut degraded = Vec::new();
@@ -88,7 +88,7 @@ impl Engine {
         self.most_specific(&visible, &mut merged).await?;
         merged.sort_by(|a, b| {
             let precedence = a.memory.layer.precedence().cmp(&b.memory.layer.precedence());
-            precedence.then(b.score.total_cmp(&a.score)).then(a.memory.id.cmp(&b.memory.id))
+            precedence.then_with(|| best_first((a.score, a.memory.id), (b.score, b.memory.id)))
         });
         merged.retain(|hit| !request.returned.contains(&hit.memory.id));
         let more = merged.len() > limit;

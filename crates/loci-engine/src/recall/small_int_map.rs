@@ -3,7 +3,7 @@
 //! It holds a few dozen keys and is read hundreds of thousands of times per query, mostly without a match. The hash
 //! of a general map would cost more than the whole query may.
 
-/// Which place each number has.
+/// A map from small integers to indices.
 pub(crate) struct SmallIntMap {
     slots: Vec<Option<(u64, u32)>>,
     count: u32,
@@ -44,7 +44,7 @@ impl SmallIntMap {
         None
     }
 
-    /// How many different numbers were put in.
+    /// Number of keys.
     pub(crate) fn len(&self) -> usize {
         self.count as usize
     }

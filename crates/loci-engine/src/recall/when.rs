@@ -18,7 +18,7 @@ const MAX_TIMES: usize = 8;
 /// Number of years before and after the named one.
 const YEARS: i32 = 40;
 
-/// What the day counts on which a memory was said, if nobody said when it happened.
+/// Weight of the day of the statement if a memory has no event time.
 const SAID: f64 = 0.5;
 
 /// The stretches that a question names.
@@ -33,7 +33,7 @@ pub(crate) fn spans(plan: &Plan) -> Vec<TimeSpan> {
     spans
 }
 
-/// How well a memory fits the best of the stretches, 0..1.
+/// How well a memory fits the best of the time spans, 0..1.
 pub(crate) fn fits(spans: &[TimeSpan], features: &MemoryFeatures) -> f64 {
     let best = |at: Timestamp| spans.iter().map(|span| nearness(span, at)).fold(0.0, f64::max);
     match features.event_time {

@@ -8,44 +8,44 @@ use super::features::TurnSpeaker;
 use super::question::{QueryTerm, Question};
 use super::small_int_map::SmallIntMap;
 
-/// Of a question that is answered, the last words among the first ones say what it asks.
+/// Maximum number of words of an answered question that are used; the last of them contain what it asks.
 const ASKED_FIRST: usize = 120;
 const ASKED_LAST: usize = 40;
 
-/// How often a term may count, and how much the length of a text takes away.
+/// BM25 parameters: saturation of term frequency, and the influence of text length.
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
 
-/// Adds what the words say to the clues of every member.
-pub(crate) fn score_words(question: &Question, pool: &CandidateSet, clues: &mut [ClueValues]) {
+/// Adds what the words say to the clues of every candidate.
+pub(crate) fn score_words(question: &Question, set: &CandidateSet, clues: &mut [ClueValues]) {
     let mut places = SmallIntMap::for_most(question.terms.len());
     // Two terms may share a number; then they share their count.
     let place_of: Vec<usize> = question.terms.iter().map(|term| places.insert(u64::from(term.key))).collect();
-    let all: usize = pool.candidates.iter().map(|member| member.features.terms.len()).sum();
-    let mean = (all as f64 / pool.candidates.len().max(1) as f64).max(1.0);
+    let all: usize = set.candidates.iter().map(|candidate| candidate.features.terms.len()).sum();
+    let mean = (all as f64 / set.candidates.len().max(1) as f64).max(1.0);
     let mut counts = vec![0.0; question.terms.len()];
-    for (member, clues) in pool.candidates.iter().zip(clues) {
-        let telling = || telling(question, member);
-        let ideal: f64 = telling().map(|(_, term)| term.count * term.weight * (K1 + 1.0)).sum();
+    for (candidate, clues) in set.candidates.iter().zip(clues) {
+        let counted_terms = || counted_terms(question, candidate);
+        let ideal: f64 = counted_terms().map(|(_, term)| term.count * term.weight * (K1 + 1.0)).sum();
         let share = |counts: &[f64], length: usize| -> f64 {
             let norm = K1 * (1.0 - B + B * length as f64 / mean);
             let part = |(at, term): (usize, &QueryTerm)| {
                 let count = counts[place_of[at]];
                 term.count * term.weight * count * (K1 + 1.0) / (count + norm)
             };
-            if ideal > 0.0 { telling().map(part).sum::<f64>() / ideal } else { 0.0 }
+            if ideal > 0.0 { counted_terms().map(part).sum::<f64>() / ideal } else { 0.0 }
         };
         counts.fill(0.0);
-        let mut length = count(&mut counts, &places, &member.features.terms);
+        let mut length = count(&mut counts, &places, &candidate.features.terms);
         let own = share(&counts, length);
         clues.set(Clue::Words, own);
-        if let Some(asked) = member.question {
-            let asked = &pool.candidates[asked].features.terms;
+        if let Some(asked) = candidate.question {
+            let asked = &set.candidates[asked].features.terms;
             let first = &asked[..asked.len().min(ASKED_FIRST)];
             length += count(&mut counts, &places, &first[first.len().saturating_sub(ASKED_LAST)..]);
             clues.set(Clue::Asked, (share(&counts, length) - own).max(0.0));
         }
-        clues.set(Clue::Pairs, pairs(question, member));
+        clues.set(Clue::Pairs, pairs(question, candidate));
     }
 }
 
@@ -59,15 +59,15 @@ fn count(counts: &mut [f64], places: &SmallIntMap, terms: &[u32]) -> usize {
     terms.len()
 }
 
-/// The terms that count for this member: among speakers, names tell nothing.
-fn telling<'a>(question: &'a Question, member: &Candidate) -> impl Iterator<Item = (usize, &'a QueryTerm)> {
-    let spoken = matches!(member.features.speaker, TurnSpeaker::Named(_));
+/// The terms that count for this candidate: among speakers, names tell nothing.
+fn counted_terms<'a>(question: &'a Question, candidate: &Candidate) -> impl Iterator<Item = (usize, &'a QueryTerm)> {
+    let spoken = matches!(candidate.features.speaker, TurnSpeaker::Named(_));
     question.terms.iter().enumerate().filter(move |(_, term)| !(spoken && term.name))
 }
 
-/// How many of the question's pairs stand together here, at most three.
-fn pairs(question: &Question, member: &Candidate) -> f64 {
-    let terms = &member.features.terms;
+/// Number of word pairs of the question that are adjacent in the memory, at most three.
+fn pairs(question: &Question, candidate: &Candidate) -> f64 {
+    let terms = &candidate.features.terms;
     let found = question.pairs.iter().filter(|(a, b)| terms.windows(2).any(|pair| pair[0] == *a && pair[1] == *b));
     found.take(3).count() as f64
 }

@@ -50,7 +50,7 @@ pub struct PoolDetails {
 impl Engine {
     /// Creates a pool with its first members. An existing one is not created again.
     pub async fn create_pool(&self, caller: &Caller, new: NewPool) -> Result<PoolDetails> {
-        policy::require_operator(caller, "makes pools")?;
+        policy::require_operator(caller, "create pools")?;
         let NewPool { pool_id, name, agent_ids: members } = new;
         bounds::between("agentIds", members.len(), 0, MEMBERS)?;
         let name = name.unwrap_or_else(|| pool_id.clone());
@@ -58,6 +58,7 @@ impl Engine {
             return Err(Error::invalid("name", "name is empty").hint("leave it out, or give it a value").into());
         }
         bounds::short("name", Some(&name), bounds::LABEL)?;
+        self.check_pool(&caller.tenant, &pool_id).await?;
         let pool = Pool { pool_id, name, created_at: self.now() };
         if self
             .store
@@ -105,7 +106,7 @@ impl Engine {
 
     /// Adds agents to a pool. Returns the number of new members.
     pub async fn join_pool(&self, caller: &Caller, slug: &str, agents: &[String]) -> Result<u64> {
-        policy::require_operator(caller, "lets agents into a pool")?;
+        policy::require_operator(caller, "add members to a pool")?;
         bounds::between("agentIds", agents.len(), 1, MEMBERS)?;
         if self.store.pools(&caller.tenant, &PoolFilter::named(slug)).await?.is_empty() {
             return Err(missing(slug).into());
@@ -122,7 +123,7 @@ impl Engine {
         if !caller.operator {
             self.pool_named(caller).await?;
             if caller.identifiers.agent_id.as_deref() != Some(agent) {
-                return Err(Error::new(ErrorKind::Unauthorized, "an agent takes nobody but itself out of a pool")
+                return Err(Error::new(ErrorKind::Unauthorized, "an agent may only remove itself from a pool")
                     .at("agentId")
                     .hint("ask the operator")
                     .into());
@@ -141,13 +142,13 @@ impl Engine {
         }
         Err(Error::new(ErrorKind::NotFound, format!("agent `{agent}` is not in pool `{slug}`"))
             .at("agentId")
-            .hint("`loci pool show` tells who is")
+            .hint("`loci pool show` lists the members")
             .into())
     }
 
     /// Removes a pool with everything in it.
     pub async fn drop_pool(&self, caller: &Caller, slug: &str) -> Result<()> {
-        policy::require_operator(caller, "drops pools")?;
+        policy::require_operator(caller, "remove pools")?;
         match self.store.change_catalogue(&caller.tenant, CatalogueChange::DropPool(slug.to_owned())).await? {
             0 => Err(missing(slug).into()),
             _ => Ok(()),
@@ -165,7 +166,7 @@ impl Engine {
     pub async fn contribute_memory(&self, caller: &Caller, id: MemoryId) -> Result<Receipt> {
         policy::require_writer(caller)?;
         self.pool_named(caller).await?;
-        let memory = self.one(&self.visible(caller, None).await?, id).await?;
+        let memory = self.one(&self.visible_by_id(caller).await?, id).await?;
         may_be_shared(&memory)?;
         let space = match memory.scope()?.space() {
             // Copies that were made before users had shards name the space of then.
@@ -230,7 +231,7 @@ fn may_be_shared(memory: &Memory) -> Result<()> {
     crate::write::supersede::in_use(memory)?;
     let id = memory.id;
     if memory.layer == Layer::Pool {
-        return Err(Error::invalid("memoryId", format!("memory {id} lies in a pool already")).into());
+        return Err(Error::invalid("memoryId", format!("memory {id} already belongs to a pool")).into());
     }
     if memory.access_policy.writer_only() {
         return Err(Error::invalid("memoryId", format!("only its writer may see memory {id}"))

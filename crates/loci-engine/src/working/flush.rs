@@ -52,7 +52,7 @@ impl Engine {
         for slot in self.working.all() {
             let _turn = slot.flushing.lock().await;
             if let Err(error) = self.flush_held(&slot).await {
-                tracing::error!(%error, agent = slot.place.agent, "working memory was not kept as turns");
+                tracing::error!(%error, agent = slot.place.agent, "working memory could not be stored as turns");
             }
         }
     }
@@ -75,11 +75,11 @@ impl Engine {
                 return;
             }
         }
-        if self.working.size().1 + more > rules.bytes
+        if !self.working.fits(rules, &slot.place, more)
             && let Ok(_turn) = slot.flushing.try_lock()
             && let Err(error) = self.flush_held(slot).await
         {
-            tracing::warn!(%error, "working memory was not kept as turns");
+            tracing::warn!(%error, "working memory could not be stored as turns");
         }
     }
 
@@ -88,7 +88,7 @@ impl Engine {
     pub(super) async fn evict(&self, slot: &Arc<WorkingBuffer>, used: u64) -> bool {
         let _turn = slot.flushing.lock().await;
         if let Err(error) = self.flush_held(slot).await {
-            tracing::warn!(%error, agent = slot.place.agent, "working memory stays: it was not kept as turns");
+            tracing::warn!(%error, agent = slot.place.agent, "working memory was not cleared, because it could not be stored as turns");
             return false;
         }
         self.working.drop_if(slot, used)
@@ -125,7 +125,7 @@ impl Engine {
             let mut state = slot.state();
             let before = state.bytes();
             state.take_front(gone);
-            self.working.shrank(before - state.bytes());
+            self.working.shrank(&slot.place, before - state.bytes());
         }
         if let Some(mirror) = &self.working.mirror {
             mirror.remove(&slot.place, gone.iter().cloned().map(MirrorEntry::Message).collect()).await;

@@ -1,10 +1,12 @@
 //! The working memories of this process, and their eviction.
 //!
-//! They are bounded by number, bytes and idle time. **Invariant:** one lock guards the map and another guards each
-//! working memory; code that holds both takes them in this order, and neither is held across an await.
+//! They are bounded by number, bytes and idle time, together and for each tenant and user. **Invariant:** who exceeds a
+//! bound loses their own first; at the bound for all, those who hold no less than the average do. One lock guards the map, another
+//! each working memory, and a third the shares; code that holds several takes them in this order, and none is held
+//! across an await.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
@@ -12,6 +14,7 @@ use loci_store::tier::{Tier, WorkingKey};
 
 use super::memory::WorkingBuffer;
 use super::mirror::Mirror;
+use super::shares::Shares;
 use crate::Working;
 use crate::access::policy::Caller;
 
@@ -19,7 +22,7 @@ use crate::access::policy::Caller;
 #[derive(Default)]
 pub(crate) struct WorkingMemories {
     slots: Mutex<HashMap<WorkingKey, Arc<WorkingBuffer>>>,
-    bytes: AtomicUsize,
+    shares: Mutex<Shares>,
     uses: AtomicU64,
     /// When it was last looked for idle ones, in microseconds.
     swept: AtomicI64,
@@ -62,7 +65,12 @@ impl WorkingMemories {
         let slot = Arc::new(WorkingBuffer::new(place.clone(), caller.clone()));
         self.touch(&slot, now);
         slots.insert(place.clone(), slot.clone());
+        self.shares().count(place, 1, 0);
         slot
+    }
+
+    fn shares(&self) -> MutexGuard<'_, Shares> {
+        self.shares.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts a use.
@@ -70,34 +78,33 @@ impl WorkingMemories {
         slot.touch(self.uses.fetch_add(1, Ordering::Relaxed), now);
     }
 
-    /// Counts bytes that came.
-    pub(super) fn grew(&self, bytes: usize) {
-        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    /// Counts bytes that came to a working memory.
+    pub(super) fn grew(&self, place: &WorkingKey, bytes: usize) {
+        self.shares().count(place, 0, bytes as isize);
     }
 
-    /// Counts bytes that went.
-    pub(super) fn shrank(&self, bytes: usize) {
-        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+    /// Counts bytes that went from a working memory.
+    pub(super) fn shrank(&self, place: &WorkingKey, bytes: usize) {
+        self.shares().count(place, 0, -(bytes as isize));
     }
 
-    /// How many there are, and how many bytes they hold.
-    pub(super) fn size(&self) -> (usize, usize) {
-        (self.slots().len(), self.bytes.load(Ordering::Relaxed))
+    /// Whether `more` bytes fit within the bounds of the owner and of all.
+    pub(super) fn fits(&self, rules: &Working, place: &WorkingKey, more: usize) -> bool {
+        self.shares().exceeded(rules, place, more).is_none_or(|exceeded| !exceeded.by_bytes)
     }
 
-    /// The one to go so that `more` bytes fit within the bounds: the one used longest ago, but not `except`.
+    /// The one to go so that `more` bytes fit within the bounds: of those who have to give way the one used longest ago,
+    /// but not `except`.
     pub(super) fn victim(
         &self,
         rules: &Working,
         more: usize,
         except: &Arc<WorkingBuffer>,
     ) -> Option<Arc<WorkingBuffer>> {
+        let exceeded = self.shares().exceeded(rules, &except.place, more)?;
         let slots = self.slots();
-        let full = self.bytes.load(Ordering::Relaxed) + more > rules.bytes;
-        if slots.len() <= rules.agents && !full {
-            return None;
-        }
-        slots.values().filter(|slot| !Arc::ptr_eq(slot, except)).min_by_key(|slot| slot.used()).cloned()
+        let candidates = slots.values().filter(|slot| exceeded.concerns(&slot.place) && !Arc::ptr_eq(slot, except));
+        candidates.min_by_key(|slot| slot.used()).cloned()
     }
 
     /// Those that nobody used for long, looked for at most once in a tenth of that time.
@@ -124,7 +131,7 @@ impl WorkingMemories {
             return state.gone;
         }
         state.gone = true;
-        self.shrank(state.bytes());
+        self.shares().count(&slot.place, -1, -(state.bytes() as isize));
         slots.remove(&slot.place);
         true
     }
@@ -139,7 +146,7 @@ impl WorkingMemories {
             }
             let mut state = slot.state();
             state.gone = true;
-            self.shrank(state.clear());
+            self.shares().count(place, -1, -(state.clear() as isize));
             false
         });
         before - slots.len()
@@ -153,7 +160,7 @@ impl WorkingMemories {
             }
             let mut state = slot.state();
             state.gone = true;
-            self.shrank(state.clear());
+            self.shares().count(place, -1, -(state.clear() as isize));
             false
         });
     }

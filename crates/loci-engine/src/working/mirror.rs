@@ -74,14 +74,14 @@ impl Mirror {
     /// Queues an addition, without waiting.
     pub(super) fn add(&self, key: &WorkingKey, note: MirrorEntry) {
         if self.queue().try_send(MirrorCommand::Add(key.clone(), note)).is_err() {
-            self.failed(format!("{} lags behind, and some of working memory is not in it", self.tier.name()));
+            self.failed(format!("{} is behind: part of working memory is not in it yet", self.tier.name()));
         }
     }
 
     /// Queues the removal of a replaced entry, without waiting.
     pub(super) fn strike(&self, key: &WorkingKey, note: MirrorEntry) {
         if self.queue().try_send(MirrorCommand::Remove(key.clone(), vec![note])).is_err() {
-            self.failed(format!("{} lags behind, and holds something that was replaced", self.tier.name()));
+            self.failed(format!("{} is behind: it still has data that was replaced", self.tier.name()));
         }
     }
 

@@ -10,6 +10,7 @@ mod memory;
 mod mirror;
 mod query;
 mod session;
+mod shares;
 
 use std::sync::Arc;
 
@@ -164,7 +165,7 @@ impl Engine {
         let flushed = match self.flush_if_over(&slot).await {
             Ok(flushed) => flushed,
             Err(error) => {
-                tracing::warn!(%error, "working memory was not kept as turns");
+                tracing::warn!(%error, "working memory could not be stored as turns");
                 degraded.push(format!("flush: {}", error.kind().code()));
                 0
             }
@@ -269,7 +270,7 @@ impl Engine {
             // What is on its way to the store arrives first, so that nothing is half there.
             let _turn = slot.flushing.lock().await;
             let freed = slot.state().clear();
-            self.working.shrank(freed);
+            self.working.shrank(&place, freed);
         }
         if let Some(mirror) = &self.working.mirror {
             mirror.clear(&place).await.map_err(away)?;
@@ -288,7 +289,7 @@ impl Engine {
         for slot in self.working.all().into_iter().filter(theirs) {
             let _turn = slot.flushing.lock().await;
             let mut state = slot.state();
-            self.working.shrank(state.clear());
+            self.working.shrank(&slot.place, state.clear());
         }
         let working = self.working.drop_user(tenant, user);
         self.working.mirrored_up_to_now().await;
@@ -317,7 +318,7 @@ impl Engine {
         loop {
             let slot = self.slot(place, caller).await;
             self.make_room(&slot, cost).await;
-            if self.working.size().1 + cost > self.config.working.bytes {
+            if !self.working.fits(&self.config.working, place, cost) {
                 return Err(full().into());
             }
             let mut state = slot.state();
@@ -334,8 +335,8 @@ impl Engine {
                 state.owner = caller.clone();
             }
             let (came, went) = change(&mut state, self.working.mirror.as_ref());
-            self.working.grew(came);
-            self.working.shrank(went);
+            self.working.grew(place, came);
+            self.working.shrank(place, went);
             drop(state);
             return Ok(slot);
         }
@@ -380,7 +381,7 @@ impl Engine {
                 RestoredEntry::Scratchpad(text) => drop(state.note(&text)),
             }
         }
-        self.working.grew(state.bytes() - before);
+        self.working.grew(&slot.place, state.bytes() - before);
     }
 
     /// Validates a message and makes its entry, so that it can later be stored as a turn.
@@ -416,7 +417,7 @@ impl Engine {
 
     async fn tool_result(&self, new: NewToolResult) -> Result<(ToolResult, Vec<String>)> {
         if new.call_id.trim().is_empty() {
-            return Err(Error::invalid("callId", "callId is empty").hint("name the call that asked for it").into());
+            return Err(Error::invalid("callId", "callId is empty").hint("give the id of the tool call").into());
         }
         bounds::short("callId", Some(&new.call_id), bounds::REFERENCE)?;
         bounds::short("tool", new.tool.as_deref(), bounds::LABEL)?;
@@ -443,7 +444,7 @@ impl Engine {
         if given.len() != expect || given.is_empty() || given.len() > DIMENSIONS || given.iter().any(|v| !v.is_finite())
         {
             let message = format!("embedding has {} numbers, but must have {expect}, all finite", given.len());
-            return Err(Error::invalid("embedding", message).hint("leave it out, or say embed instead").into());
+            return Err(Error::invalid("embedding", message).hint("leave it out, or set embed instead").into());
         }
         Ok(Some(given.into()))
     }
@@ -457,7 +458,7 @@ fn grown(before: usize, after: usize) -> (usize, usize) {
 }
 
 fn full() -> Error {
-    Error::new(ErrorKind::RateLimited, "working memory is full, and nothing in it can be kept elsewhere")
+    Error::new(ErrorKind::RateLimited, "working memory is full, and nothing in it can be stored elsewhere")
         .hint("clear what is not needed, or raise working.bytes")
 }
 

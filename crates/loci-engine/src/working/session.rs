@@ -234,7 +234,7 @@ impl Engine {
         let agent_id = Some(key.agent.clone()).filter(|agent| !agent.is_empty());
         let (user_id, session_id) = (Some(key.user.clone()), Some(key.session.clone()));
         let identifiers = Identifiers { agent_id, user_id, session_id, ..Identifiers::default() };
-        let whose = Caller { identifiers, ..caller.clone() };
+        let owner = Caller { identifiers, ..caller.clone() };
         let new = NewMemory {
             content: entry.content,
             layer: Some(Layer::User),
@@ -244,13 +244,13 @@ impl Engine {
             source: Some(Source { kind: "session".to_owned(), role: None, reference: Some(entry.id) }),
             ..NewMemory::default()
         };
-        self.remember(&whose, new).await?;
+        self.remember(&owner, new).await?;
         Ok(())
     }
 
     fn sessions_tier(&self) -> Result<&Arc<dyn Tier>> {
         let missing = || {
-            Error::new(ErrorKind::Configuration, "no tier keeps the entries of sessions here")
+            Error::new(ErrorKind::Configuration, "session entries need a server or Redis")
                 .hint("set [tiers] kind = \"redis\" or \"process\"")
         };
         Ok(self.tier.as_ref().ok_or_else(missing)?)
@@ -261,10 +261,10 @@ impl Engine {
 /// An agent may have written to it without being named in its scope.
 fn session_keys(caller: &Caller, name: &str, known: &[Session]) -> Vec<SessionKey> {
     let tenant = caller.tenant.name();
-    let whose = std::iter::once(caller.identifiers.clone()).chain(known.iter().map(|one| one.scope.identifiers()));
+    let owners = std::iter::once(caller.identifiers.clone()).chain(known.iter().map(|one| one.scope.identifiers()));
     let mut seen = HashSet::new();
     let mut keys = Vec::new();
-    for identifiers in whose {
+    for identifiers in owners {
         let Some(user) = identifiers.user_id else { continue };
         let agents = [identifiers.agent_id, caller.identifiers.agent_id.clone(), None];
         for agent in agents.map(Option::unwrap_or_default) {

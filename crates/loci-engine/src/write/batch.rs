@@ -129,7 +129,7 @@ impl Engine {
     /// Queues one memory. Invalid input is refused at once; whether it is new is known only after it was written, at
     /// the latest when [`flush_batched`](Self::flush_batched) returns. Waits while the queue is full.
     pub async fn remember_batched(self: &Arc<Self>, caller: &Caller, new: NewMemory) -> Result<Receipt> {
-        let admitted = self.admitted(caller, new).await?;
+        let admitted = self.admit(caller, new).await?;
         let batcher = &self.batcher;
         let place = match batcher.room.clone().try_acquire_owned() {
             Ok(place) => place,
@@ -270,7 +270,7 @@ impl Engine {
             change
         });
         let (tenant, space) = (together[0].caller.tenant.clone(), together[0].admitted.scope.space());
-        self.store.apply(Batch { tenant, space, changes: changes.collect() }).await?;
+        self.apply(Batch { tenant, space, changes: changes.collect() }).await?;
         Ok(())
     }
 }
@@ -301,5 +301,5 @@ async fn write_on(engine: Weak<Engine>) {
 }
 
 fn closed() -> loci_types::Error {
-    loci_types::Error::new(ErrorKind::Internal, "nothing is taken any more")
+    loci_types::Error::new(ErrorKind::Internal, "the server is shutting down and accepts no further writes")
 }

@@ -47,7 +47,7 @@ pub enum Keep {
 impl Engine {
     /// The latest memory that may contradict each of these and that the caller may see.
     pub async fn newer(&self, caller: &Caller, ids: &[MemoryId]) -> Result<HashMap<MemoryId, NewerStatement>> {
-        self.newer_visible(&self.visible(caller, None).await?, ids).await
+        self.newer_visible(&self.visible_by_id(caller).await?, ids).await
     }
 
     pub(crate) async fn newer_visible(
@@ -82,13 +82,13 @@ impl Engine {
     /// Resolves which of two linked memories holds. The other is kept in its chain.
     pub async fn resolve(&self, caller: &Caller, one: MemoryId, other: MemoryId, keep: Keep) -> Result<Receipt> {
         policy::require_writer(caller)?;
-        let visible = self.visible(caller, None).await?;
+        let visible = self.visible_by_id(caller).await?;
         let edges = self.store.edges(&visible, &Filter::at(self.now()), &[one], &[Relation::MayContradict]).await?;
         let joins = |edge: &&Edge| [(one, other), (other, one)].contains(&(edge.source_id, edge.target_id));
         let linked = edges.iter().find(joins);
         let Some(edge) = linked else {
             return Err(Error::invalid("other", format!("memories {one} and {other} are not linked as contradicting"))
-                .hint("`loci explain ID` shows what a memory may contradict; `loci supersede` replaces any memory")
+                .hint("`loci memory explain ID` shows what a memory may contradict; `loci memory supersede` replaces any memory")
                 .into());
         };
         let (newer, older) = (self.one(&visible, edge.source_id).await?, self.one(&visible, edge.target_id).await?);
@@ -101,9 +101,9 @@ impl Engine {
             Action::Merge { into: Box::new(into), from: vec![goes] }
         };
         let (first, reason) = match keep {
-            Keep::Both => (None, "settled: both hold"),
-            Keep::Newer => (Some(merge(&newer, older.id)), "settled: the newer one holds"),
-            Keep::Older => (Some(merge(&older, newer.id)), "settled: the older one holds"),
+            Keep::Both => (None, "resolved: both hold"),
+            Keep::Newer => (Some(merge(&newer, older.id)), "resolved: the newer one holds"),
+            Keep::Older => (Some(merge(&older, newer.id)), "resolved: the older one holds"),
         };
         // Maintenance must not link a pair again that was resolved.
         let note = Action::Bookkeeping(Bookkeeping::Note {
@@ -116,7 +116,7 @@ impl Engine {
         let actions = first.into_iter().chain([unlink]).chain(settled);
         let changes = actions.map(|action| self.change(caller, "operator", reason, action)).collect();
         let batch = Batch { tenant: caller.tenant.clone(), space: older.scope()?.space(), changes };
-        let applied = self.store.apply(batch).await?;
+        let applied = self.apply(batch).await?;
         self.feature_cache.forget(older.id);
         self.feature_cache.forget(newer.id);
         receipt(applied.first(), false, false)

@@ -1,10 +1,11 @@
 //! Forgets memories, erases them, and restores them.
 
 use jiff::SignedDuration;
-use loci_types::{Action, Batch, Bookkeeping, Error, Memory, MemoryId, Patch, Receipt, Revision, State};
+use loci_types::{Action, Batch, Bookkeeping, Memory, MemoryId, Patch, Receipt, Revision, Right};
 
 use crate::access::bounds;
 use crate::access::policy::{self, Caller};
+use crate::learn::consent;
 use crate::write::remember::receipt;
 use crate::{Engine, Result};
 
@@ -33,7 +34,8 @@ impl Engine {
         reason: Option<&str>,
     ) -> Result<Receipt> {
         policy::require_writer(caller)?;
-        let visible = self.visible(caller, None).await?;
+        policy::require_right(caller, Right::HardDelete)?;
+        let visible = self.visible_by_id(caller).await?;
         let found = self.one(&visible, id).await?.version;
         if let Some(expected) = version.filter(|expected| *expected != found) {
             return Err(loci_store::Error::Conflict { id, expected, found }.into());
@@ -44,19 +46,16 @@ impl Engine {
     /// Restores a soft-deleted memory.
     pub async fn restore(&self, caller: &Caller, id: MemoryId) -> Result<Receipt> {
         policy::require_writer(caller)?;
-        let visible = self.visible(caller, None).await?;
+        let visible = self.visible_by_id(caller).await?;
         let memory = self.one(&visible, id).await?;
-        if memory.state == State::SoftDeleted && crate::learn::consent::is_asked(&memory) {
-            let message = format!("memory {id} was proposed and not accepted");
-            return Err(Error::invalid("id", message).hint("`loci remember` says it anew").into());
-        }
+        consent::require_accepted(&memory)?;
         let space = memory.scope()?.space();
         let changes = self
             .restoring(&memory)
             .into_iter()
             .map(|action| self.change(caller, "hotpath", "restored", action))
             .collect();
-        let applied = self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes }).await?;
+        let applied = self.apply(Batch { tenant: caller.tenant.clone(), space, changes }).await?;
         self.feature_cache.forget(id);
         receipt(applied.first(), false, false)
     }
@@ -87,10 +86,12 @@ impl Engine {
     /// Applies an action to a memory that the caller may see.
     pub(crate) async fn on_one(&self, caller: &Caller, id: MemoryId, reason: &str, action: Action) -> Result<Receipt> {
         policy::require_writer(caller)?;
-        let visible = self.visible(caller, None).await?;
-        let space = self.one(&visible, id).await?.scope()?.space();
+        let visible = self.visible_by_id(caller).await?;
+        let memory = self.one(&visible, id).await?;
+        consent::require_decision(caller, &memory)?;
+        let space = memory.scope()?.space();
         let change = self.change(caller, "hotpath", reason, action);
-        let applied = self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes: vec![change] }).await?;
+        let applied = self.apply(Batch { tenant: caller.tenant.clone(), space, changes: vec![change] }).await?;
         self.feature_cache.forget(id);
         receipt(applied.first(), false, false)
     }

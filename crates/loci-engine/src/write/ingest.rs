@@ -6,7 +6,7 @@
 //! **Invariant:** turn, edge, session and jobs are one transaction.
 
 use jiff::Timestamp;
-use loci_types::{Action, Bookkeeping, Error, Kind, Layer, Memory, Receipt, Source};
+use loci_types::{Action, Bookkeeping, Error, Kind, Layer, Memory, Receipt, Source, normalise};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -50,6 +50,7 @@ impl Engine {
         for turn in &turns {
             self.target(caller, turn.layer).await?;
             self.check_turn(turn)?;
+            session_of_turn(caller, turn)?;
             // What would be refused is refused before anything is taken in.
             Pass::strict(&self.redactor).turn(&mut turn.clone())?;
         }
@@ -85,6 +86,7 @@ impl Engine {
         let mut pass = Pass::strict(&self.redactor);
         pass.turn(&mut turn)?;
         let redacted = pass.found();
+        turn.thread_id = normalise(&turn.thread_id).into_owned();
         let scope = self.target(caller, turn.layer).await?;
         let seen = policy::visible_scope(caller, &scope, None);
         self.check_turn(&turn)?;
@@ -92,7 +94,7 @@ impl Engine {
         // A memory that `remember` added to a thread does not count as a turn of it.
         let before = before.filter(|memory| memory.kind.name() == Kind::EPISODIC);
         let mut follows = before.as_ref().map(|memory| memory.id);
-        let session = caller.identifiers.session_id.clone().unwrap_or_else(|| turn.thread_id.clone());
+        let session = session_of_turn(caller, &turn)?;
         let earlier = before.as_ref().map(|memory| session_of(memory, &turn.thread_id));
         let mut more = vec![Action::Bookkeeping(Bookkeeping::Attend {
             scope: scope.clone(),
@@ -125,18 +127,28 @@ impl Engine {
                 role: turn.role.clone(),
                 ..NewMemory::default()
             };
-            let mut addition = self.admit(caller, &scope, new, follows)?;
+            let mut addition = self.admit_into(caller, &scope, new, follows)?;
             // Without a reference or an event time, a repeated turn cannot be distinguished from a new one.
             if turn.reference.is_none() && turn.event_time.is_none() {
                 addition.unless = None;
             }
             let more = std::mem::take(&mut more);
-            let reason = "a turn of the conversation";
-            let receipt = self.keep(caller, scope.clone(), addition, Embed::Later, reason, more).await?;
+            let reason = "turn of a conversation";
+            self.embed_addition(&mut addition, Embed::Later).await;
+            let receipt = self.add(caller, scope.clone(), addition, reason, more).await?;
             follows = Some(receipt.id);
             receipts.push(Receipt { redacted: redacted.clone(), ..receipt });
         }
         Ok(receipts)
+    }
+}
+
+/// The session of a new turn: the one that the caller names, or its thread. A credential that is bound to sessions writes
+/// turns of no others, and into no thread that belongs to another.
+fn session_of_turn(caller: &Caller, turn: &Turn) -> Result<String> {
+    match &caller.identifiers.session_id {
+        Some(session) => Ok(session.clone()),
+        None => Ok(policy::session_named(caller, &turn.thread_id)?),
     }
 }
 
@@ -174,7 +186,7 @@ mod tests {
     use super::pieces;
 
     #[test]
-    fn a_long_turn_is_cut_where_it_breathes() {
+    fn a_long_turn_is_split_between_sentences() {
         assert_eq!(pieces("short", 10), ["short"]);
         assert_eq!(pieces("", 10), [""]);
         assert_eq!(pieces("one two three four", 10), ["one two", "three four"]);

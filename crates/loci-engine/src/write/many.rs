@@ -19,7 +19,7 @@ impl Engine {
     ) -> Vec<Result<Receipt>> {
         let mut checked: Vec<(Caller, Result<AdmittedMemory>)> = Vec::with_capacity(items.len());
         for (caller, new) in items {
-            let admitted = self.admitted(&caller, new).await;
+            let admitted = self.admit(&caller, new).await;
             let refused = admitted.is_err();
             checked.push((caller, admitted));
             if refused && !continue_on_error {

@@ -1,12 +1,13 @@
 //! `remember`: writes one memory.
 //!
-//! The memory is validated, normalised, hashed, embedded if a model is available, and applied in one transaction. If
-//! no model is available, the memory is stored and its vector is computed by a job.
+//! Two steps. `admit` decides whether and where the caller may write, masks secrets, checks all bounds and makes the
+//! record; nothing is written yet. `write_admitted` embeds it if a model is available, reconciles it with known
+//! memories and applies the result in one transaction. Without a model, the vector is computed by a job.
 
 use jiff::Timestamp;
 use loci_types::{
     AccessPolicy, Action, Addition, Batch, Class, Durability, Error, ErrorKind, KnowledgePointer, Layer, Memory,
-    MemoryId, Outcome, Receipt, Scope, Source, State, contains_nul, unit,
+    MemoryId, Outcome, Receipt, Scope, Source, State, Visible, contains_nul, unit,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -15,7 +16,7 @@ use crate::access::bounds;
 use crate::access::policy::{self, Caller};
 use crate::access::redact::Pass;
 use crate::access::settings::within;
-use crate::lifecycle::rules::ageing::rate_of;
+use crate::lifecycle::rules::state::rate_of;
 use crate::text::{content_hash, estimate_tokens, event_key};
 use crate::write::reconcile::claim_key;
 use crate::write::reconcile::write::{AS_IS, analyse};
@@ -106,6 +107,8 @@ pub(crate) const REASON: &str = "remembered";
 #[derive(Clone)]
 pub(crate) struct AdmittedMemory {
     pub(crate) scope: Scope,
+    /// What it may be compared with.
+    pub(crate) visible: Visible,
     pub(crate) addition: Addition,
     pub(crate) embed: Embed,
     /// Whether it is reconciled with known memories.
@@ -118,37 +121,44 @@ impl Engine {
     /// Writes one memory; it is durable when the call returns. It is reconciled with known memories: a repetition is
     /// not added, a changed statement replaces the old one, unless `as_is` is set.
     pub async fn remember(&self, caller: &Caller, new: NewMemory) -> Result<Receipt> {
-        let admitted = self.admitted(caller, new).await?;
+        let admitted = self.admit(caller, new).await?;
         self.write_admitted(caller, admitted).await
     }
 
     /// Writes a validated memory.
     pub(crate) async fn write_admitted(&self, caller: &Caller, admitted: AdmittedMemory) -> Result<Receipt> {
-        let AdmittedMemory { scope, addition, embed, reconcile, redacted } = admitted;
-        if reconcile {
-            return Ok(Receipt { redacted, ..self.reconcile_and_write(caller, scope, addition, embed, REASON).await? });
-        }
-        Ok(Receipt { redacted, ..self.keep(caller, scope, addition, embed, REASON, Vec::new()).await? })
+        let AdmittedMemory { scope, visible, mut addition, embed, reconcile, redacted } = admitted;
+        self.embed_addition(&mut addition, embed).await;
+        let receipt = if reconcile {
+            self.reconcile_and_write(caller, scope, visible, addition, REASON).await?
+        } else {
+            self.add(caller, scope, addition, REASON, Vec::new()).await?
+        };
+        Ok(Receipt { redacted, ..receipt })
     }
 
-    /// Validates a new memory and makes its record, so that it only has to be written.
-    pub(crate) async fn admitted(&self, caller: &Caller, mut new: NewMemory) -> Result<AdmittedMemory> {
+    /// Authorises a new memory, masks secrets in it, checks its bounds and makes its record, so that it only has to be
+    /// written. Each is done once; what follows relies on it.
+    pub(crate) async fn admit(&self, caller: &Caller, mut new: NewMemory) -> Result<AdmittedMemory> {
         policy::require_writer(caller)?;
         self.check_content(&new.content)?;
-        let redacted = self.redact(&mut new)?;
         let allowed = self.categories_of(caller).await?;
+        let scope = self.target(caller, new.layer).await?;
+        let visible = policy::visible_scope(caller, &scope, allowed.clone());
+        let redacted = self.redact(&mut new)?;
+        // After masking, so that no message repeats a secret.
+        self.check(&new)?;
         within(allowed.as_ref(), new.category.as_slice())?;
         let as_is = new.as_is || !self.config.bands.reconcile;
         let embed = if new.embed_later { Embed::Later } else { Embed::Now };
-        let scope = self.target(caller, new.layer).await?;
-        let mut addition = self.admit(caller, &scope, new, None)?;
+        let mut addition = self.record(caller, &scope, new, None)?;
         if allowed.is_some() {
             // A caller with categories must not learn from the answer what other categories contain.
             let category = addition.memory.category.as_deref();
             addition.unless = Some(event_key(&addition.memory.content, &[Some("category"), category]));
         }
         let reconcile = !as_is && self.kinds.spec(&addition.memory.kind).class != Class::Episodic;
-        Ok(AdmittedMemory { scope, addition, embed, reconcile, redacted })
+        Ok(AdmittedMemory { scope, visible, addition, embed, reconcile, redacted })
     }
 
     /// Masks or refuses secrets. Returns the names of the patterns that were masked.
@@ -163,17 +173,28 @@ impl Engine {
         Ok(found)
     }
 
-    /// Validates a new memory and makes its record, in a scope that the caller may write to.
-    pub(crate) fn admit(
+    /// Masks and checks a memory that the engine writes itself, and makes its record, in a scope that the caller may write
+    /// to.
+    pub(crate) fn admit_into(
         &self,
         caller: &Caller,
         scope: &Scope,
         mut new: NewMemory,
         follows: Option<MemoryId>,
     ) -> Result<Addition> {
-        // A last check, so that nothing is stored unmasked.
         Pass::quiet(&self.redactor).new_memory(&mut new)?;
         self.check(&new)?;
+        self.record(caller, scope, new, follows)
+    }
+
+    /// The record of a new memory that was masked and checked.
+    fn record(
+        &self,
+        caller: &Caller,
+        scope: &Scope,
+        mut new: NewMemory,
+        follows: Option<MemoryId>,
+    ) -> Result<Addition> {
         let vector = self.given_vector(new.embedding.take(), new.embedding_model.as_deref())?;
         let now = self.clock.now();
         let (kind, sure) = match &new.kind {
@@ -286,23 +307,16 @@ impl Engine {
         event_key(&memory.content, &place)
     }
 
-    /// Embeds and applies an addition.
-    pub(crate) async fn keep(
+    /// Applies an addition and the actions that belong to it.
+    pub(crate) async fn add(
         &self,
         caller: &Caller,
         scope: Scope,
-        mut addition: Addition,
-        embed: Embed,
+        addition: Addition,
         reason: &str,
         more: Vec<Action>,
     ) -> Result<Receipt> {
-        if embed == Embed::Now && addition.vector.is_none() {
-            addition.vector = self.embed_one(&addition.memory).await;
-        }
         let embedded = addition.vector.is_some();
-        if !embedded {
-            addition.jobs.extend(self.embed_jobs(addition.memory.id, addition.memory.created_at));
-        }
         let thread = addition.memory.thread_id.clone();
         let actions = std::iter::once(Action::Add(Box::new(addition))).chain(more);
         let changes = actions.map(|action| {
@@ -311,7 +325,7 @@ impl Engine {
             change
         });
         let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes: changes.collect() };
-        let applied = self.store.apply(batch).await?;
+        let applied = self.apply(batch).await?;
         receipt(applied.first(), embedded, false)
     }
 
@@ -336,7 +350,7 @@ impl Engine {
     /// Refuses a text that is empty, too long, or cannot be stored.
     pub(crate) fn check_content(&self, content: &str) -> Result<()> {
         if content.trim().is_empty() {
-            return Err(Error::invalid("content", "content is empty").hint("say what is to be remembered").into());
+            return Err(Error::invalid("content", "content is empty").hint("give the text to remember").into());
         }
         let (length, most) = (content.chars().count(), self.config.limits.content_characters);
         if length > most {
@@ -384,7 +398,7 @@ impl Engine {
 pub(crate) fn check_validity(from: Option<Timestamp>, until: Option<Timestamp>) -> Result<()> {
     match (from, until) {
         (Some(from), Some(until)) if from > until => {
-            Err(Error::invalid("validUntil", "validUntil lies before validFrom").into())
+            Err(Error::invalid("validUntil", "validUntil is before validFrom").into())
         }
         _ => Ok(()),
     }

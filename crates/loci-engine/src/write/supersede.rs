@@ -45,7 +45,7 @@ impl Engine {
     async fn replace(&self, caller: &Caller, old: MemoryId, mut new: NewMemory, reason: &str) -> Result<Receipt> {
         let redacted = self.redact(&mut new)?;
         self.may_write(caller, new.category.as_deref()).await?;
-        let visible = self.visible(caller, None).await?;
+        let visible = self.visible_by_id(caller).await?;
         let known = self.one(&visible, old).await?;
         in_use(&known)?;
         let scope = known.scope()?;
@@ -66,7 +66,7 @@ impl Engine {
             pinned: new.pinned || known.pinned,
             ..new
         };
-        let mut addition = self.admit(&within, &scope, new, None)?;
+        let mut addition = self.admit_into(&within, &scope, new, None)?;
         if addition.vector.is_none() {
             addition.vector = self.embed_one(&addition.memory).await;
         }
@@ -82,7 +82,7 @@ impl Engine {
             .map(|action| self.change(caller, "hotpath", reason, action))
             .collect();
         let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes };
-        let applied = self.store.apply(batch).await?;
+        let applied = self.apply(batch).await?;
         self.feature_cache.forget(old);
         Ok(Receipt { redacted, ..receipt(applied.first(), embedded, false)? })
     }
@@ -101,14 +101,14 @@ impl Engine {
     }
 
     async fn patch(&self, caller: &Caller, id: MemoryId, patch: Patch, reason: &str) -> Result<Receipt> {
-        in_use(&self.one(&self.visible(caller, None).await?, id).await?)?;
+        in_use(&self.one(&self.visible_by_id(caller).await?, id).await?)?;
         let revision = Revision { id, expect: None, patch, vector: None, jobs: Vec::new() };
         self.on_one(caller, id, reason, Action::Revise(Box::new(revision))).await
     }
 
     /// All versions of a memory, oldest first.
     pub async fn versions(&self, caller: &Caller, id: MemoryId) -> Result<Chain> {
-        let visible = self.visible(caller, None).await?;
+        let visible = self.visible_by_id(caller).await?;
         let memory = self.one(&visible, id).await?;
         let versions = self.chain(&visible, &memory).await?;
         let head = versions.last().map_or(id, |memory| memory.id);
@@ -118,8 +118,7 @@ impl Engine {
 
 /// Refuses a memory that is deleted or only proposed.
 pub(crate) fn in_use(memory: &Memory) -> Result<()> {
-    let (id, hint) =
-        (memory.id, "`loci consent accept` makes a proposal known, `loci restore` brings back what was deleted");
+    let (id, hint) = (memory.id, "`loci consent accept` accepts a proposal, `loci restore` restores a deleted memory");
     match memory.state {
         State::SoftDeleted => {
             Err(Error::invalid("id", format!("memory {id} is deleted; restore it first")).hint(hint).into())

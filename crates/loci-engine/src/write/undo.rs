@@ -9,7 +9,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::access::policy::{self, Caller};
-use crate::lifecycle::rules::ageing::days_after;
+use crate::learn::consent;
+use crate::lifecycle::rules::state::days_after;
 use crate::text::{content_hash, estimate_tokens};
 use crate::{Engine, Result};
 
@@ -48,7 +49,7 @@ enum Inverse {
 
 /// The inverse of an entry, or why there is none.
 fn inverse(entry: &LedgerEntry) -> Result<Inverse, String> {
-    let id = || entry.memory_id.ok_or_else(|| "it is about no memory".to_owned());
+    let id = || entry.memory_id.ok_or_else(|| "the entry names no memory".to_owned());
     let fields = |value: &Option<Value>| match value {
         Some(Value::Object(fields)) => fields.clone(),
         _ => Map::new(),
@@ -61,34 +62,34 @@ fn inverse(entry: &LedgerEntry) -> Result<Inverse, String> {
         "update" | "access_policy" => Ok(Inverse::Fields { id: id()?, old, new }),
         "supersede" => match new.get("supersededById").and_then(|by| serde_json::from_value(by.clone()).ok()) {
             Some(newer) => Ok(Inverse::Newer { old: id()?, newer }),
-            None => Err("it names no newer memory".to_owned()),
+            None => Err("the entry names no newer memory".to_owned()),
         },
         "ttl" if new.contains_key("state") => Ok(Inverse::Restore(id()?)),
-        "ttl" if entry.memory_id.is_none() => Err("scores that only follow the clock are not taken back".to_owned()),
-        "ttl" | "erase" => Err("what is gone for good cannot be brought back; restore a backup".to_owned()),
+        "ttl" if entry.memory_id.is_none() => Err("ageing cannot be undone: it only follows elapsed time".to_owned()),
+        "ttl" | "erase" => Err("purged data cannot be restored by an undo; restore a backup".to_owned()),
         "consent" => match new.get("state").and_then(Value::as_str) {
             Some("active") => Ok(Inverse::Forget(id()?)),
-            _ => Err("a decision stands; what was rejected waits no longer, `loci remember` says it anew".to_owned()),
+            _ => Err("a consent decision cannot be undone; store the statement again with `loci remember`".to_owned()),
         },
         "merge" => {
             let from = new.get("from").and_then(|from| serde_json::from_value(from.clone()).ok());
-            let from = from.ok_or_else(|| "it does not tell what was merged".to_owned())?;
+            let from = from.ok_or_else(|| "the entry does not record what was merged".to_owned())?;
             Ok(Inverse::Split { into: id()?, from, revised: new.get("revised").and_then(Value::as_i64) })
         }
         "link" => Ok(Inverse::Plain(unlink(id()?, &new)?)),
         "entity" => match new.get("united").and_then(|one| serde_json::from_value(one.clone()).ok()) {
             Some(entity) => Ok(Inverse::Plain(Action::Divide { scope: None, entity })),
-            None => Err("only the union of two entities can be undone".to_owned()),
+            None => Err("only a merge of two entities can be undone".to_owned()),
         },
-        "fact" => Err("a triple is taken back by `loci fact retract` and said again by `loci fact add`".to_owned()),
-        "unlink" => Err("the link can be drawn again, but what it said is not kept".to_owned()),
-        other => Err(format!("{} lines have nothing to take back", other.to_uppercase())),
+        "fact" => Err("`loci fact retract` retracts a fact, and `loci fact add` states it again".to_owned()),
+        "unlink" => Err("the link cannot be restored, because its properties were not stored".to_owned()),
+        other => Err(format!("{} entries cannot be undone", other.to_uppercase())),
     }
 }
 
 fn unlink(source: MemoryId, values: &Map<String, Value>) -> Result<Action, String> {
     let read = |field: &str| values.get(field).cloned().unwrap_or(Value::Null);
-    let missing = |_| "it does not tell what was linked".to_owned();
+    let missing = |_| "the entry does not record what was linked".to_owned();
     Ok(Action::Unlink {
         source,
         target: serde_json::from_value(read("target")).map_err(missing)?,
@@ -102,15 +103,15 @@ impl Engine {
         policy::require_writer(caller)?;
         let entry = self.entry(caller, space, sequence).await?;
         let refuse = |why: String| {
-            Error::new(ErrorKind::InvalidInput, format!("line {sequence} cannot be undone: {why}"))
+            Error::new(ErrorKind::InvalidInput, format!("entry {sequence} cannot be undone: {why}"))
                 .at("sequence")
-                .hint("`loci history ID` shows the lines of a memory with their numbers")
+                .hint("`loci history ID` shows the entries of a memory with their numbers")
         };
         let inverse = inverse(&entry).map_err(refuse)?;
         let (actions, done) = self.actions_of(caller, space, inverse).await?;
-        let reason = format!("undo of line {sequence}");
+        let reason = format!("undo of entry {sequence}");
         let changes = actions.into_iter().map(|action| self.change(caller, "operator", &reason, action)).collect();
-        self.store.apply(Batch { tenant: caller.tenant.clone(), space: space.clone(), changes }).await?;
+        self.apply(Batch { tenant: caller.tenant.clone(), space: space.clone(), changes }).await?;
         if let Some(id) = entry.memory_id {
             self.feature_cache.forget(id);
         }
@@ -118,18 +119,18 @@ impl Engine {
     }
 
     async fn entry(&self, caller: &Caller, space: &Space, sequence: i64) -> Result<LedgerEntry> {
-        let visible = self.visible(caller, None).await?;
+        let visible = self.visible_by_id(caller).await?;
         let after = LedgerQuery::After { space: space.clone(), sequence: sequence.saturating_sub(1) };
         let mut lines = self.store.ledger(&visible, &after, 1).await?.entries;
         Ok(lines.pop().filter(|line| line.sequence == sequence).ok_or_else(|| {
-            Error::new(ErrorKind::NotFound, format!("space {} has no line {sequence} to be seen", space.name()))
+            Error::new(ErrorKind::NotFound, format!("space {} has no visible entry {sequence}", space.name()))
                 .at("sequence")
-                .hint("`loci history ID` shows the lines of a memory with their numbers")
+                .hint("`loci history ID` shows the entries of a memory with their numbers")
         })?)
     }
 
     async fn actions_of(&self, caller: &Caller, space: &Space, inverse: Inverse) -> Result<(Vec<Action>, String)> {
-        let visible = self.visible(caller, None).await?;
+        let visible = self.visible_by_id(caller).await?;
         Ok(match inverse {
             Inverse::Newer { old, newer } => {
                 let newer = self.one(&visible, newer).await?;
@@ -143,30 +144,31 @@ impl Engine {
                 return Box::pin(self.actions_of(caller, space, inverse)).await;
             }
             Inverse::Forget(id) => {
-                self.one(&visible, id).await?;
+                consent::require_decision(caller, &self.one(&visible, id).await?)?;
                 let purge_at = days_after(self.now(), i64::from(self.config.lifecycle.purge_days));
                 (vec![Action::Forget { id, expect: None, purge_at }], format!("forgot {id}"))
             }
             Inverse::Restore(id) => {
                 let memory = self.one(&visible, id).await?;
+                consent::require_accepted(&memory)?;
                 (self.restoring(&memory), format!("restored {id}"))
             }
             Inverse::Plain(action) => {
                 if let Action::Unlink { target, .. } = &action {
                     self.one(&visible, *target).await?;
                 }
-                (vec![action], "took the link or the union back".to_owned())
+                (vec![action], "removed the link or the merge".to_owned())
             }
             Inverse::Fields { id, old, new } => {
                 let names: Vec<&String> = new.keys().chain(old.keys()).collect();
-                let done = format!("gave {id} its old {}", words(&names));
+                let done = format!("gave {id} its earlier {}", words(&names));
                 (vec![self.revert(caller, id, &old, &new).await?], done)
             }
             Inverse::Split { into, from, revised } => {
                 for id in &from {
                     self.one(&visible, *id).await?;
                 }
-                let done = format!("took {} apart from {into}", from.len());
+                let done = format!("split {} memories from {into}", from.len());
                 let mut actions = Vec::new();
                 if let Some(sequence) = revised {
                     let entry = self.entry(caller, space, sequence).await?;
@@ -188,7 +190,7 @@ impl Engine {
         old: &Map<String, Value>,
         new: &Map<String, Value>,
     ) -> Result<Action> {
-        let memory = self.one(&self.visible(caller, None).await?, id).await?;
+        let memory = self.one(&self.visible_by_id(caller).await?, id).await?;
         let now = serde_json::to_value(&memory).unwrap_or_default();
         // Scores change with time and use; that is not a conflict.
         let follows = |field: &str| matches!(field, "confidence" | "relevance");
@@ -295,13 +297,13 @@ mod tests {
         check("DELETE", json!({ "state": "active" }), json!({ "state": "soft_deleted" }), Ok(Inverse::Restore(one)));
         check("RESTORE", json!({ "state": "soft_deleted" }), json!({ "state": "active" }), Ok(Inverse::Forget(one)));
         check("TTL", json!({ "state": "active" }), json!({ "state": "archived" }), Ok(Inverse::Restore(one)));
-        check("TTL", null.clone(), null.clone(), Err("gone for good"));
-        check("ERASE", null.clone(), null.clone(), Err("gone for good"));
+        check("TTL", null.clone(), null.clone(), Err("restore a backup"));
+        check("ERASE", null.clone(), null.clone(), Err("restore a backup"));
         check("SUPERSEDE", null.clone(), json!({ "supersededById": two }), Ok(Inverse::Newer { old: one, newer: two }));
         check("CONSENT", null.clone(), json!({ "state": "active" }), Ok(Inverse::Forget(one)));
-        check("CONSENT", null.clone(), json!({ "state": "soft_deleted" }), Err("a decision stands"));
-        check("EMBED", null.clone(), json!({ "model": "m" }), Err("nothing to take back"));
-        check("UNLINK", null.clone(), null.clone(), Err("not kept"));
+        check("CONSENT", null.clone(), json!({ "state": "soft_deleted" }), Err("cannot be undone"));
+        check("EMBED", null.clone(), json!({ "model": "m" }), Err("cannot be undone"));
+        check("UNLINK", null.clone(), null.clone(), Err("not stored"));
         let fields = |value: Value| value.as_object().cloned().unwrap();
         let (old, new) = (json!({ "pinned": false }), json!({ "pinned": true }));
         let back = Inverse::Fields { id: one, old: fields(old.clone()), new: fields(new.clone()) };

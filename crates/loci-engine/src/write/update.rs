@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use crate::access::bounds;
 use crate::access::policy::{self, Caller};
 use crate::access::redact::Pass;
+use crate::learn::consent;
 use crate::text::{content_hash, estimate_tokens};
 use crate::write::remember::{check_validity, receipt};
 use crate::{Engine, Result, optional_instant};
@@ -120,8 +121,10 @@ impl Engine {
         pass.update(&mut update)?;
         let redacted = pass.found();
         self.check_update(caller, &update).await?;
-        let visible = self.visible(caller, None).await?;
+        let visible = self.visible_by_id(caller).await?;
         let memory = self.one(&visible, id).await?;
+        consent::require_decision(caller, &memory)?;
+        consent::require_mark_untouched(&memory, update.metadata.as_ref())?;
         let (from, until) =
             (update.valid_from.unwrap_or(memory.valid_from), update.valid_until.unwrap_or(memory.valid_until));
         check_validity(from, until)?;
@@ -185,7 +188,7 @@ impl Engine {
         let revision = Revision { id, expect: update.version, patch, vector, jobs };
         let change = self.change(caller, "hotpath", "updated", Action::Revise(Box::new(revision)));
         let space = memory.scope()?.space();
-        let applied = self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes: vec![change] }).await?;
+        let applied = self.apply(Batch { tenant: caller.tenant.clone(), space, changes: vec![change] }).await?;
         Ok(Receipt { redacted, ..receipt(applied.first(), embedded, true)? })
     }
 }

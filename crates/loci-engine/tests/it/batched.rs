@@ -126,7 +126,7 @@ async fn invalid_input_is_refused_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_comes_when_it_is_full_waits() {
+async fn a_write_waits_while_the_buffer_is_full() {
     let waiting = house(Batching { size: 2, milliseconds: NEVER, waiting: 3 });
     // Mara is in the same shard as Ana.
     waiting.house.remember(&user("mara"), "The store is there").await;

@@ -216,7 +216,7 @@ async fn leaving_the_agent_out_opens_nothing() {
     assert_eq!(house.engine.list(&as_user, ListRequest::default()).await.unwrap().total_count, 0);
     let refused = house.engine.remember(&as_user, of("profile", "The shed is blue")).await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Unauthorized);
-    // The same words as in what is hidden are new to whoever may not see it.
+    // For a caller who may not see a memory, the same text is new.
     let receipt = house.engine.remember(&as_user, of("tasks", "The lamp is red")).await.unwrap();
     assert_ne!((receipt.id, receipt.event), (secret, Outcome::None));
 }

@@ -28,7 +28,7 @@ fn field(error: &loci_engine::Error) -> String {
 }
 
 #[tokio::test]
-async fn a_program_goes_on_where_it_stood() {
+async fn a_program_resumes_from_its_checkpoint() {
     let house = House::new();
     let ana = user("ana");
     let engine = &house.engine;

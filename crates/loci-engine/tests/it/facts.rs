@@ -132,7 +132,7 @@ async fn a_triple_is_seen_by_those_who_see_where_it_comes_from() {
     assert_eq!(triples(&house, &team("ana")).await, ["well is deep"]);
     let refused = house.engine.state_fact(&team("ana"), from(well.id, ["well", "has", "water"])).await.unwrap_err();
     assert_eq!(refused.problem("state").details["field"], "sources");
-    // Whoever says the same by themselves is heard, and hears nothing of the other.
+    // Another caller can add the same triple and does not see that of the first.
     let heard = house.engine.state_fact(&team("ben"), fact(["well", "is", "deep"])).await.unwrap();
     assert_eq!((heard.event, heard.fact.sources.len()), (Outcome::Created, 0));
     assert_eq!(triples(&house, &team("ben")).await, ["well is deep"]);

@@ -15,7 +15,7 @@ fn with_agent(name: &str, agent: &str) -> Caller {
     caller
 }
 
-/// Writes as it is said, without looking at what is there.
+/// Writes a memory without reconciliation.
 async fn write(engine: &Engine, caller: &Caller, content: &str) -> MemoryId {
     let memory = NewMemory { as_is: true, ..new(content) };
     engine.remember(caller, memory).await.unwrap().id

@@ -242,7 +242,7 @@ async fn who_may_only_look_changes_nothing() {
     ];
     assert!(refused.iter().all(|error| error.kind() == ErrorKind::Unauthorized));
     holds(engine, &reader, ENTITIES, RELATIONS).await;
-    // Whoever sees only some categories could not see what they write.
+    // A caller with categories could not see what they write.
     let narrow = Caller { categories: Some(["work".to_owned()].into()), ..ana.clone() };
     let error = engine.graph_create_relations(&narrow, vec![relation("a", "b", "c")]).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unauthorized);
@@ -311,7 +311,7 @@ async fn recall_and_the_registry_know_the_graph() {
     assert_eq!(profile.entity.entity_type.name(), "person");
     let contents: Vec<&str> = profile.memories.iter().rev().map(|memory| memory.content.as_str()).collect();
     assert_eq!(contents, ["Ana is a person", "likes tea", "has two cats", "Ana works at Acme", "Bob knows Ana"]);
-    // What is said later is said of the same one.
+    // Later observations belong to the same entity.
     house.engine.graph_add_observations(&ana, vec![observed("Ana", &["sings"])]).await.unwrap();
     let later = house.engine.entity(&ana, "Ana").await.unwrap();
     assert_eq!((later.entity.id, later.memories.len()), (profile.entity.id, 6));

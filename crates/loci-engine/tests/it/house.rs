@@ -105,6 +105,11 @@ impl House {
             .unwrap()
     }
 
+    /// The file of the shared space.
+    pub(crate) fn shared_file(&self) -> rusqlite::Connection {
+        rusqlite::Connection::open(self.folder.path().join("tenants/default/spaces/shared/loci.db")).unwrap()
+    }
+
     /// From now on the store cannot keep a memory of Ana's with this word in it: it fails as a database does that is ill, not as
     /// one that refuses.
     pub(crate) fn break_at(&self, word: &str) {

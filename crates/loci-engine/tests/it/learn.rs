@@ -83,7 +83,7 @@ async fn metadata_is_merged_field_by_field() {
 }
 
 #[tokio::test]
-async fn what_is_forgotten_comes_back_when_restored() {
+async fn a_forgotten_memory_can_be_restored() {
     let house = House::new();
     let ana = user("ana");
     let id = house.remember(&ana, "Ana lives in Lisbon").await.id;

@@ -210,7 +210,7 @@ async fn pairs_are_judged_eight_at_a_time_between_two_beyond_doubt() {
 }
 
 #[tokio::test]
-async fn whoever_always_says_the_same_is_not_believed() {
+async fn a_model_that_always_gives_the_same_answer_is_not_trusted() {
     let all: Vec<(i64, &str, &str)> = (1..=10).map(|pair| (pair, "same", "neither")).collect();
     let (mind, _server) = mind(&[&verdicts(&all)]).await;
     let (found, _) = mind.same_fact(&pairs(8)).await.unwrap();
@@ -277,7 +277,7 @@ async fn portraits_and_summaries_are_as_long_as_they_may_be() {
     let (silent, _server) = self::mind(&[r#"{"summary":" "}"#]).await;
     let error = silent.summary(&texts(&["one"]), 30).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Provider);
-    assert!(error.to_string().contains("`summary` says nothing"), "{error}");
+    assert!(error.to_string().contains("`summary` is empty"), "{error}");
 }
 
 #[tokio::test]

@@ -27,7 +27,7 @@ fn plan(report: &MaintainReport) -> BTreeMap<MemoryId, String> {
 }
 
 #[tokio::test]
-async fn a_dry_run_tells_exactly_what_a_run_does() {
+async fn a_dry_run_reports_exactly_what_a_run_does() {
     let (house, ana) = (House::new(), user("ana"));
     let kinds = ["fact", "task", "project", "preference", "episodic"];
     let mut ids = Vec::new();
@@ -145,7 +145,7 @@ async fn later(house: &House, text: &str) {
 }
 
 #[tokio::test]
-async fn what_says_the_same_becomes_one_in_the_night() {
+async fn maintenance_merges_duplicates() {
     let (house, ana) = (House::new(), user("ana"));
     for text in [
         "Tomas Silva owns the checkout module",

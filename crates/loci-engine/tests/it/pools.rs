@@ -240,7 +240,8 @@ async fn a_stranger_receives_the_same_error_as_for_an_unknown_pool() {
         pools: ["physics".to_owned()].into(),
         ..Bounds::default()
     };
-    let grant = Grant { tenant: Tenant::default(), role: Role::Writer, bounds, categories: None };
+    let grant =
+        Grant { tenant: Tenant::default(), role: Role::Writer, bounds, categories: None, rights: Default::default() };
     let implied = Caller::admitted(&grant, "k", Identifiers::default()).unwrap();
     house.remember(&implied, "The spy drinks tea").await;
     assert_eq!(
@@ -257,7 +258,7 @@ async fn a_stranger_receives_the_same_error_as_for_an_unknown_pool() {
 async fn a_member_reads_by_every_verb() {
     let (house, memory) = house_with_a_pool().await;
     let ant = member("ant");
-    // The graph of a caller lies in its most specific layer; nothing waits for consent or for a vector; links,
+    // The graph of a caller is in its most specific layer; nothing waits for consent or for a vector; links,
     // lines of a history and changes in the agent's own space tell no text.
     let silent = ["graph", "graph search", "graph open", "delta", "proposals", "models", "edges", "history"];
     let mut missed = Vec::new();
@@ -355,7 +356,7 @@ async fn a_contribution_keeps_where_it_came_from_and_stays() {
     house.engine.leave_pool(&owl, "owl").await.unwrap();
     assert_eq!(house.recall(&named(Some("ant"), None, Some("physics")), question).await.len(), 1);
     assert_eq!(house.engine.contribute(&owl, new("x")).await.unwrap_err().kind(), ErrorKind::Unauthorized);
-    // What only its writer sees is not shared, nor what lies in a pool already.
+    // Private memories are not shared, and neither are memories of a pool.
     let private = NewMemory { access_policy: Some(loci_types::AccessPolicy::Private), ..new("The owl is afraid") };
     let hidden = house.engine.remember(&named(Some("ant"), Some("ana"), None), private).await.unwrap().id;
     for id in [hidden, second.id] {

@@ -231,7 +231,7 @@ async fn an_agents_settings_narrow_what_it_recalls() {
 }
 
 #[tokio::test]
-async fn a_query_keeps_its_budget_and_tells_what_changed() {
+async fn a_query_keeps_its_budget_and_lists_changes() {
     let house = House::new();
     let ana = user("ana");
     for number in 0..30 {
@@ -284,7 +284,7 @@ async fn a_context_fits_the_window() {
 }
 
 #[tokio::test]
-async fn provenance_tells_sources_versions_and_what_happened() {
+async fn provenance_lists_sources_versions_and_history() {
     let house = House::new();
     let ana = user("ana");
     let turn = house.remember(&ana, "I moved to Porto last spring").await.id;
@@ -319,7 +319,7 @@ async fn what_is_hidden_gives_no_evidence() {
     assert!(clues.iter().all(|clue| clue.clue != loci_engine::Clue::Asked), "{clues:?}");
 }
 
-/// User and session lie in one space, user and project in two. What is found, in which order and with how much evidence, is the
+/// User and session are in one space, user and project in two. What is found, in which order and with how much evidence, is the
 /// same.
 #[tokio::test]
 async fn what_lies_in_two_spaces_ranks_as_what_lies_in_one() {

@@ -59,7 +59,7 @@ async fn round_trips(house: &House, store: &PostgresStore, caller: &Caller) -> (
     (alone, with_uses)
 }
 
-/// Access counts of questions that come at the same time are one write, and none is lost.
+/// Access counts of concurrent recalls are one write, and no count is lost.
 #[tokio::test(flavor = "multi_thread")]
 async fn uses_that_come_together_are_written_together() {
     let mut store = None;

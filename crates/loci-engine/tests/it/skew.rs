@@ -62,7 +62,7 @@ async fn sessions_are_learned_once_by_clocks_that_differ() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_night_belongs_to_one_whatever_the_clocks_say() {
+async fn one_server_runs_maintenance_despite_clock_skew() {
     let Some((right, ahead, _schema)) = two().await else { return };
     for number in 0..20 {
         right.remember(&user("ana"), &format!("box {number} stands in hall {number}")).await;

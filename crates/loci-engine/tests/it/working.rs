@@ -233,7 +233,7 @@ async fn too_many_bytes_send_away_the_one_used_longest_ago() {
 }
 
 #[tokio::test]
-async fn what_nobody_used_for_long_is_kept_as_turns() {
+async fn idle_working_memory_is_stored_as_turns() {
     let house = House::new();
     let engine = &house.engine;
     append(engine, &user("ana"), "of ana").await;
@@ -314,7 +314,7 @@ async fn working_memory_outlives_its_process_in_redis() {
 }
 
 #[tokio::test]
-async fn a_tier_that_is_away_blocks_nobody_and_is_reported() {
+async fn an_unavailable_tier_blocks_nobody_and_is_reported() {
     let tier = RedisTier::new("redis://127.0.0.1:1", TierOptions::default()).unwrap();
     let house = House::new().with_tier(Arc::new(tier));
     let (engine, ana) = (&house.engine, user("ana"));

@@ -16,13 +16,13 @@ struct Item {
     /// The index of the text. If it is missing, the order of the answer counts.
     #[serde(default)]
     index: Option<usize>,
-    embedding: Numbers,
+    embedding: EncodedVector,
 }
 
 /// A vector, as JSON numbers or as base64 of little-endian 32-bit floats.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum Numbers {
+enum EncodedVector {
     Plain(Vec<f32>),
     Base64(String),
 }
@@ -47,7 +47,7 @@ impl Answer {
     }
 }
 
-impl Numbers {
+impl EncodedVector {
     fn read(self) -> Result<Vec<f32>, &'static str> {
         let vector = match self {
             Self::Plain(vector) => vector,

@@ -1,17 +1,24 @@
-//! Calls of a model service, with retries.
+//! Calls of a model service, with retries and a circuit breaker.
 //!
 //! A call is one POST with a JSON body and a JSON answer. Only rate limits, server errors and timeouts are retried. The
 //! key is sent in one header; neither the key nor credentials in the address ever appear in an error or a log line.
+//!
+//! A hurried call is for a request that waits: it is made once, within a deadline, and refused at once while the breaker
+//! is open; a probe in the background finds out when the service is back. A patient call is for background work: it has
+//! the whole timeout and is retried. While the breaker is open it is made once after each pause, so that a service
+//! that is slower than the deadline of requests still does background work.
 
 use std::fmt;
 use std::time::Duration;
 
 use backon::{ExponentialBuilder, Retryable};
+use loci_breaker::{Breaker, Entry, Pauses, Permit};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Response, StatusCode, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::client::{cause_of, client_builder};
 use crate::error::Error;
 use crate::secret::Secret;
 
@@ -41,9 +48,13 @@ impl Default for Retries {
     }
 }
 
-/// One endpoint of a service.
+/// One endpoint of a service. Clones share the breaker.
+#[derive(Clone)]
 pub(super) struct Service {
     client: Client,
+    breaker: Breaker,
+    /// The body of a probe, whose answer is not used.
+    probe: Option<Vec<u8>>,
     url: Url,
     /// The address without credentials, for errors and logs.
     shown: String,
@@ -70,6 +81,7 @@ impl Service {
         base_url: &str,
         path: &str,
         api_key: Option<Secret>,
+        authorities: Option<&[u8]>,
         timeout: Duration,
         retries: Retries,
     ) -> Result<Self, Error> {
@@ -88,7 +100,8 @@ impl Service {
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);
         }
-        let client = Client::builder()
+        let client = client_builder(authorities)
+            .map_err(|problem| setting("ca_file", problem))?
             .default_headers(headers)
             .connect_timeout(CONNECT_TIMEOUT.min(timeout))
             .timeout(timeout)
@@ -96,6 +109,8 @@ impl Service {
             .map_err(|error| setting("base_url", error.without_url().to_string()))?;
         Ok(Self {
             client,
+            breaker: Breaker::new(shown.clone(), Pauses::default()),
+            probe: None,
             url,
             shown,
             api_key,
@@ -122,35 +137,93 @@ impl Service {
         Self { optional, ..self }
     }
 
+    /// Uses this question to find out whether the service is back.
+    pub(super) fn with_probe(self, question: &impl Serialize) -> Self {
+        Self { probe: serde_json::to_vec(question).ok(), ..self }
+    }
+
     /// Returns the address without credentials.
     pub(super) fn shown(&self) -> &str {
         &self.shown
     }
 
-    /// Sends `question`, with retries, and returns the parsed answer.
+    /// Makes a patient call and returns the parsed answer.
     pub(super) async fn post<A: DeserializeOwned>(&self, question: &impl Serialize) -> Result<A, Error> {
         self.post_within(question, self.timeout).await
     }
 
-    /// Does the same as [`Self::post`], with its own timeout for each call.
+    /// Does the same as [`Self::post`], with its own timeout for each attempt.
     pub(super) async fn post_within<A: DeserializeOwned>(
         &self,
         question: &impl Serialize,
         timeout: Duration,
     ) -> Result<A, Error> {
-        let body = serde_json::to_vec(question).map_err(|error| self.nonsense(error.to_string()))?;
+        let body = self.body(question)?;
+        let permit = match self.breaker.enter() {
+            Entry::Call(permit) => permit,
+            Entry::Refused(problem) => return Err(self.away(problem)),
+            Entry::Probe(permit) => {
+                // It may wait for long, so it leaves the probe to those who are in a hurry.
+                drop(permit);
+                let outcome = self.once(body, timeout).await;
+                if !outcome.as_ref().is_err_and(Error::is_outage) {
+                    self.breaker.answered();
+                }
+                return outcome;
+            }
+        };
         let backoff = ExponentialBuilder::default()
             .with_min_delay(self.retries.first_delay)
             .with_max_delay(self.retries.longest_delay)
             .with_factor(2.0)
             .with_max_times(self.retries.attempts.saturating_sub(1))
             .with_jitter();
-        (|| self.once(body.clone(), timeout))
+        let outcome = (|| self.once(body.clone(), timeout))
             .retry(backoff)
             .when(Error::is_transient)
             .adjust(|error, delay| self.retry_delay(error, delay))
             .notify(|error, delay| tracing::warn!(%error, ?delay, "retrying the call"))
-            .await
+            .await;
+        record(permit, &outcome);
+        outcome
+    }
+
+    /// Makes a hurried call, within `deadline`.
+    pub(super) async fn post_soon<A: DeserializeOwned>(
+        &self,
+        question: &impl Serialize,
+        deadline: Duration,
+    ) -> Result<A, Error> {
+        let body = self.body(question)?;
+        let permit = self.enter(deadline)?;
+        let outcome = self.once(body, deadline).await;
+        record(permit, &outcome);
+        outcome
+    }
+
+    /// Refuses while the service is away. If a probe is due, it is made in the background.
+    pub(super) fn enter(&self, deadline: Duration) -> Result<Permit, Error> {
+        let permit = match self.breaker.enter() {
+            Entry::Call(permit) => return Ok(permit),
+            Entry::Refused(problem) => return Err(self.away(problem)),
+            Entry::Probe(permit) => permit,
+        };
+        let problem = self.breaker.problem().unwrap_or_default();
+        let (service, probe) = (self.clone(), self.probe.clone().unwrap_or_else(|| b"{}".to_vec()));
+        tokio::spawn(async move {
+            let outcome = service.once::<serde_json::Value>(probe, deadline).await;
+            record(permit, &outcome);
+        });
+        Err(self.away(problem))
+    }
+
+    fn body(&self, question: &impl Serialize) -> Result<Vec<u8>, Error> {
+        serde_json::to_vec(question).map_err(|error| self.nonsense(error.to_string()))
+    }
+
+    /// Makes the error for a call that is not made, because the service is away.
+    fn away(&self, problem: String) -> Error {
+        Error::Away { service: self.shown.clone(), problem }
     }
 
     /// Returns the delay before the next attempt, which is `Retry-After` if the service sent it.
@@ -215,14 +288,7 @@ impl Service {
             return Error::Timeout { service: self.shown.clone(), after: timeout };
         }
         let service = self.shown.clone();
-        let error = error.without_url();
-        let cause = std::error::Error::source(&error).map_or_else(String::new, |cause| format!(": {cause}"));
-        Error::Unreachable { service, problem: self.shorten(&format!("{error}{cause}")) }
-    }
-
-    /// Makes the error for a call that exceeded the timeout of the service.
-    pub(super) fn late(&self) -> Error {
-        Error::Timeout { service: self.shown.clone(), after: self.timeout }
+        Error::Unreachable { service, problem: self.shorten(&cause_of(error)) }
     }
 
     /// Makes the error for an invalid answer.
@@ -234,6 +300,14 @@ impl Service {
     fn shorten(&self, text: &str) -> String {
         let text = self.api_key.as_ref().map_or_else(|| text.to_owned(), |key| key.scrub(text));
         text.chars().take(MESSAGE_CHARACTERS).collect()
+    }
+}
+
+/// Records the outcome of a call. An answer that refuses only this request is not an outage.
+fn record<A>(permit: Permit, outcome: &Result<A, Error>) {
+    match outcome {
+        Err(error) if error.is_outage() => permit.record(Err(&error.problem())),
+        _ => permit.record(Ok(())),
     }
 }
 
@@ -323,7 +397,8 @@ mod tests {
 
     #[test]
     fn addresses_are_checked_and_shown_without_credentials() {
-        let service = |url: &str| Service::new(url, "embeddings", None, Duration::from_secs(1), Retries::default());
+        let service =
+            |url: &str| Service::new(url, "embeddings", None, None, Duration::from_secs(1), Retries::default());
         for (url, shown) in [
             ("https://user:pass@host/v1/", "https://host/v1/embeddings"),
             ("http://localhost:11434/v1", "http://localhost:11434/v1/embeddings"),

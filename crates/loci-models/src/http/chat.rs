@@ -37,6 +37,8 @@ pub struct ChatConfig {
     pub model: String,
     /// The key, sent as a bearer token.
     pub api_key: Option<Secret>,
+    /// The certificate authorities that are trusted, as PEM. Default: those of the system.
+    pub authorities: Option<Vec<u8>>,
     /// Timeout of one call with a limit of up to 400 tokens; a higher limit extends it in proportion. Default: 60 s.
     /// A question is at most two calls, each with its own retries.
     pub timeout: Duration,
@@ -57,6 +59,7 @@ impl ChatConfig {
             base_url: base_url.into(),
             model: model.into(),
             api_key: None,
+            authorities: None,
             timeout: Duration::from_secs(60),
             retries: Retries::default(),
             price_in_per_million: 0.0,
@@ -134,11 +137,18 @@ impl RemoteChat {
                 return wrong(field, "a price must be a number that is not negative");
             }
         }
-        let service =
-            Service::new(&config.base_url, "chat/completions", config.api_key, config.timeout, config.retries)?
-                .discreet()
-                .bounded(config.most_bytes)
-                .with_optional(OPTIONAL);
+        let authorities = config.authorities.as_deref();
+        let service = Service::new(
+            &config.base_url,
+            "chat/completions",
+            config.api_key,
+            authorities,
+            config.timeout,
+            config.retries,
+        )?
+        .discreet()
+        .bounded(config.most_bytes)
+        .with_optional(OPTIONAL);
         Ok(Self {
             service,
             model: config.model,

@@ -1,22 +1,26 @@
 //! Model services over HTTP.
 //!
 //! [`Remote`] embeds with the OpenAI-compatible `/embeddings` call of a hosted service or a local server. Every answer
-//! is checked: it must have one vector per text, and all vectors must have the dimensions that were fixed by
-//! [`Remote::connect`].
+//! is checked: it must have one vector per text, and all vectors must have the same dimensions: those of the settings, or
+//! else those of the first answer. So a service may be away when Loci starts.
 //!
 //! [`RemoteReranker`] calls a reranking service, and [`RemoteChat`] a language model.
 
 mod answer;
 mod call;
 mod chat;
+mod client;
 mod reply;
 mod rerank;
 mod scores;
 mod shape;
 
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use loci_types::ErrorKind;
 use serde::Serialize;
 
 use crate::embedder::{Detail, Embedder, Embedding, Model, SIMILARITY_THRESHOLD, normalise};
@@ -28,6 +32,7 @@ use call::{Service, never_empty};
 
 pub use call::Retries;
 pub use chat::{ChatConfig, RemoteChat};
+pub use client::{cause_of, client_builder};
 pub use rerank::{RemoteReranker, RerankConfig};
 
 /// The settings of an embedding service.
@@ -37,15 +42,19 @@ pub struct RemoteConfig {
     pub base_url: String,
     /// The name of the model at the service.
     pub model: String,
-    /// The number of dimensions to request, for models that support shorter vectors. Without it, a first call finds
-    /// out the dimensions of the model.
+    /// The number of dimensions to request, for models that support shorter vectors. Without it, the first answer gives
+    /// the dimensions of the model.
     pub dimensions: Option<usize>,
     /// The key, sent as a bearer token.
     pub api_key: Option<Secret>,
+    /// The certificate authorities that are trusted, as PEM. Default: those of the system.
+    pub authorities: Option<Vec<u8>>,
     /// Maximum number of texts in one call. Default: 100.
     pub batch_size: usize,
-    /// Timeout of one call. Default: 30 s.
+    /// Timeout of one call of background work. Default: 30 s.
     pub timeout: Duration,
+    /// Deadline of a call that a request waits for; each further text adds 50 ms. Default: 1 s.
+    pub deadline: Duration,
     /// How calls are retried.
     pub retries: Retries,
     /// Maximum number of tokens of a text that the model reads. Default: 8191.
@@ -60,8 +69,10 @@ impl RemoteConfig {
             model: model.into(),
             dimensions: None,
             api_key: None,
+            authorities: None,
             batch_size: 100,
             timeout: Duration::from_secs(30),
+            deadline: Duration::from_secs(1),
             retries: Retries::default(),
             max_tokens: 8191,
         }
@@ -72,14 +83,23 @@ impl RemoteConfig {
 #[derive(Debug)]
 pub struct Remote {
     service: Service,
+    /// The model as the settings describe it; its dimensions are 0 if they do not say.
     model: Model,
+    /// The model with the dimensions of the first answer.
+    answered: OnceLock<Model>,
     name: String,
     dimensions: Option<usize>,
     batch_size: usize,
+    deadline: Duration,
+    /// Whether the service was called before.
+    was_called: AtomicBool,
 }
 
+/// The time that each further text adds to the deadline of a call.
+const TIME_PER_TEXT: Duration = Duration::from_millis(50);
+
 #[derive(Serialize)]
-struct Question<'a> {
+struct EmbeddingsBody<'a> {
     model: &'a str,
     input: &'a [&'a str],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,7 +107,8 @@ struct Question<'a> {
 }
 
 impl Remote {
-    /// Checks the settings. Calls the service once if the number of dimensions is not given.
+    /// Checks the settings. Calls the service once if the number of dimensions is not given; a service that is away is not an
+    /// error, but one that refuses the call, for example the key, is.
     pub async fn connect(config: RemoteConfig) -> Result<Self, Error> {
         let wrong = |field, problem: &str| Err(Error::Setting { field, problem: problem.to_owned() });
         if config.model.trim().is_empty() {
@@ -95,6 +116,9 @@ impl Remote {
         }
         if config.batch_size == 0 {
             return wrong("batch_size", "the batch size must be at least 1");
+        }
+        if config.deadline.is_zero() {
+            return wrong("deadline", "the deadline must be longer than 0");
         }
         if config.dimensions == Some(0) {
             return wrong("dimensions", "the number of dimensions must be at least 1");
@@ -111,43 +135,87 @@ impl Remote {
             similarity_threshold: SIMILARITY_THRESHOLD,
             max_tokens: config.max_tokens,
         };
-        let service = Service::new(&config.base_url, "embeddings", config.api_key, config.timeout, config.retries)?;
-        let mut remote =
-            Self { service, model, name: config.model, dimensions: config.dimensions, batch_size: config.batch_size };
-        if remote.dimensions.is_none() {
-            let probe = remote.ask(&["probe"]).await?;
-            remote.model.dimensions = probe.first().map_or(0, Vec::len);
+        let authorities = config.authorities.as_deref();
+        let service =
+            Service::new(&config.base_url, "embeddings", config.api_key, authorities, config.timeout, config.retries)?;
+        let probe = EmbeddingsBody { model: &config.model, input: &["probe"], dimensions: config.dimensions };
+        let service = service.with_probe(&probe);
+        let remote = Self {
+            service,
+            model,
+            answered: OnceLock::new(),
+            name: config.model,
+            dimensions: config.dimensions,
+            batch_size: config.batch_size,
+            deadline: config.deadline,
+            was_called: AtomicBool::new(false),
+        };
+        if remote.dimensions.is_none()
+            && let Err(error) = remote.embed_soon(&["probe".to_owned()], Detail::Sentence).await
+            && !(error.is_outage() && error.kind() != ErrorKind::Configuration)
+        {
+            return Err(error);
         }
         Ok(remote)
     }
 
     /// Makes one call and returns one vector per text, in their order.
-    async fn ask(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
-        let question = Question { model: &self.name, input: texts, dimensions: self.dimensions };
-        let answer: Answer = self.service.post(&question).await?;
+    async fn ask(&self, texts: &[&str], deadline: Option<Duration>) -> Result<Vec<Vec<f32>>, Error> {
+        self.was_called.store(true, Ordering::Relaxed);
+        let question = EmbeddingsBody { model: &self.name, input: texts, dimensions: self.dimensions };
+        let answer: Answer = match deadline {
+            Some(deadline) => self.service.post_soon(&question, deadline).await?,
+            None => self.service.post(&question).await?,
+        };
         answer.vectors(texts.len()).map_err(|problem| self.service.nonsense(problem))
+    }
+
+    /// The dimensions that every vector must have. Those of the first vector, if the settings do not say.
+    fn expect_dimensions(&self, found: usize) -> Result<(), Error> {
+        let known = match self.model.dimensions {
+            0 => self.answered.get_or_init(|| Model { dimensions: found, ..self.model.clone() }),
+            _ => &self.model,
+        };
+        match known.dimensions {
+            expected if expected == found => Ok(()),
+            expected => Err(Error::WrongDimensions { model: known.name.clone(), expected, found }),
+        }
+    }
+
+    /// Embeds the texts in batches. With a deadline, the calls are hurried.
+    async fn embed_batches(&self, texts: &[String], hurried: bool) -> Result<Vec<Embedding>, Error> {
+        let mut embeddings = Vec::with_capacity(texts.len());
+        for batch in texts.chunks(self.batch_size) {
+            let deadline = hurried.then(|| self.deadline + TIME_PER_TEXT * (batch.len() as u32).saturating_sub(1));
+            let batch: Vec<&str> = batch.iter().map(|text| never_empty(text)).collect();
+            for mut vector in self.ask(&batch, deadline).await? {
+                self.expect_dimensions(vector.len())?;
+                normalise(&mut vector);
+                embeddings.push(Embedding { vector, tokens: Vec::new() });
+            }
+        }
+        Ok(embeddings)
     }
 }
 
 #[async_trait]
 impl Embedder for Remote {
     fn model(&self) -> &Model {
-        &self.model
+        self.answered.get().unwrap_or(&self.model)
     }
 
     async fn embed(&self, texts: &[String], _detail: Detail) -> Result<Vec<Embedding>, Error> {
-        let mut embeddings = Vec::with_capacity(texts.len());
-        for batch in texts.chunks(self.batch_size) {
-            let batch: Vec<&str> = batch.iter().map(|text| never_empty(text)).collect();
-            for mut vector in self.ask(&batch).await? {
-                if vector.len() != self.model.dimensions {
-                    let (expected, found) = (self.model.dimensions, vector.len());
-                    return Err(Error::WrongDimensions { model: self.model.name.clone(), expected, found });
-                }
-                normalise(&mut vector);
-                embeddings.push(Embedding { vector, tokens: Vec::new() });
-            }
+        self.embed_batches(texts, false).await
+    }
+
+    async fn embed_soon(&self, texts: &[String], _detail: Detail) -> Result<Vec<Embedding>, Error> {
+        self.embed_batches(texts, true).await
+    }
+
+    async fn health(&self) -> Result<(), Error> {
+        if !self.was_called.load(Ordering::Relaxed) {
+            return self.embed_soon(&["probe".to_owned()], Detail::Sentence).await.map(drop);
         }
-        Ok(embeddings)
+        self.service.enter(self.deadline).map(drop)
     }
 }

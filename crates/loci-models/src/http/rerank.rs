@@ -1,9 +1,10 @@
 //! A reranker over HTTP.
 //!
 //! [`RemoteReranker`] makes the `/rerank` call in one of two common forms. One deadline covers connecting, all batches
-//! and reading the answers. Calls are not retried, because recall prefers its present order to a late answer.
+//! and reading the answers. Calls are not retried, because recall prefers its present order to a late answer, and are not
+//! made while the service is known to be away.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use serde::Serialize;
@@ -26,6 +27,8 @@ pub struct RerankConfig {
     pub model: Option<String>,
     /// The key, sent as a bearer token.
     pub api_key: Option<Secret>,
+    /// The certificate authorities that are trusted, as PEM. Default: those of the system.
+    pub authorities: Option<Vec<u8>>,
     /// Maximum time of one [`Reranker::rerank`], with all its batches. Default: 300 ms.
     pub deadline: Duration,
     /// Maximum number of texts in one call; further texts are sent in further calls, one after the other. Default: 32
@@ -43,6 +46,7 @@ impl RerankConfig {
             base_url: base_url.into(),
             model: None,
             api_key: None,
+            authorities: None,
             deadline: Duration::from_millis(300),
             batch_size: None,
             logits: false,
@@ -64,7 +68,7 @@ pub struct RemoteReranker {
 /// The body of a call: `Named` for Cohere's API, `Nameless` for text-embeddings-inference.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Question<'a> {
+enum RerankBody<'a> {
     Named { model: &'a str, query: &'a str, documents: &'a [&'a str], top_n: usize },
     Nameless { query: &'a str, texts: &'a [&'a str], truncate: bool },
 }
@@ -77,7 +81,7 @@ impl RemoteReranker {
 
     fn prepare(config: RerankConfig) -> Result<Self, Error> {
         let wrong = |field, problem: &str| Err(Error::Setting { field, problem: problem.to_owned() });
-        let RerankConfig { base_url, model, api_key, deadline, batch_size, logits } = config;
+        let RerankConfig { base_url, model, api_key, authorities, deadline, batch_size, logits } = config;
         if model.as_ref().is_some_and(|model| model.trim().is_empty()) {
             return wrong("model", "the name of the model is empty; leave it out if the service has only one model");
         }
@@ -89,22 +93,40 @@ impl RemoteReranker {
             return wrong("deadline", "the deadline must be longer than 0");
         }
         let once = Retries { attempts: 1, ..Retries::default() };
-        let service = Service::new(&base_url, "rerank", api_key, deadline, once)?.discreet();
+        let service = Service::new(&base_url, "rerank", api_key, authorities.as_deref(), deadline, once)?.discreet();
+        let texts = ["probe"];
+        let service = service.with_probe(&match &model {
+            Some(model) => RerankBody::Named { model, query: "probe", documents: &texts, top_n: 1 },
+            None => RerankBody::Nameless { query: "probe", texts: &texts, truncate: true },
+        });
         let name = model.clone().unwrap_or_else(|| service.shown().to_owned());
         Ok(Self { service, name, model, deadline, batch_size, logits })
+    }
+
+    /// Names the whole deadline in the error of a call that had what was left of it.
+    fn over(&self, error: Error) -> Error {
+        match error {
+            Error::Timeout { service, .. } => Error::Timeout { service, after: self.deadline },
+            other => other,
+        }
     }
 
     /// Returns one score per text, in their order and on the scale of the service.
     async fn scores(&self, query: &str, texts: &[String]) -> Result<Vec<f64>, Error> {
         let query = never_empty(query);
+        let begun = Instant::now();
         let mut all = Vec::with_capacity(texts.len());
         for batch in texts.chunks(self.batch_size) {
             let batch: Vec<&str> = batch.iter().map(|text| never_empty(text)).collect();
             let question = match &self.model {
-                Some(model) => Question::Named { model, query, documents: &batch, top_n: batch.len() },
-                None => Question::Nameless { query, texts: &batch, truncate: true },
+                Some(model) => RerankBody::Named { model, query, documents: &batch, top_n: batch.len() },
+                None => RerankBody::Nameless { query, texts: &batch, truncate: true },
             };
-            let answer: Value = self.service.post(&question).await?;
+            let answer: Value = {
+                // One deadline covers all batches.
+                let left = self.deadline.saturating_sub(begun.elapsed());
+                self.service.post_soon(&question, left).await.map_err(|error| self.over(error))?
+            };
             all.extend(scores::read(&answer, batch.len()).map_err(|problem| self.service.nonsense(problem))?);
         }
         Ok(all)
@@ -119,10 +141,7 @@ impl Reranker for RemoteReranker {
 
     async fn rerank(&self, query: &str, texts: &[String]) -> Result<Vec<f64>, Error> {
         // All batches are converted together, because the logits of a single batch may all look like probabilities.
-        match tokio::time::timeout(self.deadline, self.scores(query, texts)).await {
-            Ok(Ok(scores)) => Ok(scores::relevances(scores, self.logits)),
-            Ok(Err(error)) => Err(Error::of_reranker(error)),
-            Err(_) => Err(Error::of_reranker(self.service.late())),
-        }
+        let scores = self.scores(query, texts).await.map_err(Error::of_reranker)?;
+        Ok(scores::relevances(scores, self.logits))
     }
 }

@@ -22,14 +22,14 @@ pub(super) struct Bert {
     /// The position embeddings, one row per position, with the segment embedding already added.
     positions: Vec<f32>,
     join: ResidualNorm,
-    layers: Vec<Layer>,
+    layers: Vec<EncoderLayer>,
     /// The hidden size, which is also the number of dimensions of a vector.
     pub(super) size: usize,
 }
 
 /// One encoder layer: attention and a feed-forward block, each with a residual connection.
 #[derive(Debug)]
-struct Layer {
+struct EncoderLayer {
     /// Query, key and value weights as one matrix, so that one large product replaces three small ones.
     views: Dense,
     views_bias: Vec<f32>,
@@ -44,7 +44,7 @@ struct Layer {
 
 /// Buffers that all layers of a pack reuse.
 #[derive(Debug, Default)]
-struct LayerBuffers {
+struct BertBuffers {
     scratch: Scratch,
     wide: Vec<f32>,
     mixed: Vec<f32>,
@@ -54,7 +54,7 @@ struct LayerBuffers {
 impl Bert {
     /// Loads the network of `folder`.
     pub(super) fn load(folder: &Folder, config: &BertConfig, precision: Precision) -> Result<Self, Error> {
-        let file = File::open(folder, config)?;
+        let file = BertTensors::open(folder, config)?;
         let size = config.hidden_size;
         let mut positions =
             file.tensor("embeddings.position_embeddings.weight", &[config.max_position_embeddings, size])?;
@@ -67,7 +67,7 @@ impl Bert {
         }
         let layers = (0..config.num_hidden_layers)
             .into_par_iter()
-            .map(|layer| Layer::load(&file, layer, precision))
+            .map(|layer| EncoderLayer::load(&file, layer, precision))
             .collect::<Result<_, _>>()?;
         Ok(Self {
             pieces: file.tensor("embeddings.word_embeddings.weight", &[config.vocab_size, size])?,
@@ -103,7 +103,7 @@ impl Bert {
             places.extend_from_slice(&self.positions[..text.ids.len() * self.size]);
         }
         join_norm(&mut states, &places, &self.join);
-        let mut buffers = LayerBuffers::default();
+        let mut buffers = BertBuffers::default();
         for layer in &self.layers {
             layer.apply(&mut states, &lengths, &mut buffers)?;
         }
@@ -133,8 +133,8 @@ impl Bert {
     }
 }
 
-impl Layer {
-    fn load(file: &File<'_>, layer: usize, precision: Precision) -> Result<Self, Error> {
+impl EncoderLayer {
+    fn load(file: &BertTensors<'_>, layer: usize, precision: Precision) -> Result<Self, Error> {
         let (size, wide) = (file.config.hidden_size, file.config.intermediate_size);
         let heads = file.config.num_attention_heads;
         let name = |part: &str| format!("encoder.layer.{layer}.{part}");
@@ -160,8 +160,8 @@ impl Layer {
         })
     }
 
-    fn apply(&self, states: &mut Vec<f32>, lengths: &[usize], buffers: &mut LayerBuffers) -> Result<(), Error> {
-        let LayerBuffers { scratch, wide, mixed, joined } = buffers;
+    fn apply(&self, states: &mut Vec<f32>, lengths: &[usize], buffers: &mut BertBuffers) -> Result<(), Error> {
+        let BertBuffers { scratch, wide, mixed, joined } = buffers;
         self.views.multiply(states, scratch, wide)?;
         self.attention(wide, lengths, mixed);
         self.mixed.multiply(mixed, scratch, joined)?;
@@ -189,14 +189,14 @@ impl Layer {
 }
 
 /// The file of weights, from which tensors of a given shape are read.
-struct File<'a> {
+struct BertTensors<'a> {
     config: &'a BertConfig,
     tensors: Tensors<'a>,
     /// The prefix of all tensor names, which some exports have.
     prefix: &'static str,
 }
 
-impl<'a> File<'a> {
+impl<'a> BertTensors<'a> {
     fn open(folder: &'a Folder, config: &'a BertConfig) -> Result<Self, Error> {
         let tensors = Tensors::open(folder)?;
         let prefixed = tensors.has("bert.embeddings.word_embeddings.weight");

@@ -38,10 +38,10 @@ thread_local! {
 pub(super) struct Dense {
     from: usize,
     to: usize,
-    weights: Weights,
+    weights: MatrixWeights,
 }
 
-enum Weights {
+enum MatrixWeights {
     Eight {
         packed: PackedBMatrix<i8>,
         /// The scale of each column.
@@ -59,7 +59,7 @@ impl Dense {
         let weights = match precision {
             Precision::Full => {
                 let matrix = NdTensorView::from_data([to, from], rows).transposed();
-                Weights::Full(FULL.with(|full| full.prepack_b(matrix)))
+                MatrixWeights::Full(FULL.with(|full| full.prepack_b(matrix)))
             }
             Precision::Eight => {
                 // Processors without the dot-product instruction add pairs of products in 16 bits, which would overflow
@@ -75,7 +75,7 @@ impl Dense {
                 }
                 let totals = whole.chunks_exact(from).map(|row| row.iter().map(|x| i32::from(*x)).sum()).collect();
                 let matrix = NdTensorView::from_data([to, from], whole.as_slice()).transposed();
-                Weights::Eight { packed: EIGHT.with(|eight| eight.prepack_b(matrix)), scales, totals }
+                MatrixWeights::Eight { packed: EIGHT.with(|eight| eight.prepack_b(matrix)), scales, totals }
             }
         };
         Self { from, to, weights }
@@ -87,11 +87,11 @@ impl Dense {
         product.clear();
         product.resize(count * self.to, 0.0);
         match &self.weights {
-            Weights::Full(packed) => {
+            MatrixWeights::Full(packed) => {
                 let states = GemmInputA::Unpacked(NdTensorView::from_data([count, self.from], states));
                 FULL.with(|full| full.gemm(product, states, GemmInputB::Packed(packed), GemmOptions::default()))
             }
-            Weights::Eight { packed, scales, totals } => {
+            MatrixWeights::Eight { packed, scales, totals } => {
                 scratch.round(states, self.from);
                 scratch.sums.clear();
                 scratch.sums.resize(count * self.to, 0);

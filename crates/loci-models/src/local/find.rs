@@ -95,7 +95,7 @@ pub enum Weights {
 
 /// Reads all weights of `folder` and identifies them by their hash.
 ///
-/// This is too slow for every start; `loci doctor` calls it.
+/// This is too slow for every start; `loci store doctor` calls it.
 pub fn verify(folder: &Path) -> Result<Weights, Error> {
     let file = if is_use_multilingual(folder) { USE_FILES[0] } else { WEIGHTS };
     let sha256 = sha256(&folder.join(file))?;

@@ -230,7 +230,7 @@ impl BertConfig {
             return refuse("num_attention_heads", format!("hidden_size {size} does not divide into {heads} heads"));
         }
         if config.hidden_size == 0 || config.max_position_embeddings < 2 {
-            return refuse("hidden_size", "the network has no room for a text".into());
+            return refuse("hidden_size", "the network accepts no tokens".into());
         }
         Ok(config)
     }
@@ -272,7 +272,7 @@ fn max_tokens(folder: &Path) -> Result<usize, Error> {
     match parse::<Sentences>(&path)?.max_seq_length {
         // Special tokens at both ends need two.
         Some(length) if length < 3 => {
-            Err(Error::invalid(path, "max_seq_length", format!("{length} leaves no room for a text")))
+            Err(Error::invalid(path, "max_seq_length", format!("{length} leaves no tokens for a text")))
         }
         length => Ok(length.unwrap_or(USUAL_MAX_TOKENS)),
     }

@@ -113,7 +113,7 @@ impl Hub {
             std::fs::remove_dir_all(folder).map_err(|error| Error::file(folder, error))?;
         }
         match std::fs::rename(scratch, folder) {
-            // Another process has fetched the same model in the meantime.
+            // Another process has fetched the same model since.
             Err(_) if is_complete(folder) => Ok(()),
             Err(error) => Err(Error::file(folder, error)),
             Ok(()) => Ok(()),

@@ -48,7 +48,7 @@ struct Entry {
 
 /// The number format of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Numbers {
+enum NumberFormat {
     Byte,
     Float,
     Double,
@@ -67,9 +67,9 @@ impl<'a> Npz<'a> {
     pub(super) fn floats(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, Error> {
         let (numbers, data) = self.array(name, shape)?;
         let floats: Vec<f32> = match numbers {
-            Numbers::Float => data.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect(),
-            Numbers::Double => data.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes) as f32).collect(),
-            Numbers::Byte => return Err(self.invalid(name, "holds bytes, but floats are needed")),
+            NumberFormat::Float => data.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect(),
+            NumberFormat::Double => data.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes) as f32).collect(),
+            NumberFormat::Byte => return Err(self.invalid(name, "holds bytes, but floats are needed")),
         };
         if floats.iter().any(|x| !x.is_finite()) {
             return Err(self.invalid(name, "holds numbers that are NaN or infinite; fetch the model again"));
@@ -80,7 +80,7 @@ impl<'a> Npz<'a> {
     /// Returns the bytes of the array `name`, which must have exactly this shape.
     pub(super) fn bytes(&self, name: &str, shape: &[usize]) -> Result<Vec<u8>, Error> {
         match self.array(name, shape)? {
-            (Numbers::Byte, data) => Ok(data),
+            (NumberFormat::Byte, data) => Ok(data),
             (other, _) => Err(self.invalid(name, format!("holds {other:?} numbers, but bytes are needed"))),
         }
     }
@@ -91,7 +91,7 @@ impl<'a> Npz<'a> {
     }
 
     /// Returns the number format of an array and its bytes.
-    fn array(&self, name: &str, shape: &[usize]) -> Result<(Numbers, Vec<u8>), Error> {
+    fn array(&self, name: &str, shape: &[usize]) -> Result<(NumberFormat, Vec<u8>), Error> {
         let count: usize = shape.iter().product();
         let mut file = self.unpack(name, LONGEST_HEADER + count * size_of::<f64>())?;
         let Some((header, start)) = split_header(&file) else {
@@ -142,7 +142,7 @@ impl<'a> Npz<'a> {
     }
 }
 
-impl Numbers {
+impl NumberFormat {
     fn width(self) -> usize {
         match self {
             Self::Byte => 1,
@@ -203,16 +203,16 @@ fn split_header(file: &[u8]) -> Option<(&str, usize)> {
 }
 
 /// Parses a header such as `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }`.
-fn parse_header(header: &str) -> Result<(Numbers, Vec<usize>), String> {
+fn parse_header(header: &str) -> Result<(NumberFormat, Vec<usize>), String> {
     let after = |key: &str| {
         let (_, rest) = header.split_once(&format!("'{key}':")).ok_or_else(|| format!("its header has no `{key}`"))?;
         Ok::<_, String>(rest.trim_start())
     };
     let descr = after("descr")?;
     let numbers = match descr.trim_start_matches('\'').split('\'').next().unwrap_or_default() {
-        "|u1" | "|i1" => Numbers::Byte,
-        "<f4" => Numbers::Float,
-        "<f8" => Numbers::Double,
+        "|u1" | "|i1" => NumberFormat::Byte,
+        "<f4" => NumberFormat::Float,
+        "<f8" => NumberFormat::Double,
         other => return Err(format!("it has the unknown number format `{other}`")),
     };
     if !after("fortran_order")?.starts_with("False") {

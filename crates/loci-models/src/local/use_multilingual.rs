@@ -54,7 +54,7 @@ const NARROW: usize = 320;
 /// The network.
 #[derive(Debug)]
 pub(super) struct UseMultilingual {
-    table: StaticModel,
+    table: TokenTable,
     /// One matrix that computes the inputs of all three convolutions from the vector of a token.
     inputs: Dense,
     inputs_join: ResidualNorm,
@@ -87,7 +87,7 @@ struct Head {
 
 /// The token table, one row per token. Numbers have 6 bits, four in three bytes, which saves 16 of 64 megabytes.
 #[derive(Debug)]
-struct StaticModel {
+struct TokenTable {
     rows: Vec<u8>,
     scales: Vec<f32>,
     lows: Vec<f32>,
@@ -95,7 +95,7 @@ struct StaticModel {
 
 /// Buffers that all layers of a pack reuse.
 #[derive(Debug, Default)]
-struct LayerBuffers {
+struct UseBuffers {
     scratch: Scratch,
     windows: Vec<f32>,
     views: Vec<f32>,
@@ -105,7 +105,7 @@ struct LayerBuffers {
 impl UseMultilingual {
     /// Loads the network of `folder`.
     pub(super) fn load(folder: &Folder, precision: Precision) -> Result<Self, Error> {
-        let file = File { npz: Npz::open(&folder.weights_path, &folder.weights)?, precision };
+        let file = UseTensors { npz: Npz::open(&folder.weights_path, &folder.weights)?, precision };
         let [epsilon] = file.npz.floats("eps", &[])?[..] else {
             return Err(file.npz.invalid("eps", "is not one number"));
         };
@@ -143,13 +143,13 @@ impl UseMultilingual {
                 fourth: file.exact("d3", DIMENSIONS, DIMENSIONS)?,
                 fourth_shortcut: file.exact("p3", NARROW, DIMENSIONS)?,
             },
-            table: StaticModel::load(&file.npz)?,
+            table: TokenTable::load(&file.npz)?,
         })
     }
 
     /// Returns one embedding per text of the pack.
     pub(super) fn embed(&self, pack: &[Encoded]) -> Result<Vec<Embedding>, Error> {
-        let mut buffers = LayerBuffers::default();
+        let mut buffers = UseBuffers::default();
         let features = self.features(pack, &mut buffers)?;
         let mut sums = Vec::with_capacity(pack.len() * FEATURES);
         let mut rest = features.as_slice();
@@ -172,12 +172,12 @@ impl UseMultilingual {
     }
 
     /// Returns the features of each token of the pack, one row per token.
-    fn features(&self, pack: &[Encoded], buffers: &mut LayerBuffers) -> Result<Vec<f32>, Error> {
+    fn features(&self, pack: &[Encoded], buffers: &mut UseBuffers) -> Result<Vec<f32>, Error> {
         let count: usize = pack.iter().map(|text| text.ids.len()).sum();
         let ids = pack.iter().flat_map(|text| &text.ids);
         let mut own = vec![0.0; count * DIMENSIONS];
         own.chunks_exact_mut(DIMENSIONS).zip(ids).for_each(|(row, &id)| self.table.read(id, row));
-        let LayerBuffers { scratch, windows, views, product } = buffers;
+        let UseBuffers { scratch, windows, views, product } = buffers;
         let mut inputs = Vec::new();
         self.inputs.multiply(&own, scratch, &mut inputs)?;
         // Both norms have no residual input, so they share one buffer of zeros.
@@ -261,7 +261,7 @@ fn add(mut numbers: Vec<f32>, others: &[f32]) -> Vec<f32> {
     numbers
 }
 
-impl StaticModel {
+impl TokenTable {
     fn load(npz: &Npz<'_>) -> Result<Self, Error> {
         let mut rows = vec![0; PIECES * ROW_BYTES];
         // Each part is unpacked and packed separately, because all parts unpacked take more memory than the table.
@@ -305,12 +305,12 @@ fn unpack([a, b, c]: [u8; 3]) -> [u8; 4] {
 }
 
 /// The file of weights. Its matrices have one row per input, whereas [`Dense`] needs one row per output.
-struct File<'a> {
+struct UseTensors<'a> {
     npz: Npz<'a>,
     precision: Precision,
 }
 
-impl File<'_> {
+impl UseTensors<'_> {
     fn dense(&self, name: &str, from: usize, to: usize) -> Result<Dense, Error> {
         Ok(Dense::new(&self.rows(name, from, to)?, from, self.precision))
     }

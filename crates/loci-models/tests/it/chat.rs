@@ -326,7 +326,7 @@ async fn a_long_answer_is_refused_unread() {
     let error = failure(ChatConfig::new(format!("http://{address}"), "scripted")).await;
     assert!(matches!(&error, Error::BadResponse { problem, .. } if problem.contains("longer than")), "{error}");
     let written = server.await.unwrap();
-    // A bound and what lies in the buffers of both sides.
+    // The limit and the content of the buffers of both sides.
     assert!(written < 64 << 20, "{written}");
 }
 

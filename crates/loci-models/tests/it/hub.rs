@@ -31,7 +31,7 @@ async fn server(files: &[&str]) -> (MockServer, Hub) {
 const FILES: [&str; 5] =
     ["config.json", "tokenizer.json", "sentence_bert_config.json", "1_Pooling/config.json", "model.safetensors"];
 
-/// What lies in the cache, scratch folders included.
+/// The entries of the cache, including scratch folders.
 fn left_over(places: &ModelLocations) -> usize {
     std::fs::read_dir(places.cache.join("models")).map_or(0, Iterator::count)
 }

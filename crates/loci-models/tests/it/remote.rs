@@ -54,7 +54,7 @@ async fn counting() -> MockServer {
     server
 }
 
-/// A server that gives `first` so many times and is well afterwards.
+/// A server that answers with `first` the given number of times and with success afterwards.
 async fn ill(first: ResponseTemplate, times: u64) -> MockServer {
     let server = MockServer::start().await;
     Mock::given(method("POST")).respond_with(first).up_to_n_times(times).mount(&server).await;
@@ -215,5 +215,31 @@ async fn senseless_settings_are_refused_by_name() {
     ] {
         let error = Remote::connect(config).await.unwrap_err();
         assert!(error.to_string().starts_with(field), "{error}");
+    }
+}
+
+// attack B1.
+#[tokio::test]
+async fn a_request_waits_once_for_a_silent_service_and_then_not_at_all() {
+    let server = ill(answer(&[]).set_delay(Duration::from_secs(60)), 1_000).await;
+    let config = RemoteConfig { deadline: Duration::from_millis(200), ..config(&server) };
+    let remote = Remote::connect(config).await.unwrap();
+    let error = remote.embed_soon(&texts(1), Detail::Sentence).await.unwrap_err();
+    assert!(matches!(error, Error::Timeout { .. }), "{error}");
+    for _ in 0..100 {
+        let error = remote.embed_soon(&texts(1), Detail::Sentence).await.unwrap_err();
+        assert!(matches!(error, Error::Away { .. }), "{error}");
+    }
+    assert!(remote.health().await.is_err());
+    assert!(requests(&server).await <= 3, "one call and perhaps a probe");
+}
+
+// attack B6.
+#[tokio::test]
+async fn a_service_that_is_away_at_the_start_is_no_error_and_one_that_refuses_the_key_is() {
+    for (status, good) in [(500, true), (503, true), (429, true), (401, false), (404, false)] {
+        let server = ill(ResponseTemplate::new(status), 1_000).await;
+        let connected = Remote::connect(RemoteConfig { dimensions: None, ..config(&server) }).await;
+        assert_eq!(connected.is_ok(), good, "{status}");
     }
 }

@@ -13,7 +13,7 @@ use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
 const KEY: &str = "sk-very-secret";
 const QUERY: &str = "who keeps bees?";
 
-/// Far beyond every deadline here: whoever waits for it has not kept the deadline.
+/// Far longer than every deadline of these tests: a call that waits for it has missed its deadline.
 const NEVER: Duration = Duration::from_secs(60);
 
 fn config(server: &MockServer) -> RerankConfig {

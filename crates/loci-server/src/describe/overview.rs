@@ -45,7 +45,7 @@ pub(super) fn add(description: &mut Value) {
         .map(|(name, about)| json!({ "name": name, "description": about }))
         .collect();
     description["tags"] = tags.into();
-    let about = "The same credential in a header of its own, for clients that cannot set `Authorization`.";
+    let about = "The same credential in a separate header, for clients that cannot set `Authorization`.";
     let header = json!({ "type": "apiKey", "in": "header", "name": "X-API-Key", "description": about });
     object(&mut description["components"], "securitySchemes").insert("apiKey".to_owned(), header);
     for operation in operations(description) {

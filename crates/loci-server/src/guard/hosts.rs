@@ -5,8 +5,8 @@
 
 use std::net::SocketAddr;
 
-use axum::http::HeaderMap;
 use axum::http::header::ORIGIN;
+use axum::http::{HeaderMap, Method, Version};
 use loci_types::ErrorKind;
 
 use crate::failure::Failure;
@@ -48,18 +48,60 @@ impl Hosts {
             .hint("use the address of the server, or add the name to server.allowed_hosts in its settings"))
     }
 
-    /// Refuses a request of a web page of another origin.
-    pub(crate) fn admit_origin(&self, headers: &HeaderMap) -> Result<(), Failure> {
-        let Some(origin) = headers.get(ORIGIN) else { return Ok(()) };
-        let origin = origin.to_str().unwrap_or_default().to_ascii_lowercase();
-        let ours =
-            origin.split_once("://").is_some_and(|(_, host)| self.names.iter().any(|name| name == without_port(host)));
-        if ours || self.origins.contains(&origin) {
-            return Ok(());
+    /// Refuses a request of a web page of another origin. A page of this server has the scheme, the host and the port of the
+    /// request itself: another port of the same machine is another origin.
+    pub(crate) fn admit_origin(&self, method: &Method, headers: &HeaderMap, host: Option<&str>) -> Result<(), Failure> {
+        let mut origins = headers.get_all(ORIGIN).iter();
+        let origin = origins.next().map(|origin| origin.to_str().unwrap_or_default().to_ascii_lowercase());
+        if let Some(origin) = &origin {
+            if self.origins.contains(origin) && origins.next().is_none() {
+                return Ok(());
+            }
+            if !host.is_some_and(|host| is_same_origin(origin, host)) || origins.next().is_some() {
+                return Err(refused("origin not allowed", "Origin")
+                    .hint("add the origin to server.cors_origins in the settings of the server"));
+            }
         }
-        Err(refused("origin not allowed", "Origin")
-            .hint("add the origin to server.cors_origins in the settings of the server"))
+        let site = headers.get("sec-fetch-site").map(|site| site.to_str().unwrap_or_default().to_ascii_lowercase());
+        let foreign = matches!(site.as_deref(), Some("cross-site" | "same-site"));
+        if foreign && !method.is_safe() {
+            return Err(refused("a web page of another site may not write", "Sec-Fetch-Site")
+                .hint("add its origin to server.cors_origins in the settings of the server"));
+        }
+        Ok(())
     }
+}
+
+/// Refuses a request that shows that it came through a proxy: by a header, or by HTTP/1.0, which proxies send by default and
+/// clients of today do not. A server that asks for no credential takes whoever reaches it for its owner, and a proxy lets
+/// others reach it. A proxy that shows nothing of itself looks like a client.
+pub(super) fn refuse_proxied(version: Version, headers: &HeaderMap) -> Result<(), Failure> {
+    if version < Version::HTTP_11 {
+        return Err(refused("this server has no key, and takes no HTTP/1.0, which proxies use", "version").hint(
+            "create a key with `loci key create --name ops --role admin`, or start with `loci serve --with-key`",
+        ));
+    }
+    let proxied = |name: &str| matches!(name, "forwarded" | "via" | "x-real-ip") || name.starts_with("x-forwarded-");
+    let Some(name) = headers.keys().find(|name| proxied(name.as_str())) else { return Ok(()) };
+    let message = format!(
+        "the request came through a proxy (header `{name}`), and this server has no key: everyone whom the proxy lets in \
+         would be an admin"
+    );
+    Err(refused(&message, name.as_str()).hint(
+        "create a key with `loci key create --name ops --role admin` and send it, or start with `loci serve --with-key`",
+    ))
+}
+
+/// Whether an origin has the host and the port of a request, in either scheme of the web.
+fn is_same_origin(origin: &str, host: &str) -> bool {
+    let Some((scheme, place)) = origin.split_once("://") else { return false };
+    let port = match scheme {
+        "http" => ":80",
+        "https" => ":443",
+        _ => return false,
+    };
+    let whole = |place: &str| if without_port(place) == place { format!("{place}{port}") } else { place.to_owned() };
+    whole(place) == whole(&host.to_ascii_lowercase())
 }
 
 fn refused(message: &str, field: &str) -> Failure {
@@ -93,13 +135,56 @@ mod tests {
         assert!(local.admit(None).is_err());
         assert!(hosts("0.0.0.0:80", &[]).admit(Some("anything")).is_ok());
         assert!(hosts("0.0.0.0:80", &["loci.example"]).admit(Some("anything")).is_err());
-        let origin = |text: &'static str| HeaderMap::from_iter([(ORIGIN, text.parse().unwrap())]);
-        for good in ["https://app.example.com", "http://localhost:5173", "http://127.0.0.1:7077"] {
-            assert!(local.admit_origin(&origin(good)).is_ok(), "{good}");
+    }
+
+    /// doors H8: any port of this machine was taken for a page of the server.
+    #[test]
+    fn a_page_is_ours_by_its_whole_origin() {
+        let hosts = Hosts::new("127.0.0.1:7077".parse().unwrap(), &[], &["https://app.example.com".to_owned()]);
+        let check = |given: &[(&'static str, &'static str)], host: &str, reads: bool, writes: bool| {
+            let mut headers = HeaderMap::new();
+            for (name, value) in given {
+                headers.append(*name, value.parse().unwrap());
+            }
+            let admits = |method| hosts.admit_origin(&method, &headers, Some(host)).is_ok();
+            assert_eq!((admits(Method::GET), admits(Method::POST)), (reads, writes), "{given:?} {host}");
+        };
+        let own = "127.0.0.1:7077";
+        check(&[], own, true, true);
+        for good in ["http://127.0.0.1:7077", "https://127.0.0.1:7077", "https://app.example.com"] {
+            check(&[("origin", good)], own, true, true);
         }
-        for bad in ["https://evil.example", "null", "https://app.example.com.evil.example", ""] {
-            assert!(local.admit_origin(&origin(bad)).is_err(), "{bad}");
+        check(&[("origin", "https://loci.example")], "loci.example", true, true);
+        check(&[("origin", "https://loci.example")], "LOCI.example:443", true, true);
+        check(&[("origin", "http://loci.example")], "loci.example:443", false, false);
+        for bad in [
+            "http://localhost:5173",
+            "http://127.0.0.1:3000",
+            "http://127.0.0.1",
+            "http://localhost:7077",
+            "https://evil.example",
+            "https://app.example.com.evil.example",
+            "file://127.0.0.1:7077",
+            "null",
+            "",
+        ] {
+            check(&[("origin", bad)], own, false, false);
         }
-        assert!(local.admit_origin(&HeaderMap::new()).is_ok());
+        check(&[("origin", "http://127.0.0.1:7077"), ("origin", "https://evil.example")], own, false, false);
+        for (site, writes) in [("cross-site", false), ("same-site", false), ("same-origin", true), ("none", true)] {
+            check(&[("sec-fetch-site", site)], own, true, writes);
+        }
+        check(&[("origin", "https://app.example.com"), ("sec-fetch-site", "cross-site")], own, true, true);
+    }
+
+    /// doors H2: behind a proxy, everyone was the owner of a server without keys.
+    #[test]
+    fn proxies_are_known_by_what_they_add() {
+        for name in ["Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP", "Via"] {
+            let headers = HeaderMap::from_iter([(name.parse().unwrap(), "a".parse().unwrap())]);
+            assert!(refuse_proxied(Version::HTTP_11, &headers).is_err(), "{name}");
+        }
+        let headers = HeaderMap::from_iter([("x-request-id".parse().unwrap(), "a".parse().unwrap())]);
+        assert!(refuse_proxied(Version::HTTP_11, &headers).is_ok());
     }
 }

@@ -3,17 +3,20 @@
 //! A token is valid if it is signed by a configured key of its own algorithm, has the required audience and issuer, has not
 //! expired and contains a valid grant. The reason for a refusal goes to the log, never to the caller.
 
-use jsonwebtoken::jwk::JwkSet;
+use data_encoding::BASE64URL_NOPAD;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
 use loci_types::{Error, ErrorKind, Grant};
 use serde_json::{Map, Value};
 
+use super::jwks::{self, PublicKey, RemoteKeys};
 use crate::options::JwtOptions;
 
 /// The keys and requirements by which tokens are verified.
 pub(crate) struct Jwt {
     secret: Option<DecodingKey>,
-    keys: Vec<(Option<String>, Algorithm, DecodingKey)>,
+    keys: Vec<PublicKey>,
+    remote: Option<RemoteKeys>,
+    max_lifetime: u64,
     issuer: Option<String>,
     audience: String,
     claim: String,
@@ -21,6 +24,9 @@ pub(crate) struct Jwt {
 
 /// Tolerance for differing clocks, in seconds.
 const LEEWAY: u64 = 30;
+
+/// Default of the maximum lifetime of a token, in seconds.
+const MAX_LIFETIME: u64 = 24 * 3_600;
 
 /// Maximum length of a subject, in bytes.
 const SUBJECT_BYTES: usize = 128;
@@ -36,8 +42,12 @@ impl Jwt {
             return Err(wrong("auth.jwt.audience", "auth.jwt.audience is empty".to_owned())
                 .hint("set it to the audience of the tokens, such as `loci`"));
         }
-        if options.secret_env.is_some() && secret.is_none_or(|secret| secret.len() < SECRET_BYTES) {
-            let message = format!("the variable that auth.jwt.secret_env names must hold {SECRET_BYTES} bytes or more");
+        let named = options.secret_env.is_some() || options.secret_file.is_some();
+        if named && secret.is_none_or(|secret| secret.len() < SECRET_BYTES) {
+            let message = format!(
+                "the variable that auth.jwt.secret_env names, or the file auth.jwt.secret_file, must hold {SECRET_BYTES} \
+                 bytes or more"
+            );
             return Err(wrong("auth.jwt.secret_env", message));
         }
         let keys = match &options.jwks_file {
@@ -47,20 +57,44 @@ impl Jwt {
                     wrong("auth.jwt.jwks_file", format!("{} cannot be read: {problem}", path.display()))
                 };
                 let text = std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
-                public_keys(&text).map_err(unreadable)?
+                jwks::parse(&text).map_err(unreadable)?
             }
         };
-        if secret.is_none() && keys.is_empty() {
+        let remote = match &options.jwks_url {
+            None => None,
+            Some(url) => Some(RemoteKeys::new(url).map_err(|problem| {
+                wrong("auth.jwt.jwks_url", format!("auth.jwt.jwks_url cannot be used: {problem}"))
+                    .hint("write an address such as https://id.example.com/.well-known/jwks.json")
+            })?),
+        };
+        if secret.is_none() && keys.is_empty() && remote.is_none() {
             return Err(wrong("auth.jwt", "auth.jwt has neither a secret nor public keys".to_owned())
-                .hint("set auth.jwt.secret_env or auth.jwt.jwks_file"));
+                .hint("set auth.jwt.jwks_url, auth.jwt.jwks_file or auth.jwt.secret_env"));
+        }
+        if options.max_lifetime_seconds.is_some_and(|seconds| !(60..=365 * 24 * 3_600).contains(&seconds)) {
+            let message = "auth.jwt.max_lifetime_seconds must be between 60 and 31536000".to_owned();
+            return Err(wrong("auth.jwt.max_lifetime_seconds", message).hint("leave it out for a day"));
         }
         Ok(Self {
             secret: secret.map(|secret| DecodingKey::from_secret(secret.as_bytes())),
             keys,
+            remote,
+            max_lifetime: options.max_lifetime_seconds.unwrap_or(MAX_LIFETIME),
             issuer: options.issuer.clone(),
             audience: options.audience.clone(),
             claim: options.claim.clone().unwrap_or_else(|| "loci".to_owned()),
         })
+    }
+
+    /// Asks the issuer for its keys again if the token names one that is not known.
+    pub(crate) async fn refresh_for(&self, token: &str) {
+        let Some(remote) = &self.remote else { return };
+        if let Ok(header) = decode_header(token)
+            && PUBLIC.contains(&header.alg)
+            && jwks::find(&self.keys, header.alg, header.kid.as_deref()).is_none()
+        {
+            remote.refresh_for(header.alg, header.kid.as_deref()).await;
+        }
     }
 
     /// The subject and the grant of a valid token.
@@ -71,9 +105,16 @@ impl Jwt {
 
     fn claims(&self, token: &str) -> Result<Map<String, Value>, String> {
         let header = decode_header(token).map_err(|error| error.to_string())?;
+        if has_critical_extensions(token) {
+            return Err("its header has `crit`: an extension that must be understood and is not".to_owned());
+        }
+        let remote = self.remote.as_ref().map(RemoteKeys::keys).unwrap_or_default();
         let key = match header.alg {
             Algorithm::HS256 => self.secret.as_ref(),
-            Algorithm::RS256 | Algorithm::EdDSA => self.public_key(header.alg, header.kid.as_deref()),
+            algorithm if PUBLIC.contains(&algorithm) => {
+                let find = |keys| jwks::find(keys, algorithm, header.kid.as_deref());
+                find(&self.keys).or_else(|| find(&remote)).map(|found| &found.key)
+            }
             _ => None,
         };
         let key = key.ok_or("no key is configured for its signature")?;
@@ -86,17 +127,19 @@ impl Jwt {
             validation.set_issuer(&[issuer]);
             validation.set_required_spec_claims(&["exp", "aud", "iss"]);
         }
-        decode::<Map<String, Value>>(token, key, &validation)
-            .map(|token| token.claims)
-            .map_err(|error| error.to_string())
+        let claims = decode::<Map<String, Value>>(token, key, &validation).map_err(|error| error.to_string())?.claims;
+        self.check_lifetime(&claims)?;
+        Ok(claims)
     }
 
-    /// The key that the token names, or the only one of its sort.
-    fn public_key(&self, algorithm: Algorithm, id: Option<&str>) -> Option<&DecodingKey> {
-        let mut fitting = self.keys.iter().filter(|(_, sort, _)| *sort == algorithm);
-        match id {
-            Some(id) => fitting.find(|(known, _, _)| known.as_deref() == Some(id)).map(|(_, _, key)| key),
-            None => fitting.next().filter(|_| fitting.next().is_none()).map(|(_, _, key)| key),
+    /// Refuses a token that was made for longer than is allowed, or that is still valid for longer than that.
+    fn check_lifetime(&self, claims: &Map<String, Value>) -> Result<(), String> {
+        let second = |name: &str| claims.get(name).and_then(Value::as_f64);
+        let now = jsonwebtoken::get_current_timestamp() as f64;
+        let begin = second("iat").unwrap_or(now).min(now);
+        match second("exp") {
+            Some(end) if end - begin <= (self.max_lifetime + LEEWAY) as f64 => Ok(()),
+            _ => Err(format!("it is valid for longer than auth.jwt.max_lifetime_seconds ({})", self.max_lifetime)),
         }
     }
 
@@ -113,24 +156,15 @@ impl Jwt {
     }
 }
 
-fn public_keys(text: &str) -> Result<Vec<(Option<String>, Algorithm, DecodingKey)>, String> {
-    let set: JwkSet = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    let mut keys = Vec::new();
-    for jwk in &set.keys {
-        use jsonwebtoken::jwk::AlgorithmParameters;
-        let algorithm = match &jwk.algorithm {
-            AlgorithmParameters::RSA(_) => Algorithm::RS256,
-            AlgorithmParameters::OctetKeyPair(_) => Algorithm::EdDSA,
-            // Shared secrets do not belong in a file of public keys, and other curves are not supported.
-            _ => continue,
-        };
-        let key = DecodingKey::from_jwk(jwk).map_err(|error| error.to_string())?;
-        keys.push((jwk.common.key_id.clone(), algorithm, key));
-    }
-    match keys.is_empty() {
-        true => Err("it holds no RSA and no Ed25519 key".to_owned()),
-        false => Ok(keys),
-    }
+/// The algorithms of public keys.
+const PUBLIC: [Algorithm; 3] = [Algorithm::RS256, Algorithm::ES256, Algorithm::EdDSA];
+
+/// Whether the header names extensions that a verifier must understand (RFC 7515, 4.1.11). This one understands none.
+fn has_critical_extensions(token: &str) -> bool {
+    let header = token.split('.').next().unwrap_or_default();
+    let read = BASE64URL_NOPAD.decode(header.as_bytes()).ok();
+    let header: Option<Map<String, Value>> = read.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    header.is_none_or(|header| header.contains_key("crit"))
 }
 
 #[cfg(test)]
@@ -183,6 +217,26 @@ mod tests {
         check(|claims| claims["loci"]["tenant"] = "../acme".into());
         check(|claims| claims["loci"]["users"] = json!(["ann"]));
         check(|claims| claims["loci"]["role"] = "admin".into());
+        check(|claims| claims["loci"]["rights"] = json!(["everything"]));
+        // doors H11: there was no bound of a lifetime.
+        check(|claims| claims["exp"] = (soon() + 24 * 3_600).into());
+        check(|claims| claims["iat"] = (soon() - 25 * 3_600).into());
+    }
+
+    /// attack B18: tokens with an unknown `crit` were taken.
+    #[test]
+    fn an_extension_that_must_be_understood_is_refused() {
+        let jwt = Jwt::read(&options(), Some(SECRET)).unwrap();
+        let text = |value: Value| BASE64URL_NOPAD.encode(value.to_string().as_bytes());
+        let sign = |header: Value| {
+            let signed = format!("{}.{}", text(header), text(claims()));
+            let key = aws_lc_rs::hmac::Key::new(aws_lc_rs::hmac::HMAC_SHA256, SECRET.as_bytes());
+            let tag = aws_lc_rs::hmac::sign(&key, signed.as_bytes());
+            format!("{signed}.{}", BASE64URL_NOPAD.encode(tag.as_ref()))
+        };
+        assert!(jwt.verify(&sign(json!({ "alg": "HS256", "typ": "JWT" }))).is_some());
+        assert!(jwt.verify(&sign(json!({ "alg": "HS256", "typ": "JWT", "crit": ["exp"] }))).is_none());
+        assert!(jwt.verify(&sign(json!({ "alg": "HS256", "typ": "JWT", "crit": [] }))).is_none());
     }
 
     #[test]
@@ -210,7 +264,11 @@ mod tests {
         let public = rsa.public_key();
         let modulus = text(public.modulus().big_endian_without_leading_zero());
         let exponent = text(public.exponent().big_endian_without_leading_zero());
+        let ec = aws_lc_rs::signature::EcdsaKeyPair::generate(&aws_lc_rs::signature::ECDSA_P256_SHA256_FIXED_SIGNING);
+        let ec = ec.unwrap();
+        let point = ec.public_key().as_ref();
         let set = json!({ "keys": [
+            { "kty": "EC", "crv": "P-256", "kid": "three", "x": text(&point[1..33]), "y": text(&point[33..]) },
             { "kty": "OKP", "crv": "Ed25519", "kid": "one", "alg": "EdDSA", "x": text(ed.public_key().as_ref()) },
             { "kty": "RSA", "kid": "two", "alg": "RS256", "n": modulus, "e": exponent },
         ] });
@@ -233,7 +291,9 @@ mod tests {
         );
         let rsa_key = EncodingKey::from_rsa_pem(pem.as_bytes()).unwrap();
         let sign = |header: &Header, key: &EncodingKey, claims: &Value| encode(header, claims, key).unwrap();
+        let ec_key = EncodingKey::from_ec_der(ec.to_pkcs8v1().unwrap().as_ref());
         for (header, key) in [
+            (header(Algorithm::ES256, Some("three")), &ec_key),
             (header(Algorithm::EdDSA, Some("one")), &ed_key),
             (header(Algorithm::EdDSA, None), &ed_key),
             (header(Algorithm::RS256, Some("two")), &rsa_key),
@@ -259,5 +319,9 @@ mod tests {
         check(JwtOptions { secret_env: None, ..options() }, None, "auth.jwt");
         let missing = JwtOptions { secret_env: None, jwks_file: Some("no such file".into()), ..options() };
         check(missing, None, "auth.jwt.jwks_file");
+        let plain = JwtOptions { jwks_url: Some("http://id.example/keys".to_owned()), ..options() };
+        check(plain, Some(SECRET), "auth.jwt.jwks_url");
+        let endless = JwtOptions { max_lifetime_seconds: Some(u64::MAX), ..options() };
+        check(endless, Some(SECRET), "auth.jwt.max_lifetime_seconds");
     }
 }

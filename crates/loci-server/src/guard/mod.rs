@@ -7,19 +7,24 @@
 mod access;
 mod bearer;
 mod hosts;
+mod jwks;
 mod jwt;
 mod rate;
+mod refusals;
 mod span;
 
+use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::extract::{FromRequestParts, MatchedPath, Request, State};
+use axum::http::header::HOST;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
+use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use loci_engine::{Caller, Engine};
-use loci_types::{ErrorKind, Grant, Identifiers, Role};
+use loci_types::{ErrorKind, Grant, Identifiers, RequestScope, Role};
 use tracing::Instrument;
 
 pub(crate) use self::access::Access;
@@ -27,9 +32,12 @@ use self::bearer::bearer;
 pub(crate) use self::hosts::Hosts;
 pub(crate) use self::jwt::Jwt;
 pub(crate) use self::rate::Rate;
+pub(crate) use self::refusals::Refusals;
 pub(crate) use self::span::RequestSpan;
 use crate::App;
 use crate::failure::{self, Failure};
+use crate::in_process::Trusted;
+use crate::peer::client_address;
 
 /// The header with the id of a request.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -47,8 +55,12 @@ pub(crate) struct Principal {
 /// A verified credential.
 #[derive(Debug, Clone)]
 pub(crate) enum Credential {
-    /// None, because none is required.
+    /// None, on a route that everyone may call. It may do nothing.
+    Nobody,
+    /// No credential, because the server does not require one.
     Open,
+    /// None, because the request was made in this process by the owner of the data.
+    Trusted,
     /// A key or a token that was verified.
     Verified {
         /// Its name, for the ledger and the log.
@@ -65,10 +77,10 @@ impl Principal {
     }
 
     /// The caller with these identifiers, as far as the credential admits them.
-    pub(crate) fn caller(&self, asked: Identifiers, operation: &str) -> Result<Caller, Failure> {
+    pub(crate) fn caller(&self, asked: impl Into<RequestScope>, operation: &str) -> Result<Caller, Failure> {
         let caller = match &self.credential {
-            Credential::Open if asked.is_empty() => Ok(Caller::operator()),
-            Credential::Open => Ok(Caller::new(asked)),
+            Credential::Nobody => return Err(credential_required().operation(operation)),
+            Credential::Open | Credential::Trusted => Caller::owner(asked),
             Credential::Verified { id, grant } => Caller::admitted(grant, id, asked),
         };
         let caller = caller.map_err(|error| failure::to_failure(&error, operation))?;
@@ -80,10 +92,11 @@ impl Principal {
         self.caller(Identifiers::default(), operation)
     }
 
-    /// The role of the credential.
+    /// The role of the credential: the least for who has none, who passes no check of it either.
     pub(crate) fn role(&self) -> Role {
         match &self.credential {
-            Credential::Open => Role::Admin,
+            Credential::Nobody => Role::Reader,
+            Credential::Open | Credential::Trusted => Role::Admin,
             Credential::Verified { grant, .. } => grant.role,
         }
     }
@@ -91,7 +104,7 @@ impl Principal {
     /// The grant of the credential, or `None` if no credential is required.
     pub(crate) fn grant(&self) -> Option<&Grant> {
         match &self.credential {
-            Credential::Open => None,
+            Credential::Nobody | Credential::Open | Credential::Trusted => None,
             Credential::Verified { grant, .. } => Some(grant),
         }
     }
@@ -104,14 +117,16 @@ impl Principal {
     /// The name of the credential, for the ledger and the log.
     pub(crate) fn name(&self) -> &str {
         match &self.credential {
+            Credential::Nobody => "none",
             Credential::Open => "open",
+            Credential::Trusted => "operator",
             Credential::Verified { id, .. } => id,
         }
     }
 
     /// Whether the request needed no credential.
     pub(crate) fn is_open(&self) -> bool {
-        matches!(self.credential, Credential::Open)
+        matches!(self.credential, Credential::Open | Credential::Trusted)
     }
 
     /// The id of the request.
@@ -121,6 +136,9 @@ impl Principal {
 
     /// Checks that the credential has at least this role.
     pub(crate) fn require_role(&self, needed: Role, operation: &str) -> Result<(), Failure> {
+        if matches!(self.credential, Credential::Nobody) {
+            return Err(credential_required().operation(operation));
+        }
         if self.role() >= needed {
             return Ok(());
         }
@@ -148,11 +166,21 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, mut request: Request, next
     let operation = app.access.operation(&method, route.as_deref());
     let span = RequestSpan::new(&named, &method, route.as_deref(), &operation, request.headers());
     let answer = async {
-        let admitted = admit(&app, request.headers(), &method, route.as_deref(), &named, host(&request)).await;
+        let admitted = match request.extensions().get::<Trusted>() {
+            Some(_) => Ok((Principal { credential: Credential::Trusted, request: named.clone() }, Default::default())),
+            None => {
+                let client =
+                    client_address(request.extensions(), request.headers(), &app.options.server.trusted_proxies);
+                let client = ClientInfo { host: host(&request), client, version: request.version() };
+                admit(&app, request.headers(), &method, route.as_deref(), &named, client).await
+            }
+        };
         match admitted {
             Ok((principal, rated)) => {
                 let name = Some(principal.name().to_owned());
-                app.requests.add(principal.tenant());
+                if !matches!(principal.credential, Credential::Nobody) {
+                    app.requests.add(principal.tenant());
+                }
                 request.extensions_mut().insert(principal);
                 request.extensions_mut().insert(span.clone());
                 let mut response = next.run(request).await;
@@ -204,21 +232,43 @@ impl From<Failure> for Denial {
     }
 }
 
+/// What a connection tells of the sender of a request.
+struct ClientInfo {
+    /// The host that the request is for.
+    host: Option<String>,
+    /// The address of the client. Absent if the request was made in this process.
+    client: Option<IpAddr>,
+    version: Version,
+}
+
 async fn admit(
     app: &App,
     headers: &HeaderMap,
     method: &Method,
     route: Option<&str>,
     named: &str,
-    host: Option<String>,
+    ClientInfo { host, client, version }: ClientInfo,
 ) -> Result<(Principal, rate::RateStatus), Denial> {
-    app.hosts.admit(host.as_deref())?;
-    app.hosts.admit_origin(headers)?;
+    // Probes name the server by an address that it does not know, such as that of a pod.
+    if !is_probe(route) {
+        app.hosts.admit(host.as_deref())?;
+    }
+    if headers.get_all(HOST).iter().nth(1).is_some() {
+        let message = "more than one header `Host`";
+        return Err(Failure::new(ErrorKind::InvalidInput, message, "request")
+            .field("Host")
+            .hint("send exactly one")
+            .into());
+    }
+    app.hosts.admit_origin(method, headers, host.as_deref())?;
     let needed = app.access.of(method, route);
     let credential = match needed {
-        access::Requirement::Nothing => Credential::Open,
-        _ => identify(app, headers).await?,
+        access::Requirement::Nothing => Credential::Nobody,
+        _ => identify_client(app, headers, client).await?,
     };
+    if matches!(credential, Credential::Open) {
+        hosts::refuse_proxied(version, headers)?;
+    }
     let principal = Principal { credential, request: named.to_owned() };
     let name = Some(principal.name().to_owned());
     let rated = match app.rate.count(&principal).await {
@@ -233,6 +283,50 @@ async fn admit(
     Ok((principal, rated))
 }
 
+/// Whether the route is a probe of the process or of its parts.
+fn is_probe(route: Option<&str>) -> bool {
+    matches!(route, Some("/healthz" | "/readyz"))
+}
+
+/// Verifies the credential of the request, unless too many credentials of this client were refused.
+async fn identify_client(app: &App, headers: &HeaderMap, client: Option<IpAddr>) -> Result<Credential, Failure> {
+    let Some(client) = client else { return identify(app, headers).await };
+    let shown = bearer(headers).ok().flatten();
+    if let Err(slowed) = app.refusals.admit(client, shown, Instant::now())
+        // Nobody needs a credential on an open server.
+        && !(shown.is_none() && app.is_open().await?)
+    {
+        return Err(slowed);
+    }
+    let identified = identify(app, headers).await;
+    match (&identified, shown) {
+        (Ok(Credential::Verified { .. }), Some(shown)) => app.refusals.remember_valid(shown),
+        (Err(failure), _) if failure.code() == StatusCode::UNAUTHORIZED => {
+            app.refusals.count(client, Instant::now());
+            if let Some(shown) = shown {
+                app.refusals.forget(shown);
+            }
+        }
+        _ => {}
+    }
+    identified
+}
+
+/// Whether the sender of a request to a public route is an admin. A credential is not required, but one that is sent is
+/// verified like any other.
+pub(crate) async fn is_admin(app: &App, headers: &HeaderMap, extensions: &Extensions) -> bool {
+    if extensions.get::<Trusted>().is_some() {
+        return true;
+    }
+    if bearer(headers).is_ok_and(|shown| shown.is_none()) {
+        // Who comes through a proxy is not known to be on this machine.
+        return hosts::refuse_proxied(Version::HTTP_11, headers).is_ok() && app.is_open().await.unwrap_or(false);
+    }
+    let client = client_address(extensions, headers, &app.options.server.trusted_proxies);
+    let identified = identify_client(app, headers, client).await;
+    identified.is_ok_and(|credential| Principal { credential, request: String::new() }.role() == Role::Admin)
+}
+
 /// Verifies the credential of the request.
 async fn identify(app: &App, headers: &HeaderMap) -> Result<Credential, Failure> {
     let unknown = || {
@@ -245,13 +339,13 @@ async fn identify(app: &App, headers: &HeaderMap) -> Result<Credential, Failure>
         if app.is_open().await? {
             return Ok(Credential::Open);
         }
-        return Err(Failure::unknown_caller(
-            "credential required",
-            "send `Authorization: Bearer KEY`; an admin creates keys with POST /v1/keys or `loci key create`",
-        ));
+        return Err(credential_required());
     };
     if let Some(key) = authenticate(&app.engine, shown).await? {
         return Ok(Credential::Verified { id: format!("key:{}", key.id).into(), grant: Arc::new(key.grant) });
+    }
+    if let Some(jwt) = &app.jwt {
+        jwt.refresh_for(shown).await;
     }
     match app.jwt.as_ref().and_then(|jwt| jwt.verify(shown)) {
         Some((subject, grant)) => {
@@ -261,8 +355,18 @@ async fn identify(app: &App, headers: &HeaderMap) -> Result<Credential, Failure>
     }
 }
 
+fn credential_required() -> Failure {
+    Failure::unknown_caller(
+        "credential required",
+        "send `Authorization: Bearer KEY`; an admin creates keys with POST /v1/keys or `loci key create`",
+    )
+}
+
 /// Whether the credential of an open stream is still valid.
 pub(crate) async fn is_still_valid(app: &App, headers: &HeaderMap, principal: &Principal) -> bool {
+    if matches!(principal.credential, Credential::Trusted) {
+        return true;
+    }
     let shown = identify(app, headers).await;
     shown.is_ok_and(|credential| Principal { credential, request: String::new() }.name() == principal.name())
 }

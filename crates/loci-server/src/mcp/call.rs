@@ -45,7 +45,7 @@ impl PendingApp {
     /// Waits until the application has started.
     pub(super) async fn app(&self) -> Result<Arc<App>, Failure> {
         let mut app = self.0.clone();
-        let closed = || Failure::new(ErrorKind::Provider, "the memory is closing", CALL);
+        let closed = || Failure::new(ErrorKind::Provider, "the engine is closing", CALL);
         let started = app.wait_for(Option::is_some).await.map_err(|_| closed())?;
         match &*started {
             Some(Ok(app)) => Ok(app.clone()),

@@ -67,8 +67,8 @@ impl Handler {
                 let missing = || Failure::unknown_caller("the request did not pass the guard", "send it over HTTP");
                 let parts = context.extensions.get::<Parts>().ok_or_else(missing)?;
                 let principal = parts.extensions.get::<Principal>().cloned().ok_or_else(missing)?;
-                let whose: Identifiers = params(&parts.uri)?;
-                Ok((principal, whose))
+                let identifiers: Identifiers = params(&parts.uri)?;
+                Ok((principal, identifiers))
             }
         }
     }

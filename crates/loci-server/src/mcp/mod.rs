@@ -7,6 +7,7 @@
 mod answer;
 mod call;
 mod handler;
+mod lines;
 mod profile;
 mod prompts;
 mod resources;
@@ -30,7 +31,7 @@ use loci_types::{ErrorKind, Identifiers, Problem};
 use rmcp::ServiceExt;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 use self::call::PendingApp;
 use self::handler::Handler;
@@ -44,6 +45,9 @@ const PATHS: [&str; 2] = ["/mcp", "/mcp/{profile}"];
 
 /// The `operationId` of each path.
 const OPERATIONS: [&str; 2] = ["callMcp", "callMcpProfile"];
+
+/// Buffer between the standard streams and the protocol, in bytes.
+const STREAM_BYTES: usize = 64 << 10;
 
 /// The operation of a call that matches no tool, resource or prompt with an operation of its own.
 const CALL: &str = OPERATIONS[0];
@@ -136,7 +140,7 @@ impl Stdio {
                 Some((tokio::spawn(worker::run(engine.clone(), self.schedule, closed)), engine))
             }
             Err(problem) => {
-                tracing::error!(code = problem.code, message = problem.message, "the memory cannot be opened");
+                tracing::error!(code = problem.code, message = problem.message, "the store cannot be opened");
                 opened.send_replace(Some(Err(problem)));
                 None
             }
@@ -157,14 +161,32 @@ impl Stdio {
 }
 
 async fn on_streams(handler: Handler) {
-    // A client that disconnects before it has sent anything is not an error.
-    match handler.serve(rmcp::transport::io::stdio_pipes()).await {
-        Ok(running) => drop(running.waiting().await),
-        Err(error) => tracing::info!(%error, "the client left before it began"),
-    }
+    let (input, output) = rmcp::transport::io::stdio_pipes();
+    let (passed, checked) = tokio::io::duplex(STREAM_BYTES);
+    let (answers, answered) = tokio::io::duplex(STREAM_BYTES);
+    let (errors, refused) = mpsc::channel(16);
+    let session = async {
+        // A client that disconnects before it has sent anything is not an error.
+        match handler.serve((checked, answers)).await {
+            Ok(running) => drop(running.waiting().await),
+            Err(error) => tracing::info!(%error, "the client disconnected before the session began"),
+        }
+    };
+    let reading = async {
+        lines::read(input, passed, errors).await;
+        // The session ends by itself when its input has ended.
+        std::future::pending::<()>().await;
+    };
+    let serving = async {
+        tokio::select! {
+            () = session => {}
+            () = reading => {}
+        }
+    };
+    tokio::join!(serving, lines::write(answered, refused, output));
 }
 
-/// The machine itself: whoever holds the streams has it.
+/// The principal of the standard streams: full rights on this machine.
 fn here() -> SocketAddr {
     (Ipv4Addr::LOCALHOST, 0).into()
 }

@@ -1,6 +1,6 @@
 //! Resources: what can be read without a question.
 
-use loci_engine::pack::Format;
+use loci_engine::pack::{Format, block_tokens, data_block};
 use loci_engine::{QueryRequest, RecallRequest, Strategy};
 use loci_types::{ErrorKind, Layer};
 use serde_json::json;
@@ -133,13 +133,13 @@ async fn context(call: &Call) -> Result<String, Failure> {
             ..RecallRequest::default()
         },
         format: Format::Markdown,
-        budget_tokens: Some(call.budget()),
+        budget_tokens: Some(call.budget().saturating_sub(block_tokens())),
         ..QueryRequest::default()
     };
     let answer = call.run_operation(call.app.engine.query(&caller, request)).await?;
     match answer.text.trim().is_empty() {
         true => Ok("Nothing is stored yet.".to_owned()),
-        false => Ok(answer.text),
+        false => Ok(data_block(&answer.text)),
     }
 }
 

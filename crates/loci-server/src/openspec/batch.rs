@@ -26,7 +26,7 @@ use crate::guard::Principal;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = OpenSpecBatch)]
-pub(super) struct Batch {
+pub(super) struct BatchRequest {
     /// What to do with the entries.
     operation: BatchOperation,
     /// The entries.
@@ -166,14 +166,14 @@ struct BatchItemError {
 /// Writes a batch of entries.
 #[utoipa::path(
     post, path = "/openspec/v1/knowledge/batch", operation_id = "openspecBatch", tag = "openspec",
-    request_body = Batch,
+    request_body = BatchRequest,
     responses((status = 200, description = "The results", body = BatchAnswer), FailureResponses),
     security(("key" = ["writer"]))
 )]
 pub(super) async fn batch(
     State(app): State<Arc<App>>,
     principal: Principal,
-    Body(batch): Body<Batch>,
+    Body(batch): Body<BatchRequest>,
 ) -> Result<Json<BatchAnswer>, Failure> {
     let many = batch.entries.len();
     if many == 0 || many > BATCH {
@@ -217,7 +217,7 @@ async fn write_item(
     let BatchItem { id, version, content, metadata, source, access_policy, layer } = item;
     let entry = EntryInput { content, metadata, source, access_policy };
     let place = layer.as_ref().unwrap_or(&options.layer);
-    let caller = principal.caller(place.identifiers(), "batch")?;
+    let caller = principal.caller(place.scope(), "batch")?;
     let missing = || to_failure(&Error::invalid("id", "the entry has no id"), "batch");
     let written = match operation {
         BatchOperation::Create if id.is_some() => {

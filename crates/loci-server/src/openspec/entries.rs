@@ -154,7 +154,7 @@ pub(super) async fn create(
         let error = Error::invalid("version", "a new entry has no version yet").hint("use PUT to change an entry");
         return Err(to_failure(&error, "create"));
     }
-    let caller = principal.caller(place.identifiers(), "create")?;
+    let caller = principal.caller(place.scope(), "create")?;
     let written = create_entry(&app, &caller, write.entry, &place, write.options.generate_embedding).await?;
     Ok((StatusCode::CREATED, Json(written)).into_response())
 }
@@ -185,7 +185,7 @@ pub(super) async fn update(
         (one, other) => one.or(other),
     };
     let place = write.options.layer;
-    let caller = principal.caller(place.identifiers(), "update")?;
+    let caller = principal.caller(place.scope(), "update")?;
     update_entry(&app, &caller, id, write.entry, &place, version).await.map(Json)
 }
 
@@ -207,7 +207,7 @@ pub(super) async fn delete(
     headers: HeaderMap,
     Params(removal): Params<EntryRemovalParams>,
 ) -> Result<Json<RemovalResult>, Failure> {
-    let (caller, version) = (principal.caller(removal.identifiers(), "delete")?, expected(&headers)?);
+    let (caller, version) = (principal.caller(removal.scope(), "delete")?, expected(&headers)?);
     let reason = removal.reason.as_deref();
     if removal.hard_delete {
         run_operation(&app, "deleteMemory", app.engine.erase(&caller, id, version, reason)).await?;
@@ -228,9 +228,9 @@ pub(super) async fn metadata(
     State(app): State<Arc<App>>,
     principal: Principal,
     Id(id): Id,
-    Params(whose): Params<ScopeParams>,
+    Params(scope): Params<ScopeParams>,
 ) -> Result<Json<EntryDetails>, Failure> {
-    let caller = principal.caller(whose.identifiers(), "metadata")?;
+    let caller = principal.caller(scope.scope(), "metadata")?;
     let entry = Entry::from(run_operation(&app, "getMemory", app.engine.get(&caller, id)).await?);
     let history = run_operation(&app, "listMemoryHistory", app.engine.history(&caller, id, MAX_HISTORY)).await?;
     let version_history = history.events.into_iter().map(history_event).collect();

@@ -114,7 +114,7 @@ struct EntryLayer {
     kind: &'static str,
     #[serde(flatten)]
     #[schema(inline)]
-    whose: EntryIdentifiers,
+    identifiers: EntryIdentifiers,
 }
 
 /// The identifiers of an entry.
@@ -193,7 +193,7 @@ impl From<Memory> for Entry {
         Self {
             id: memory.id,
             content: Some(memory.content),
-            layer: EntryLayer { kind: memory.layer.name(), whose: whose(memory.identifiers) },
+            layer: EntryLayer { kind: memory.layer.name(), identifiers: entry_identifiers(memory.identifiers) },
             kind: memory.kind.name().to_owned(),
             metadata,
             source,
@@ -218,7 +218,7 @@ fn text(metadata: &mut Map<String, Value>, name: &str) -> Option<String> {
     }
 }
 
-fn whose(given: Identifiers) -> EntryIdentifiers {
+fn entry_identifiers(given: Identifiers) -> EntryIdentifiers {
     EntryIdentifiers {
         agent_id: given.agent_id,
         user_id: given.user_id,
@@ -278,7 +278,7 @@ impl EntryInput {
         let given = &self.metadata;
         let mut metadata = given.custom.clone();
         if let Some(taken) = NAMED.iter().chain([&SOURCE_VERSION]).find(|name| metadata.contains_key(**name)) {
-            return Err(Error::invalid("metadata.custom", format!("`{taken}` is a field of its own in an entry"))
+            return Err(Error::invalid("metadata.custom", format!("`{taken}` is a reserved field of an entry"))
                 .hint("use that field, or choose another name"));
         }
         let named = [&given.title, &given.description, &given.language, &given.author];

@@ -92,7 +92,7 @@ fn rewrite(response: Response, mut problem: Problem, timestamp: Timestamp) -> Re
 
 /// The name of a field in snake_case. Names of headers stay.
 fn snake(field: &str) -> String {
-    if field.contains('-') {
+    if field.contains('-') || matches!(field, "Host" | "Origin") {
         return field.to_owned();
     }
     let mut name = String::with_capacity(field.len() + 4);
@@ -133,6 +133,8 @@ mod tests {
             ("userId", "user_id"),
             ("content", "content"),
             ("If-Match", "If-Match"),
+            // attack B21: it was `_host`.
+            ("Host", "Host"),
             ("options.limit", "options.limit"),
         ] {
             assert_eq!(snake(engine), here);

@@ -5,7 +5,7 @@
 //! combined with OR, types on different properties with AND.
 
 use loci_engine::Caller;
-use loci_types::{Class, Error, ErrorKind, Filter, Identifiers, Kinds, Layer, State};
+use loci_types::{Class, Error, ErrorKind, Filter, Kinds, Layer, State};
 
 /// Declares a struct of request fields together with the identifiers of the scope.
 macro_rules! with_identifiers {
@@ -31,12 +31,14 @@ macro_rules! with_identifiers {
             pub(super) company_id: Option<String>,
             /// The pool.
             pub(super) pool_id: Option<String>,
+            /// Whether the request is about everyone's data instead of one scope. Only an admin may ask for that.
+            pub(super) everyone: bool,
         }
 
         impl $name {
-            /// The identifiers of the scope.
-            pub(super) fn identifiers(&self) -> loci_types::Identifiers {
-                loci_types::Identifiers {
+            /// The scope of the request.
+            pub(super) fn scope(&self) -> loci_types::RequestScope {
+                let identifiers = loci_types::Identifiers {
                     agent_id: self.agent_id.clone(),
                     user_id: self.user_id.clone(),
                     session_id: self.session_id.clone(),
@@ -45,7 +47,8 @@ macro_rules! with_identifiers {
                     org_id: self.org_id.clone(),
                     company_id: self.company_id.clone(),
                     pool_id: self.pool_id.clone(),
-                }
+                };
+                loci_types::RequestScope { identifiers, everyone: self.everyone }
             }
         }
     };
@@ -116,7 +119,7 @@ impl LayerView {
         if self.layers.is_empty() {
             return None;
         }
-        if caller.operator && caller.identifiers == Identifiers::default() {
+        if caller.everyone {
             filter.layers = self.layers;
             return None;
         }
@@ -157,6 +160,8 @@ fn layer(name: &str) -> Result<Layer, Error> {
 
 #[cfg(test)]
 mod tests {
+    use loci_types::Identifiers;
+
     use super::*;
 
     #[test]

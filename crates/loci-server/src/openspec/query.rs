@@ -193,7 +193,7 @@ pub(super) async fn query(
 /// Answers a query.
 pub(super) async fn answer(app: &App, principal: &Principal, query: EntryQuery) -> Result<QueryAnswer, Failure> {
     let started = Instant::now();
-    let caller = principal.caller(query.layer.identifiers(), OPERATION)?;
+    let caller = principal.caller(query.layer.scope(), OPERATION)?;
     let most = app.engine.config().retrieval.max_limit;
     query.options.check(most).map_err(|error| to_failure(&error, OPERATION))?;
     let (request, layers) =
@@ -246,7 +246,7 @@ fn recall_request(
     let asked = match &layers {
         Some(layers) => layers.clone(),
         None if !filter.layers.is_empty() => filter.layers.clone(),
-        None if caller.operator && caller.identifiers.is_empty() => Layer::ALL.to_vec(),
+        None if caller.everyone => Layer::ALL.to_vec(),
         None => caller.identifiers.layers(),
     };
     let request = RecallRequest {

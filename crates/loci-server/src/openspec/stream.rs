@@ -134,7 +134,7 @@ async fn updates(
         let error = Error::invalid(field, format!("{field} is only allowed with type=query"));
         return Err(to_failure(&error.hint("leave the field out, or use type=query"), OPERATION));
     }
-    let caller = principal.caller(following.identifiers(), OPERATION)?;
+    let caller = principal.caller(following.scope(), OPERATION)?;
     let mut filter = loci_types::Filter::at(app.engine.now());
     let view = LayerView::of(types(following.types.as_deref())).map_err(|error| to_failure(&error, OPERATION))?;
     let layers = view.narrow(&mut filter, app.engine.kinds(), &caller);
@@ -179,7 +179,7 @@ fn event_name(line: &FeedEntry) -> Option<&'static str> {
 }
 
 async fn results(app: &App, principal: &Principal, following: StreamParams) -> Result<Response, Failure> {
-    let whose = following.identifiers();
+    let loci_types::RequestScope { identifiers, everyone } = following.scope();
     let Some(query) = following.query else {
         return Err(to_failure(&Error::invalid("query", "type=query requires query"), OPERATION));
     };
@@ -190,14 +190,15 @@ async fn results(app: &App, principal: &Principal, following: StreamParams) -> R
     options.limit = following.limit.unwrap_or(options.limit);
     let layer = LayerSelector {
         types: types(following.types.as_deref()).map(str::to_owned).collect(),
-        agent_id: whose.agent_id,
-        user_id: whose.user_id,
-        session_id: whose.session_id,
-        project_id: whose.project_id,
-        team_id: whose.team_id,
-        org_id: whose.org_id,
-        company_id: whose.company_id,
-        pool_id: whose.pool_id,
+        agent_id: identifiers.agent_id,
+        user_id: identifiers.user_id,
+        session_id: identifiers.session_id,
+        project_id: identifiers.project_id,
+        team_id: identifiers.team_id,
+        org_id: identifiers.org_id,
+        company_id: identifiers.company_id,
+        pool_id: identifiers.pool_id,
+        everyone,
         ..LayerSelector::default()
     };
     let mode = following.mode.unwrap_or_default();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use loci_engine::{Caller, NewMemory};
-use loci_types::{Durability, ErrorKind, Identifier, Identifiers, MemoryId, Outcome};
+use loci_types::{Durability, ErrorKind, Identifier, MemoryId, Outcome, RequestScope};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -94,14 +94,14 @@ struct BatchEntry {
 async fn add(
     State(app): State<Arc<App>>,
     principal: Principal,
-    Scoped { identifiers, body: batch }: Scoped<MemoryBatch>,
+    Scoped { scope, body: batch }: Scoped<MemoryBatch>,
 ) -> Result<Json<BatchResult>, Failure> {
     within("memories", batch.memories.len(), "addMemories")?;
     // A credential that does not admit the batch itself is refused as a whole.
-    principal.caller(identifiers.clone(), "addMemories")?;
+    principal.caller(scope.clone(), "addMemories")?;
     let (mut accepted, mut refused) = (Vec::new(), Vec::new());
     for (index, item) in batch.memories.into_iter().enumerate() {
-        match admit(&principal, &identifiers, item) {
+        match admit(&principal, &scope, item) {
             Ok(item) => accepted.push((index, item)),
             Err(failure) => {
                 refused.push((index, failure));
@@ -144,19 +144,24 @@ async fn add(
 }
 
 /// The caller and the memory of one entry.
-fn admit(principal: &Principal, common: &Identifiers, item: Scoped<NewMemory>) -> Result<(Caller, NewMemory), Failure> {
-    let Scoped { identifiers: own, body } = item;
+fn admit(
+    principal: &Principal,
+    common: &RequestScope,
+    item: Scoped<NewMemory>,
+) -> Result<(Caller, NewMemory), Failure> {
+    let Scoped { scope: own, body } = item;
     if body.durability == Some(Durability::Batched) {
         let message = "a batch is written before it is answered; durability must be left out or `durable`";
         return Err(Failure::new(ErrorKind::InvalidInput, message, "addMemories").field("durability"));
     }
-    let mut identifiers = common.clone();
+    let mut scope = common.clone();
+    scope.everyone |= own.everyone;
     for which in Identifier::ALL {
-        if let Some(value) = own.get(which) {
-            identifiers.set(which, Some(value.to_owned()));
+        if let Some(value) = own.identifiers.get(which) {
+            scope.identifiers.set(which, Some(value.to_owned()));
         }
     }
-    Ok((principal.caller(identifiers, "addMemories")?, body))
+    Ok((principal.caller(scope, "addMemories")?, body))
 }
 
 fn failed(index: usize, failure: Failure) -> BatchEntry {

@@ -116,11 +116,11 @@ struct FailedMemory {
 async fn delete(
     State(app): State<Arc<App>>,
     principal: Principal,
-    Scoped { identifiers, body }: Scoped<FilterDeletion>,
+    Scoped { scope, body }: Scoped<FilterDeletion>,
 ) -> Result<Json<FilterResult>, Failure> {
     const OPERATION: &str = "deleteMemories";
     let FilterDeletion { filter, reason, dry_run, expected, all } = body;
-    let caller = principal.caller(identifiers, OPERATION)?;
+    let caller = principal.caller(scope, OPERATION)?;
     check_conditions(&filter, all, &caller, OPERATION)?;
     let filter = filter.resolve(&app.engine, &caller, app.engine.now(), OPERATION).await.map_err(in_body)?;
     let selection = Selection { filter, dry_run, expected };
@@ -142,7 +142,7 @@ async fn delete(
 async fn update(
     State(app): State<Arc<App>>,
     principal: Principal,
-    Scoped { identifiers, body }: Scoped<FilterUpdate>,
+    Scoped { scope, body }: Scoped<FilterUpdate>,
 ) -> Result<Json<FilterResult>, Failure> {
     const OPERATION: &str = "updateMemories";
     let FilterUpdate { filter, changes, dry_run, expected, all } = body;
@@ -158,7 +158,7 @@ async fn update(
     if changes == Update::default() {
         return refuse("changes", "there is nothing to change");
     }
-    let caller = principal.caller(identifiers, OPERATION)?;
+    let caller = principal.caller(scope, OPERATION)?;
     check_conditions(&filter, all, &caller, OPERATION)?;
     let filter = filter.resolve(&app.engine, &caller, app.engine.now(), OPERATION).await.map_err(in_body)?;
     // The filter and the changes have fields of the same names: each is checked where its name can be given.

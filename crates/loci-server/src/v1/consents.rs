@@ -35,9 +35,9 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 async fn list(
     State(app): State<Arc<App>>,
     principal: Principal,
-    ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
+    ListParams { scope, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<Proposal>>, Failure> {
-    let caller = principal.caller(identifiers, "listConsents")?;
+    let caller = principal.caller(scope, "listConsents")?;
     page.slice(app.run_operation("listConsents", app.engine.proposals(&caller)).await?).map(Json)
 }
 
@@ -52,9 +52,9 @@ async fn get(
     State(app): State<Arc<App>>,
     principal: Principal,
     Id(id): Id,
-    ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
+    ScopedParams(scope, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<Proposal>, Failure> {
-    let caller = principal.caller(identifiers, "getConsent")?;
+    let caller = principal.caller(scope, "getConsent")?;
     app.run_operation("getConsent", app.engine.proposal(&caller, id)).await.map(Json)
 }
 
@@ -75,9 +75,9 @@ async fn accept(
     principal: Principal,
     prefer: Prefer,
     Id(id): Id,
-    MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
+    MaybeScoped(Scoped { scope, .. }): MaybeScoped<NoFields>,
 ) -> Result<Response, Failure> {
-    let caller = principal.caller(identifiers, "acceptConsent")?;
+    let caller = principal.caller(scope, "acceptConsent")?;
     let receipt = app.run_operation("acceptConsent", app.engine.accept(&caller, id)).await?;
     Ok(decided(&app, &caller, receipt, prefer).await)
 }
@@ -103,9 +103,9 @@ async fn reject(
     principal: Principal,
     prefer: Prefer,
     Id(id): Id,
-    MaybeScoped(Scoped { identifiers, body }): MaybeScoped<RejectConsent>,
+    MaybeScoped(Scoped { scope, body }): MaybeScoped<RejectConsent>,
 ) -> Result<Response, Failure> {
-    let caller = principal.caller(identifiers, "rejectConsent")?;
+    let caller = principal.caller(scope, "rejectConsent")?;
     let receipt = app.run_operation("rejectConsent", app.engine.reject(&caller, id, body.reason.as_deref())).await?;
     Ok(decided(&app, &caller, receipt, prefer).await)
 }

@@ -40,9 +40,9 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 async fn list(
     State(app): State<Arc<App>>,
     principal: Principal,
-    ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
+    ListParams { scope, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<Entity>>, Failure> {
-    let caller = principal.caller(identifiers, "listEntities")?;
+    let caller = principal.caller(scope, "listEntities")?;
     let work = app.engine.entities(&caller, page.offset()?, page.limit + 1);
     page.read(app.run_operation("listEntities", work).await?).map(Json)
 }
@@ -58,9 +58,9 @@ async fn profile(
     State(app): State<Arc<App>>,
     principal: Principal,
     PathName(entity): PathName,
-    ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
+    ScopedParams(scope, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<EntityProfile>, Failure> {
-    let caller = principal.caller(identifiers, "getEntity")?;
+    let caller = principal.caller(scope, "getEntity")?;
     app.run_operation("getEntity", app.engine.entity(&caller, &entity)).await.map(Json)
 }
 
@@ -87,9 +87,9 @@ async fn merge(
     principal: Principal,
     prefer: Prefer,
     PathName(entity): PathName,
-    Scoped { identifiers, body }: Scoped<EntityMerge>,
+    Scoped { scope, body }: Scoped<EntityMerge>,
 ) -> Result<Response, Failure> {
-    let caller = principal.caller(identifiers, "mergeEntities")?;
+    let caller = principal.caller(scope, "mergeEntities")?;
     let kept = app.run_operation("mergeEntities", app.engine.merge_entities(&caller, &entity, &body.from)).await?;
     Ok(changed(kept, Outcome::Merged, prefer))
 }
@@ -118,9 +118,9 @@ async fn split(
     principal: Principal,
     prefer: Prefer,
     PathName(entity): PathName,
-    Scoped { identifiers, body }: Scoped<EntitySplit>,
+    Scoped { scope, body }: Scoped<EntitySplit>,
 ) -> Result<Response, Failure> {
-    let caller = principal.caller(identifiers, "splitEntity")?;
+    let caller = principal.caller(scope, "splitEntity")?;
     let root = app.run_operation("splitEntity", app.engine.split_entity(&caller, body.id, &entity)).await?;
     Ok(changed(root, Outcome::Updated, prefer))
 }
@@ -162,9 +162,9 @@ async fn graph(
     State(app): State<Arc<App>>,
     principal: Principal,
     Id(id): Id,
-    ScopedParams(identifiers, params): ScopedParams<GraphParams>,
+    ScopedParams(scope, params): ScopedParams<GraphParams>,
 ) -> Result<Json<Neighbourhood>, Failure> {
-    let caller = principal.caller(identifiers, "getMemoryGraph")?;
+    let caller = principal.caller(scope, "getMemoryGraph")?;
     let work = app.engine.neighbourhood(&caller, id, params.depth, &params.relation);
     app.run_operation("getMemoryGraph", work).await.map(Json)
 }

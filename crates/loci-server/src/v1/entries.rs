@@ -48,10 +48,10 @@ async fn put(
     principal: Principal,
     prefer: Prefer,
     PathName(session_id): PathName,
-    Scoped { identifiers, body }: Scoped<NewEntry>,
+    Scoped { scope, body }: Scoped<NewEntry>,
 ) -> Result<Response, Failure> {
-    same_session(&identifiers, &session_id, "putEntry")?;
-    let caller = principal.caller(identifiers, "putEntry")?;
+    same_session(&scope.identifiers, &session_id, "putEntry")?;
+    let caller = principal.caller(scope, "putEntry")?;
     let put = app.run_operation("putEntry", app.engine.put_entry(&caller, &session_id, body)).await?;
     let (id, event) = (put.entry.id.clone(), put.event);
     let place = format!("/v1/sessions/{}/entries/{}", segment(&session_id), segment(&id));
@@ -109,10 +109,10 @@ async fn list(
     State(app): State<Arc<App>>,
     principal: Principal,
     PathName(session_id): PathName,
-    ListParams { identifiers, page, params }: ListParams<EntryParams>,
+    ListParams { scope, page, params }: ListParams<EntryParams>,
 ) -> Result<Json<Page<FoundEntry>>, Failure> {
-    same_session(&identifiers, &session_id, "listEntries")?;
-    let caller = principal.caller(identifiers, "listEntries")?;
+    same_session(&scope.identifiers, &session_id, "listEntries")?;
+    let caller = principal.caller(scope, "listEntries")?;
     let (offset, limit) = (page.offset()?, Some(page.limit + 1));
     let found: Vec<FoundEntry> = match &params.query {
         None => {
@@ -141,9 +141,9 @@ async fn get(
     State(app): State<Arc<App>>,
     principal: Principal,
     PathPair(session_id, id): PathPair,
-    ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
+    ScopedParams(scope, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<Entry>, Failure> {
-    same_session(&identifiers, &session_id, "getEntry")?;
-    let caller = principal.caller(identifiers, "getEntry")?;
+    same_session(&scope.identifiers, &session_id, "getEntry")?;
+    let caller = principal.caller(scope, "getEntry")?;
     app.run_operation("getEntry", app.engine.session_entry(&caller, &session_id, &id)).await.map(Json)
 }

@@ -12,9 +12,9 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::response::sse::Event as SseEvent;
 use jiff::Timestamp;
-use loci_engine::{Bucket, FeedEntry, FeedRequest, Operations, OperationsRequest, optional_instant};
+use loci_engine::{Bucket, FeedCursor, FeedEntry, FeedRequest, Operations, OperationsRequest, optional_instant};
 use loci_types::{Error, Event, Layer, MemoryId};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
@@ -22,16 +22,17 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::IdentifierParams;
+use super::page::{Page, PageParams};
 use crate::App;
 use crate::event_stream::{EventStream, StreamRequest};
-use crate::extract::{ScopedParams, words};
+use crate::extract::{ListParams, ScopedParams, words};
 use crate::failure::{Failure, Failures, to_failure};
 use crate::guard::Principal;
 use crate::metrics::Protocol;
 
 /// The routes of events.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new().routes(routes!(events)).routes(routes!(operations))
+    OpenApiRouter::new().routes(routes!(events)).routes(routes!(ledger)).routes(routes!(operations))
 }
 
 /// The name of an event in the ledger, in capitals.
@@ -65,13 +66,13 @@ impl ToSchema for EventName {
     }
 }
 
-/// The events that are followed: those that match all of what is given.
+/// The events that are followed or listed: those that match all of what is given.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct EventParams {
-    /// Where the stream starts: the id of the event before, or `all` for the first. Default: now. The header
-    /// `Last-Event-ID` takes precedence.
+    /// Where to start: the place after an earlier event, `all` for the first event, or `now`. Default: now for the
+    /// stream, `all` for the list. The header `Last-Event-ID` of the stream takes precedence.
     after: Option<String>,
     /// Any of these events.
     #[serde(deserialize_with = "words")]
@@ -118,6 +119,23 @@ struct OperationParams {
     event: Vec<EventName>,
 }
 
+impl EventParams {
+    /// The feed that the parameters select, without its start.
+    fn request(self, app: &App, operation: &str) -> Result<FeedRequest, Failure> {
+        for kind in &self.kind {
+            app.engine.kinds().parse(kind).map_err(|error| to_failure(&error, operation).field("kind"))?;
+        }
+        Ok(FeedRequest {
+            layers: (!self.layer.is_empty()).then_some(self.layer),
+            events: self.event.iter().map(|name| name.0).collect(),
+            memory: self.memory_id,
+            thread: self.thread_id,
+            kinds: self.kind,
+            ..FeedRequest::default()
+        })
+    }
+}
+
 /// Follows changes of memories that the caller may see, as server-sent events.
 ///
 /// Each event has the place to resume from as its `id`, its name as `event`, such as `ADD`, and an entry of the ledger
@@ -138,29 +156,60 @@ async fn events(
     State(app): State<Arc<App>>,
     principal: Principal,
     headers: HeaderMap,
-    ScopedParams(identifiers, params): ScopedParams<EventParams>,
+    ScopedParams(scope, params): ScopedParams<EventParams>,
 ) -> Result<Response, Failure> {
     const OPERATION: &str = "followEvents";
-    let request = FeedRequest {
-        layers: (!params.layer.is_empty()).then_some(params.layer),
-        events: params.event.iter().map(|name| name.0).collect(),
-        memory: params.memory_id,
-        thread: params.thread_id,
-        kinds: params.kind,
-        ..FeedRequest::default()
-    };
-    for kind in &request.kinds {
-        app.engine.kinds().parse(kind).map_err(|error| to_failure(&error, OPERATION).field("kind"))?;
-    }
+    let after = params.after.clone();
     let wanted = StreamRequest {
-        caller: principal.caller(identifiers, OPERATION)?,
-        request,
-        after: params.after,
+        caller: principal.caller(scope, OPERATION)?,
+        request: params.request(&app, OPERATION)?,
+        after,
         protocol: Protocol::Http,
     };
     let stream = EventStream::open(app, principal, headers, wanted, OPERATION).await?;
     Ok(stream
         .into_response(async |entry: FeedEntry| SseEvent::default().event(entry.event.clone()).json_data(entry).ok()))
+}
+
+/// An entry of the ledger with its place.
+#[derive(Debug, Serialize, ToSchema)]
+struct LedgerItem {
+    /// The entry.
+    #[serde(flatten)]
+    entry: FeedEntry,
+    /// The place after the entry, for `after` of a later request.
+    cursor: String,
+}
+
+/// Lists changes of memories that the caller may see, oldest first.
+///
+/// `after` is the place to start from: `cursor` of an entry, or `all` for the first, which is the default.
+#[utoipa::path(
+    get, path = "/v1/ledger", operation_id = "listLedger", tag = "events",
+    params(EventParams, PageParams, IdentifierParams),
+    responses((status = 200, description = "A page of entries", body = Page<LedgerItem>), Failures),
+    security(("key" = ["reader"]))
+)]
+async fn ledger(
+    State(app): State<Arc<App>>,
+    principal: Principal,
+    ListParams { scope, page, params }: ListParams<EventParams>,
+) -> Result<Json<Page<LedgerItem>>, Failure> {
+    const OPERATION: &str = "listLedger";
+    let caller = principal.caller(scope, OPERATION)?;
+    let named = page.cursor.as_deref().map(|text| ("cursor", text));
+    let cursor = match named.or(params.after.as_deref().map(|text| ("after", text))) {
+        None => FeedCursor::start(),
+        Some((field, text)) => text.parse().map_err(|error: Error| to_failure(&error, OPERATION).field(field))?,
+    };
+    let request = FeedRequest { cursor, limit: Some(page.limit), ..params.request(&app, OPERATION)? };
+    let found = app.run_operation(OPERATION, app.engine.feed(&caller, &request)).await?;
+    let mut place = found.began;
+    let data = found.entries.into_iter().map(|entry| {
+        place.pass(&entry);
+        LedgerItem { cursor: place.to_string(), entry }
+    });
+    Ok(Json(Page { data: data.collect(), next_cursor: found.more.then(|| found.cursor.to_string()) }))
 }
 
 /// Counts changes over time, by event and by the part of Loci that made them.
@@ -173,7 +222,7 @@ async fn events(
 async fn operations(
     State(app): State<Arc<App>>,
     principal: Principal,
-    ScopedParams(identifiers, params): ScopedParams<OperationParams>,
+    ScopedParams(scope, params): ScopedParams<OperationParams>,
 ) -> Result<Json<Operations>, Failure> {
     const OPERATION: &str = "countOperations";
     let bucket = params.bucket.as_deref().map(str::parse::<Bucket>).transpose();
@@ -184,7 +233,7 @@ async fn operations(
         nodes: params.node,
         events: params.event.iter().map(|name| name.0).collect(),
     };
-    let caller = principal.caller(identifiers, OPERATION)?;
+    let caller = principal.caller(scope, OPERATION)?;
     app.run_operation(OPERATION, app.engine.operations(&caller, request)).await.map(Json)
 }
 

@@ -59,11 +59,12 @@ struct ExportParams {
 async fn export(
     State(app): State<Arc<App>>,
     principal: Principal,
-    ScopedParams(identifiers, params): ScopedParams<ExportParams>,
+    ScopedParams(scope, params): ScopedParams<ExportParams>,
 ) -> Result<Response, Failure> {
     const OPERATION: &str = "exportMemories";
     let layers = (!params.layer.is_empty()).then_some(params.layer);
-    let (caller, request) = asked(principal.caller(identifiers, OPERATION)?, layers, params.vectors);
+    let whole = principal.own_caller(OPERATION)?.operator;
+    let (caller, request) = asked(principal.caller(scope, OPERATION)?, whole, layers, params.vectors);
     let export = app.run_operation(OPERATION, app.engine.export(&caller, request)).await?;
     let first = line(&export.header()).map_err(|_| unwritable())?;
     let begun = stream::once(async move { Ok::<_, std::io::Error>(first) });
@@ -74,8 +75,8 @@ async fn export(
 /// The next page of an export as text, and what comes after it. An answer that has begun can only be broken off.
 async fn next(app: Arc<App>, mut export: Export) -> std::io::Result<Option<(Vec<u8>, (Arc<App>, Export))>> {
     let lines = app.engine.export_next(&mut export).await.map_err(|error| {
-        tracing::error!(%error, "an export was broken off");
-        std::io::Error::other("the export was broken off")
+        tracing::error!(%error, "an export was aborted");
+        std::io::Error::other("the export was aborted")
     })?;
     let Some(lines) = lines else { return Ok(None) };
     let mut page = Vec::new();
@@ -95,12 +96,14 @@ fn unwritable() -> Failure {
     Failure::new(ErrorKind::Internal, "the export cannot be written", "exportMemories")
 }
 
-/// Who asks, and for what. Whoever sees the whole tenant finds a user or an agent in every layer.
-fn asked(mut caller: Caller, layers: Option<Vec<Layer>>, vectors: bool) -> (Caller, ExportRequest) {
+/// The caller and the request. For a caller who may see the whole tenant, a user or an agent is found in every layer.
+fn asked(caller: Caller, whole: bool, layers: Option<Vec<Layer>>, vectors: bool) -> (Caller, ExportRequest) {
     let mut rest = caller.identifiers.clone();
     let (user, agent) = (rest.user_id.take(), rest.agent_id.take());
-    if caller.operator && layers.is_none() && rest.is_empty() {
-        caller.identifiers = rest;
+    if whole && layers.is_none() && rest.is_empty() {
+        // Whoever names a user or an agent has named a scope; nobody named is everyone, which must be said.
+        let everyone = caller.everyone || user.is_some() || agent.is_some();
+        let caller = Caller { operator: true, everyone, identifiers: rest, ..caller };
         return (caller, ExportRequest { layers, user, agent, vectors });
     }
     (caller, ExportRequest { layers, vectors, ..ExportRequest::default() })

@@ -47,9 +47,9 @@ async fn state(
     State(app): State<Arc<App>>,
     principal: Principal,
     prefer: Prefer,
-    Scoped { identifiers, body }: Scoped<NewFact>,
+    Scoped { scope, body }: Scoped<NewFact>,
 ) -> Result<Response, Failure> {
-    let caller = principal.caller(identifiers, "stateFact")?;
+    let caller = principal.caller(scope, "stateFact")?;
     let stated = app.run_operation("stateFact", app.engine.state_fact(&caller, body)).await?;
     let (id, place) = (stated.fact.id.to_string(), format!("/v1/facts/{}", stated.fact.id));
     Ok(Write::new(id, stated.event, prefer.data(stated.fact))
@@ -89,9 +89,9 @@ struct FactParams {
 async fn list(
     State(app): State<Arc<App>>,
     principal: Principal,
-    ListParams { identifiers, page, params }: ListParams<FactParams>,
+    ListParams { scope, page, params }: ListParams<FactParams>,
 ) -> Result<Json<Page<Fact>>, Failure> {
-    let caller = principal.caller(identifiers, "listFacts")?;
+    let caller = principal.caller(scope, "listFacts")?;
     let request = FactRequest {
         fact_type: params.fact_type,
         subject: params.subject,
@@ -116,16 +116,26 @@ async fn get(
     State(app): State<Arc<App>>,
     principal: Principal,
     Id(id): Id,
-    ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
+    ScopedParams(scope, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<Fact>, Failure> {
-    let caller = principal.caller(identifiers, "getFact")?;
+    let caller = principal.caller(scope, "getFact")?;
     app.run_operation("getFact", app.engine.fact(&caller, FactId(id.0))).await.map(Json)
+}
+
+/// Why a fact is retracted.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(default, deny_unknown_fields)]
+struct RetractParams {
+    /// The reason, which is recorded in the ledger.
+    #[param(nullable = false, max_length = 1024)]
+    reason: Option<String>,
 }
 
 /// Retracts a fact. The memories that it was learned from stay.
 #[utoipa::path(
     delete, path = "/v1/facts/{id}", operation_id = "retractFact", tag = "facts",
-    params(("id" = uuid::Uuid, Path, description = "The id of the fact"), IdentifierParams),
+    params(("id" = uuid::Uuid, Path, description = "The id of the fact"), RetractParams, IdentifierParams),
     responses((status = 204, description = "The fact is retracted"), Failures),
     security(("key" = ["writer"]))
 )]
@@ -133,9 +143,10 @@ async fn retract(
     State(app): State<Arc<App>>,
     principal: Principal,
     Id(id): Id,
-    ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
+    ScopedParams(scope, params): ScopedParams<RetractParams>,
 ) -> Result<StatusCode, Failure> {
-    let caller = principal.caller(identifiers, "retractFact")?;
-    app.run_operation("retractFact", app.engine.retract_fact(&caller, FactId(id.0), None)).await?;
+    let caller = principal.caller(scope, "retractFact")?;
+    let work = app.engine.retract_fact(&caller, FactId(id.0), params.reason.as_deref());
+    app.run_operation("retractFact", work).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -11,14 +11,14 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use jiff::Timestamp;
 use loci_engine::{Caller, Engine, optional_instant};
-use loci_types::{AccessPolicy, Filter, Identifiers, Layer, MemoryId, MemoryRef, State, TimeRange};
+use loci_types::{AccessPolicy, Filter, Layer, MemoryId, MemoryRef, RequestScope, State, TimeRange};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use super::page::PageRequest;
-use crate::extract::{field_failure, is_identifier, json, parameters, split};
+use crate::extract::{field_failure, is_identifier, json, names_scope, parameters, scope_of_query, split};
 use crate::failure::Failure;
 
 /// Conditions that a memory must meet. A condition that is absent holds for every memory; a list holds if one of its
@@ -312,7 +312,7 @@ fn some<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Resu
 
 /// The query parameters that select memories.
 pub(crate) struct FilterParams {
-    pub(crate) identifiers: Identifiers,
+    pub(crate) scope: RequestScope,
     pub(crate) filter: MemoryFilter,
 }
 
@@ -320,14 +320,14 @@ impl<S: Send + Sync> FromRequestParts<S> for FilterParams {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        let (identifiers, rest) = split(parts.uri.query().unwrap_or_default(), is_identifier);
-        Ok(Self { identifiers: parameters(&identifiers)?, filter: MemoryFilter::from_query(&rest)? })
+        let (_, rest) = split(parts.uri.query().unwrap_or_default(), names_scope);
+        Ok(Self { scope: scope_of_query(&parts.uri)?, filter: MemoryFilter::from_query(&rest)? })
     }
 }
 
 /// The query parameters that select a page of memories.
 pub(crate) struct FilterPageParams {
-    pub(crate) identifiers: Identifiers,
+    pub(crate) scope: RequestScope,
     pub(crate) page: PageRequest,
     pub(crate) filter: MemoryFilter,
 }
@@ -337,9 +337,9 @@ impl<S: Send + Sync> FromRequestParts<S> for FilterPageParams {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
         let (page, rest) = split(parts.uri.query().unwrap_or_default(), |name| matches!(name, "limit" | "cursor"));
-        let (identifiers, rest) = split(&rest, is_identifier);
+        let (_, rest) = split(&rest, names_scope);
         Ok(Self {
-            identifiers: parameters(&identifiers)?,
+            scope: scope_of_query(&parts.uri)?,
             page: PageRequest::new(parameters(&page)?)?,
             filter: MemoryFilter::from_query(&rest)?,
         })

@@ -7,21 +7,21 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{StatusCode, Uri};
 use axum::response::Response;
 use jiff::{SignedDuration, Timestamp};
-use loci_engine::{ApiKey, ApiKeyWithSecret, IssuedKey, NewKey, optional_instant};
-use loci_types::{Bounds, ErrorKind, Grant, Outcome, Role, Tenant};
+use loci_engine::{ApiKey, ApiKeyWithSecret, Caller, IssuedKey, NewKey, optional_instant};
+use loci_types::{Bounds, ErrorKind, Grant, Outcome, Right, Role, Tenant};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::page::{Page, PageParams, PageRequest};
 use super::write::{Write, segment};
 use crate::App;
-use crate::extract::{Body, MaybeBody, Params, PathName};
-use crate::failure::{Failure, Failures};
+use crate::extract::{Body, MaybeBody, Params, PathName, parameters, split};
+use crate::failure::{Failure, Failures, to_failure};
 use crate::guard::Principal;
 
 /// The longest time for which an old key is accepted beside the new one, in seconds.
@@ -36,20 +36,38 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(whoami))
 }
 
+/// The tenant whose keys a request is about.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+struct TenantParams {
+    /// The tenant of the keys. Only an admin of the tenant `default` may name another one than their own. Default: the
+    /// tenant of the credential.
+    #[param(nullable = false)]
+    tenant: Option<String>,
+}
+
+impl TenantParams {
+    /// The caller within the tenant.
+    fn caller(self, principal: &Principal, operation: &str) -> Result<Caller, Failure> {
+        let caller = principal.own_caller(operation)?;
+        let Some(name) = self.tenant else { return Ok(caller) };
+        let tenant = Tenant::new(&name).map_err(|error| to_failure(&error, operation))?;
+        caller.within_tenant(tenant).map_err(|error| to_failure(&error, operation))
+    }
+}
+
 /// Lists the keys of the tenant, oldest first, including expired and revoked ones.
 #[utoipa::path(
     get, path = "/v1/keys", operation_id = "listKeys", tag = "keys",
-    params(PageParams),
+    params(TenantParams, PageParams),
     responses((status = 200, description = "A page of keys", body = Page<ApiKey>), Failures),
     security(("key" = ["admin"]))
 )]
-async fn list(
-    State(app): State<Arc<App>>,
-    principal: Principal,
-    Params(params): Params<PageParams>,
-) -> Result<Json<Page<ApiKey>>, Failure> {
-    let page = PageRequest::new(params)?;
-    let caller = principal.own_caller("listKeys")?;
+async fn list(State(app): State<Arc<App>>, principal: Principal, uri: Uri) -> Result<Json<Page<ApiKey>>, Failure> {
+    let (page, tenant) = split(uri.query().unwrap_or_default(), |name| matches!(name, "limit" | "cursor"));
+    let page = PageRequest::new(parameters(&page)?)?;
+    let caller = parameters::<TenantParams>(&tenant)?.caller(&principal, "listKeys")?;
     let keys = app.run_operation("listKeys", app.engine.keys(&caller)).await?;
     let now = app.engine.now();
     Ok(Json(page.slice(keys)?.map(|key| ApiKey::new(key, now))))
@@ -58,7 +76,7 @@ async fn list(
 /// Reads a key, without its secret.
 #[utoipa::path(
     get, path = "/v1/keys/{id}", operation_id = "getKey", tag = "keys",
-    params(("id" = String, Path, description = "The id of the key")),
+    params(("id" = String, Path, description = "The id of the key"), TenantParams),
     responses((status = 200, description = "The key", body = ApiKey), Failures),
     security(("key" = ["admin"]))
 )]
@@ -66,8 +84,9 @@ async fn get(
     State(app): State<Arc<App>>,
     principal: Principal,
     PathName(id): PathName,
+    Params(params): Params<TenantParams>,
 ) -> Result<Json<ApiKey>, Failure> {
-    let caller = principal.own_caller("getKey")?;
+    let caller = params.caller(&principal, "getKey")?;
     let key = app.run_operation("getKey", app.engine.key(&caller, &id)).await?;
     Ok(Json(ApiKey::new(key, app.engine.now())))
 }
@@ -85,17 +104,21 @@ struct CreateKey {
     bounds: Bounds,
     /// The categories that it may see; null: all.
     categories: Option<BTreeSet<String>>,
+    /// What it may do besides what its role allows: `hard_delete`, `erase`, `consent`. An admin has all rights. Default: none.
+    #[serde(default)]
+    rights: BTreeSet<Right>,
     /// When it expires: an instant, or a day in `retrieval.time_zone`. Default: never.
     #[serde(default, deserialize_with = "optional_instant")]
     #[schema(value_type = Option<String>)]
     expires_at: Option<Timestamp>,
 }
 
-/// Makes a key in the tenant of the caller. `data.secret` cannot be read again.
+/// Makes a key. `data.secret` cannot be read again.
 ///
 /// With the first key the server is closed: every request needs a credential from then on.
 #[utoipa::path(
     post, path = "/v1/keys", operation_id = "createKey", tag = "keys",
+    params(TenantParams),
     request_body(content = CreateKey, example = json!({
         "name": "planner in production", "role": "writer", "bounds": { "agents": ["planner"], "users": ["*"] }
     })),
@@ -105,11 +128,17 @@ struct CreateKey {
 async fn create(
     State(app): State<Arc<App>>,
     principal: Principal,
+    Params(params): Params<TenantParams>,
     Body(body): Body<CreateKey>,
 ) -> Result<Response, Failure> {
-    let caller = principal.own_caller("createKey")?;
-    let grant =
-        Grant { tenant: caller.tenant.clone(), role: body.role, bounds: body.bounds, categories: body.categories };
+    let caller = params.caller(&principal, "createKey")?;
+    let grant = Grant {
+        tenant: caller.tenant.clone(),
+        role: body.role,
+        bounds: body.bounds,
+        categories: body.categories,
+        rights: body.rights,
+    };
     let new = NewKey { name: body.name, grant, expires_at: body.expires_at };
     Ok(made(app.run_operation("createKey", app.engine.create_key(&caller, new)).await?))
 }
@@ -134,7 +163,7 @@ struct RotateKey {
 /// Makes a key with the same permissions, and revokes the old one when the grace period is over.
 #[utoipa::path(
     post, path = "/v1/keys/{id}/rotate", operation_id = "rotateKey", tag = "keys",
-    params(("id" = String, Path, description = "The id of the old key")),
+    params(("id" = String, Path, description = "The id of the old key"), TenantParams),
     request_body = Option<RotateKey>,
     responses((status = 201, description = "The new key and its secret", body = Write<ApiKeyWithSecret>), Failures),
     security(("key" = ["admin"]))
@@ -143,13 +172,14 @@ async fn rotate(
     State(app): State<Arc<App>>,
     principal: Principal,
     PathName(id): PathName,
+    Params(params): Params<TenantParams>,
     MaybeBody(body): MaybeBody<RotateKey>,
 ) -> Result<Response, Failure> {
     if body.grace_seconds > GRACE {
         let message = format!("graceSeconds is {}, but must be between 0 and {GRACE}", body.grace_seconds);
         return Err(Failure::new(ErrorKind::InvalidInput, message, "rotateKey").field("graceSeconds"));
     }
-    let caller = principal.own_caller("rotateKey")?;
+    let caller = params.caller(&principal, "rotateKey")?;
     let grace = SignedDuration::from_secs(body.grace_seconds.into());
     Ok(made(app.run_operation("rotateKey", app.engine.rotate_key(&caller, &id, grace)).await?))
 }
@@ -157,7 +187,7 @@ async fn rotate(
 /// Revokes a key. It stays in the list.
 #[utoipa::path(
     delete, path = "/v1/keys/{id}", operation_id = "revokeKey", tag = "keys",
-    params(("id" = String, Path, description = "The id of the key")),
+    params(("id" = String, Path, description = "The id of the key"), TenantParams),
     responses((status = 204, description = "The key is revoked"), Failures),
     security(("key" = ["admin"]))
 )]
@@ -165,8 +195,9 @@ async fn revoke(
     State(app): State<Arc<App>>,
     principal: Principal,
     PathName(id): PathName,
+    Params(params): Params<TenantParams>,
 ) -> Result<StatusCode, Failure> {
-    let caller = principal.own_caller("revokeKey")?;
+    let caller = params.caller(&principal, "revokeKey")?;
     app.run_operation("revokeKey", app.engine.revoke_key(&caller, &id)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -185,6 +216,8 @@ struct WhoAmI {
     /// The categories that it may see; null: all.
     #[schema(required)]
     categories: Option<BTreeSet<String>>,
+    /// What it may do besides what its role allows.
+    rights: BTreeSet<Right>,
     /// The name of the credential; `open` if the server asks for none.
     credential: String,
     /// Whether the server asks for no credential.
@@ -202,6 +235,7 @@ async fn whoami(principal: Principal) -> Json<WhoAmI> {
     let open = principal.grant().is_none();
     let grant = principal.grant().unwrap_or(&whole).clone();
     let credential = principal.name().to_owned();
-    let Grant { tenant, role, bounds, categories } = grant;
-    Json(WhoAmI { tenant, role, bounds, categories, credential, open })
+    let rights = grant.effective_rights();
+    let Grant { tenant, role, bounds, categories, .. } = grant;
+    Json(WhoAmI { tenant, role, bounds, categories, rights, credential, open })
 }

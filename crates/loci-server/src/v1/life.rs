@@ -48,9 +48,9 @@ async fn history(
     State(app): State<Arc<App>>,
     principal: Principal,
     Id(id): Id,
-    ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
+    ListParams { scope, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<LedgerEntry>>, Failure> {
-    let caller = principal.caller(identifiers, "listMemoryHistory")?;
+    let caller = principal.caller(scope, "listMemoryHistory")?;
     let read = page.offset()?.saturating_add(page.limit + 1);
     let history = app.run_operation("listMemoryHistory", app.engine.history(&caller, id, read)).await?;
     page.slice(history.events).map(Json)
@@ -67,9 +67,9 @@ async fn provenance(
     State(app): State<Arc<App>>,
     principal: Principal,
     Id(id): Id,
-    ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
+    ScopedParams(scope, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<ProvenanceReport>, Failure> {
-    let caller = principal.caller(identifiers, "getMemoryProvenance")?;
+    let caller = principal.caller(scope, "getMemoryProvenance")?;
     app.run_operation("getMemoryProvenance", app.engine.explain(&caller, id)).await.map(Json)
 }
 
@@ -93,9 +93,9 @@ async fn chain(
     State(app): State<Arc<App>>,
     principal: Principal,
     Id(id): Id,
-    ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
+    ListParams { scope, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Response, Failure> {
-    let caller = principal.caller(identifiers, "listMemoryChain")?;
+    let caller = principal.caller(scope, "listMemoryChain")?;
     let chain = app.run_operation("listMemoryChain", app.engine.versions(&caller, id)).await?;
     let head = format!("</v1/memories/{}>; rel=\"latest-version\"", chain.head);
     Ok(([(LINK, head)], Json(page.slice(chain.versions)?)).into_response())
@@ -123,9 +123,9 @@ async fn edges(
     State(app): State<Arc<App>>,
     principal: Principal,
     Id(id): Id,
-    ListParams { identifiers, page, params }: ListParams<EdgeParams>,
+    ListParams { scope, page, params }: ListParams<EdgeParams>,
 ) -> Result<Json<Page<Edge>>, Failure> {
-    let caller = principal.caller(identifiers, "listMemoryEdges")?;
+    let caller = principal.caller(scope, "listMemoryEdges")?;
     let edges = app.run_operation("listMemoryEdges", app.engine.edges(&caller, id, &params.relation)).await?;
     page.slice(edges).map(Json)
 }
@@ -151,7 +151,7 @@ async fn supersede(
     principal: Principal,
     Id(id): Id,
     prefer: Prefer,
-    Scoped { identifiers, body }: Scoped<NewMemory>,
+    Scoped { scope, body }: Scoped<NewMemory>,
 ) -> Result<Response, Failure> {
     if body.durability == Some(Durability::Batched) {
         let message = "durability cannot be `batched` for a memory that replaces another";
@@ -159,7 +159,7 @@ async fn supersede(
             .field("durability")
             .hint("leave it out"));
     }
-    let caller = principal.caller(identifiers, "supersedeMemory")?;
+    let caller = principal.caller(scope, "supersedeMemory")?;
     let receipt = app.run_operation("supersedeMemory", app.engine.supersede(&caller, id, body)).await?;
     Ok(answer_write(&app, &caller, receipt, prefer).await)
 }
@@ -191,9 +191,9 @@ async fn correct(
     principal: Principal,
     Id(id): Id,
     prefer: Prefer,
-    Scoped { identifiers, body }: Scoped<Correction>,
+    Scoped { scope, body }: Scoped<Correction>,
 ) -> Result<Response, Failure> {
-    let caller = principal.caller(identifiers, "correctMemory")?;
+    let caller = principal.caller(scope, "correctMemory")?;
     let work = app.engine.correct(&caller, id, &body.content, body.reason.as_deref());
     let receipt = app.run_operation("correctMemory", work).await?;
     Ok(answer_write(&app, &caller, receipt, prefer).await)
@@ -212,9 +212,9 @@ async fn confirm(
     principal: Principal,
     Id(id): Id,
     prefer: Prefer,
-    MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
+    MaybeScoped(Scoped { scope, .. }): MaybeScoped<NoFields>,
 ) -> Result<Response, Failure> {
-    let caller = principal.caller(identifiers, "confirmMemory")?;
+    let caller = principal.caller(scope, "confirmMemory")?;
     let receipt = app.run_operation("confirmMemory", app.engine.confirm(&caller, id)).await?;
     Ok(answer_write(&app, &caller, receipt, prefer).await)
 }
@@ -245,9 +245,9 @@ async fn resolve(
     principal: Principal,
     Id(id): Id,
     prefer: Prefer,
-    Scoped { identifiers, body }: Scoped<Resolution>,
+    Scoped { scope, body }: Scoped<Resolution>,
 ) -> Result<Response, Failure> {
-    let caller = principal.caller(identifiers, "resolveMemory")?;
+    let caller = principal.caller(scope, "resolveMemory")?;
     let other = app.engine.resolve_id(&caller, &body.other).await;
     let other = other.map_err(|error| Failure::of(error.problem("resolveMemory")).field("other"))?;
     let work = app.engine.resolve(&caller, id, other, body.keep);
@@ -270,14 +270,14 @@ async fn undo(
     State(app): State<Arc<App>>,
     principal: Principal,
     PathPair(space, sequence): PathPair,
-    MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
+    MaybeScoped(Scoped { scope, .. }): MaybeScoped<NoFields>,
 ) -> Result<Json<UndoOutcome>, Failure> {
     let space: Space = space.parse().map_err(|error| failure::to_failure(&error, "undoChange"))?;
     let number = sequence.parse().map_err(|_| {
         Failure::new(ErrorKind::InvalidInput, "the sequence in the path is not a number", "undoChange")
             .field("sequence")
     })?;
-    let caller = principal.caller(identifiers, "undoChange")?;
+    let caller = principal.caller(scope, "undoChange")?;
     app.run_operation("undoChange", app.engine.undo(&caller, &space, number)).await.map(Json)
 }
 
@@ -301,9 +301,9 @@ struct WeakParams {
 async fn weak(
     State(app): State<Arc<App>>,
     principal: Principal,
-    ListParams { identifiers, page, params }: ListParams<WeakParams>,
+    ListParams { scope, page, params }: ListParams<WeakParams>,
 ) -> Result<Json<Page<WeakMemory>>, Failure> {
-    let caller = principal.caller(identifiers, "listWeakMemories")?;
+    let caller = principal.caller(scope, "listWeakMemories")?;
     let read = page.offset()?.saturating_add(page.limit + 1);
     let weak = app.run_operation("listWeakMemories", app.engine.weak_facts(&caller, params.below, read)).await?;
     page.slice(weak).map(Json)

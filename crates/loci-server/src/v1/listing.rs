@@ -33,9 +33,9 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 async fn list(
     State(app): State<Arc<App>>,
     principal: Principal,
-    FilterPageParams { identifiers, page, filter }: FilterPageParams,
+    FilterPageParams { scope, page, filter }: FilterPageParams,
 ) -> Result<Json<Page<Memory>>, Failure> {
-    let caller = principal.caller(identifiers, "listMemories")?;
+    let caller = principal.caller(scope, "listMemories")?;
     let request = ListRequest {
         layers: None,
         filter: Some(filter.resolve(&app.engine, &caller, app.engine.now(), "listMemories").await?),
@@ -63,9 +63,9 @@ struct MemoryCount {
 async fn count(
     State(app): State<Arc<App>>,
     principal: Principal,
-    FilterParams { identifiers, filter }: FilterParams,
+    FilterParams { scope, filter }: FilterParams,
 ) -> Result<Json<MemoryCount>, Failure> {
-    let caller = principal.caller(identifiers, "countMemories")?;
+    let caller = principal.caller(scope, "countMemories")?;
     let filter = filter.resolve(&app.engine, &caller, app.engine.now(), "countMemories").await?;
     let count = app.run_operation("countMemories", app.engine.count(&caller, &filter)).await?;
     Ok(Json(MemoryCount { count }))

@@ -55,9 +55,9 @@ async fn add(
     State(app): State<Arc<App>>,
     principal: Principal,
     prefer: Prefer,
-    Scoped { identifiers, body }: Scoped<NewMemory>,
+    Scoped { scope, body }: Scoped<NewMemory>,
 ) -> Result<Response, Failure> {
-    let caller = principal.caller(identifiers, "addMemory")?;
+    let caller = principal.caller(scope, "addMemory")?;
     if body.durability == Some(Durability::Batched) {
         let receipt = app.run_operation("addMemory", app.engine.remember_batched(&caller, body)).await?;
         return Ok((StatusCode::ACCEPTED, Json(Write::<Memory>::of(receipt, None))).into_response());
@@ -99,9 +99,9 @@ async fn get(
     State(app): State<Arc<App>>,
     principal: Principal,
     Id(id): Id,
-    ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
+    ScopedParams(scope, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Response, Failure> {
-    let caller = principal.caller(identifiers, "getMemory")?;
+    let caller = principal.caller(scope, "getMemory")?;
     let memory = app.run_operation("getMemory", app.engine.get(&caller, id)).await?;
     Ok((etag(memory.version), Json(memory)).into_response())
 }
@@ -126,7 +126,7 @@ async fn change(
     Id(id): Id,
     headers: HeaderMap,
     prefer: Prefer,
-    Scoped { identifiers, mut body }: Scoped<Update>,
+    Scoped { scope, mut body }: Scoped<Update>,
 ) -> Result<Response, Failure> {
     body.version = match (expected(&headers)?, body.version) {
         (Some(tag), Some(version)) if tag != version => {
@@ -135,7 +135,7 @@ async fn change(
         }
         (tag, version) => tag.or(version),
     };
-    let caller = principal.caller(identifiers, "changeMemory")?;
+    let caller = principal.caller(scope, "changeMemory")?;
     let receipt = app.run_operation("changeMemory", app.engine.update(&caller, id, body)).await?;
     Ok(answer_write(&app, &caller, receipt, prefer).await)
 }
@@ -167,10 +167,10 @@ async fn delete(
     principal: Principal,
     Id(id): Id,
     headers: HeaderMap,
-    ScopedParams(identifiers, params): ScopedParams<DeleteParams>,
+    ScopedParams(scope, params): ScopedParams<DeleteParams>,
 ) -> Result<StatusCode, Failure> {
     let version = expected(&headers)?;
-    let caller = principal.caller(identifiers, "deleteMemory")?;
+    let caller = principal.caller(scope, "deleteMemory")?;
     app.run_operation("deleteMemory", app.engine.forget(&caller, id, version, params.reason.as_deref())).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -188,9 +188,9 @@ async fn restore(
     principal: Principal,
     Id(id): Id,
     prefer: Prefer,
-    MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
+    MaybeScoped(Scoped { scope, .. }): MaybeScoped<NoFields>,
 ) -> Result<Response, Failure> {
-    let caller = principal.caller(identifiers, "restoreMemory")?;
+    let caller = principal.caller(scope, "restoreMemory")?;
     let receipt = app.run_operation("restoreMemory", app.engine.restore(&caller, id)).await?;
     Ok(answer_write(&app, &caller, receipt, prefer).await)
 }

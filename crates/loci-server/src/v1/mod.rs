@@ -112,6 +112,9 @@ pub(crate) struct IdentifierParams {
     /// The pool, by its URL-safe slug.
     #[param(nullable = false, pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,95}$")]
     pool_id: Option<String>,
+    /// Whether the request is about everyone's data instead of one scope. Only an admin may ask for that.
+    #[param(required = false, default = false)]
+    everyone: bool,
 }
 
 /// No parameters besides the identifiers.

@@ -79,7 +79,7 @@ impl PageRequest {
         text.and_then(|text| text.strip_prefix("offset:")?.parse().ok()).ok_or_else(bad_cursor)
     }
 
-    /// The page of entries that were read from [`PageRequest::offset`] on, `limit + 1` of them if there are so many:
+    /// The page of entries that were read from [`PageRequest::offset`] on, up to `limit + 1` of them:
     /// the last one only shows that there is another page.
     pub(crate) fn read<T>(&self, mut data: Vec<T>) -> Result<Page<T>, Failure> {
         let more = data.len() > self.limit;

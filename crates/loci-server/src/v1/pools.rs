@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use loci_engine::{Caller, NewMemory, NewPool, Pool, PoolDetails, PoolMember, PoolSync};
-use loci_types::{ErrorKind, Identifiers, Memory, MemoryId, MemoryRef, Outcome};
+use loci_types::{ErrorKind, Identifiers, Memory, MemoryId, MemoryRef, Outcome, RequestScope};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -37,13 +37,9 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(sync))
 }
 
-/// The caller who names the pool of the path, and whoever they say they are.
-fn within(
-    principal: &Principal,
-    identifiers: Identifiers,
-    pool_id: String,
-    operation: &str,
-) -> Result<Caller, Failure> {
+/// The caller with the identifiers of the request and the pool of the path.
+fn within(principal: &Principal, scope: RequestScope, pool_id: String, operation: &str) -> Result<Caller, Failure> {
+    let identifiers = scope.identifiers;
     if identifiers.pool_id.as_ref().is_some_and(|other| *other != pool_id) {
         let message = "poolId names another pool than the path";
         return Err(Failure::new(ErrorKind::InvalidInput, message, operation).field("poolId").hint("leave it out"));
@@ -67,9 +63,9 @@ fn within(
 async fn list(
     State(app): State<Arc<App>>,
     principal: Principal,
-    ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
+    ListParams { scope, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<Pool>>, Failure> {
-    let caller = principal.caller(identifiers, "listPools")?;
+    let caller = principal.caller(scope, "listPools")?;
     page.slice(app.run_operation("listPools", app.engine.pools(&caller)).await?).map(Json)
 }
 
@@ -111,9 +107,9 @@ async fn get(
     State(app): State<Arc<App>>,
     principal: Principal,
     PathName(pool_id): PathName,
-    ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
+    ScopedParams(scope, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<PoolDetails>, Failure> {
-    let caller = within(&principal, identifiers, pool_id, "getPool")?;
+    let caller = within(&principal, scope, pool_id, "getPool")?;
     app.run_operation("getPool", app.engine.pool(&caller)).await.map(Json)
 }
 
@@ -145,9 +141,9 @@ async fn members(
     State(app): State<Arc<App>>,
     principal: Principal,
     PathName(pool_id): PathName,
-    ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
+    ListParams { scope, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<PoolMember>>, Failure> {
-    let caller = within(&principal, identifiers, pool_id, "listPoolMembers")?;
+    let caller = within(&principal, scope, pool_id, "listPoolMembers")?;
     page.slice(app.run_operation("listPoolMembers", app.engine.pool(&caller)).await?.members).map(Json)
 }
 
@@ -203,9 +199,9 @@ async fn leave(
     State(app): State<Arc<App>>,
     principal: Principal,
     PathPair(pool_id, agent_id): PathPair,
-    ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
+    ScopedParams(scope, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<StatusCode, Failure> {
-    let caller = within(&principal, identifiers, pool_id, "removePoolMember")?;
+    let caller = within(&principal, scope, pool_id, "removePoolMember")?;
     app.run_operation("removePoolMember", app.engine.leave_pool(&caller, &agent_id)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -246,10 +242,10 @@ async fn contribute(
     principal: Principal,
     prefer: Prefer,
     PathName(pool_id): PathName,
-    Scoped { identifiers, body: mut fields }: Scoped<Map<String, Value>>,
+    Scoped { scope, body: mut fields }: Scoped<Map<String, Value>>,
 ) -> Result<Response, Failure> {
     const OPERATION: &str = "contributeToPool";
-    let caller = within(&principal, identifiers, pool_id, OPERATION)?;
+    let caller = within(&principal, scope, pool_id, OPERATION)?;
     let bytes = |value: Value| value.to_string().into_bytes();
     let receipt = match fields.remove("memoryId") {
         Some(id) if fields.is_empty() => {
@@ -284,8 +280,8 @@ async fn sync(
     State(app): State<Arc<App>>,
     principal: Principal,
     PathName(pool_id): PathName,
-    MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
+    MaybeScoped(Scoped { scope, .. }): MaybeScoped<NoFields>,
 ) -> Result<Json<PoolSync>, Failure> {
-    let caller = within(&principal, identifiers, pool_id, "syncPool")?;
+    let caller = within(&principal, scope, pool_id, "syncPool")?;
     app.run_operation("syncPool", app.engine.sync_pool(&caller, |_, _| {})).await.map(Json)
 }

@@ -73,10 +73,10 @@ struct SearchAnswer {
 async fn search(
     State(app): State<Arc<App>>,
     principal: Principal,
-    Scoped { identifiers, body }: Scoped<SearchBody>,
+    Scoped { scope, body }: Scoped<SearchBody>,
 ) -> Result<Json<SearchAnswer>, Failure> {
     let layers = body.filter.as_ref().and_then(MemoryFilter::layers);
-    let caller = caller(&principal, identifiers, layers, "searchMemories")?;
+    let caller = caller(&principal, scope, layers, "searchMemories")?;
     let now = app.engine.now();
     let (layers, filter) = read_filter(body.filter, &app.engine, &caller, now, "searchMemories").await?;
     let cursor = Cursor::read(body.cursor.as_deref())?;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::Response;
-use loci_engine::{Caller, Turn};
+use axum::response::{IntoResponse, Response};
+use loci_engine::{Caller, ConsolidationReport, Turn};
 use loci_types::{ErrorKind, Identifiers, Memory, Outcome, Receipt, Session, SessionFilter};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -103,11 +103,11 @@ async fn ingest(
     State(app): State<Arc<App>>,
     principal: Principal,
     PathName(session_id): PathName,
-    Scoped { mut identifiers, body }: Scoped<Turns>,
+    Scoped { mut scope, body }: Scoped<Turns>,
 ) -> Result<Json<IngestedTurns>, Failure> {
-    same_session(&identifiers, &session_id, "ingestTurns")?;
-    identifiers.session_id = Some(session_id);
-    let caller = principal.caller(identifiers, "ingestTurns")?;
+    same_session(&scope.identifiers, &session_id, "ingestTurns")?;
+    scope.identifiers.session_id = Some(session_id);
+    let caller = principal.caller(scope, "ingestTurns")?;
     take_in(&app, &caller, body.turns, "ingestTurns").await
 }
 
@@ -126,9 +126,9 @@ async fn ingest(
 async fn ingest_threads(
     State(app): State<Arc<App>>,
     principal: Principal,
-    Scoped { identifiers, body }: Scoped<Turns>,
+    Scoped { scope, body }: Scoped<Turns>,
 ) -> Result<Json<IngestedTurns>, Failure> {
-    let caller = principal.caller(identifiers, "ingestThreadTurns")?;
+    let caller = principal.caller(scope, "ingestThreadTurns")?;
     take_in(&app, &caller, body.turns, "ingestThreadTurns").await
 }
 
@@ -155,9 +155,9 @@ struct SessionParams {
 async fn list(
     State(app): State<Arc<App>>,
     principal: Principal,
-    ListParams { identifiers, page, params }: ListParams<SessionParams>,
+    ListParams { scope, page, params }: ListParams<SessionParams>,
 ) -> Result<Json<Page<Session>>, Failure> {
-    let caller = principal.caller(identifiers, "listSessions")?;
+    let caller = principal.caller(scope, "listSessions")?;
     let filter = SessionFilter { ended: params.ended, pending: params.pending, ..SessionFilter::default() };
     let work = app.engine.sessions_from(&caller, &filter, page.offset()?, page.limit + 1);
     page.read(app.run_operation("listSessions", work).await?).map(Json)
@@ -176,10 +176,10 @@ async fn get(
     State(app): State<Arc<App>>,
     principal: Principal,
     PathName(session_id): PathName,
-    ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
+    ScopedParams(scope, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<Session>, Failure> {
-    same_session(&identifiers, &session_id, "getSession")?;
-    let caller = principal.caller(identifiers, "getSession")?;
+    same_session(&scope.identifiers, &session_id, "getSession")?;
+    let caller = principal.caller(scope, "getSession")?;
     app.run_operation("getSession", app.engine.session(&caller, &session_id)).await.map(Json)
 }
 
@@ -199,10 +199,10 @@ async fn end(
     principal: Principal,
     prefer: Prefer,
     PathName(session_id): PathName,
-    MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
+    MaybeScoped(Scoped { scope, .. }): MaybeScoped<NoFields>,
 ) -> Result<Response, Failure> {
-    same_session(&identifiers, &session_id, "endSession")?;
-    let caller = principal.caller(identifiers, "endSession")?;
+    same_session(&scope.identifiers, &session_id, "endSession")?;
+    let caller = principal.caller(scope, "endSession")?;
     let ended = app.run_operation("endSession", app.engine.end_session(&caller, &session_id)).await?;
     let data = if prefer.minimal { None } else { app.engine.session(&caller, &session_id).await.ok() };
     let event = if ended { Outcome::Updated } else { Outcome::None };
@@ -210,24 +210,56 @@ async fn end(
     Ok(Write::new(session_id, event, data).at(&place))
 }
 
-/// Queues the learning from a session again, from its first turn.
+/// How a session is learned from.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+struct LearnSession {
+    /// Whether the learning starts at the first turn of the session. Otherwise it starts at the first turn that was not
+    /// learned from yet.
+    #[schema(default = true)]
+    again: bool,
+    /// Whether the learning is done before the answer, which is then the report. Otherwise it is queued.
+    #[schema(default = false)]
+    wait: bool,
+}
+
+impl Default for LearnSession {
+    fn default() -> Self {
+        Self { again: true, wait: false }
+    }
+}
+
+/// Learns from a session: queued, or with `wait` before the answer.
 ///
-/// What is known already is not added twice.
+/// What is known already is not added twice. If a request with `wait` takes longer than `server.request_seconds`, it
+/// fails; what was learned until then is kept, and the same request continues.
 #[utoipa::path(
     post, path = "/v1/sessions/{sessionId}/learn", operation_id = "learnSession", tag = "sessions",
     params(("sessionId" = String, Path, description = "The session")),
-    request_body(content = Scoped<NoFields>, description = "Optional"),
-    responses((status = 202, description = "The learning is queued"), Failures),
+    request_body(content = Scoped<LearnSession>, description = "Optional", example = json!({
+        "identifiers": { "userId": "ann" }, "again": false, "wait": true
+    })),
+    responses(
+        (status = 200, description = "What was learned, with `wait`", body = ConsolidationReport),
+        (status = 202, description = "The learning is queued"),
+        Failures
+    ),
     security(("key" = ["writer"]))
 )]
 async fn learn(
     State(app): State<Arc<App>>,
     principal: Principal,
     PathName(session_id): PathName,
-    MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
-) -> Result<StatusCode, Failure> {
-    same_session(&identifiers, &session_id, "learnSession")?;
-    let caller = principal.caller(identifiers, "learnSession")?;
-    app.run_operation("learnSession", app.engine.learn_again(&caller, &session_id)).await?;
-    Ok(StatusCode::ACCEPTED)
+    MaybeScoped(Scoped { scope, body }): MaybeScoped<LearnSession>,
+) -> Result<Response, Failure> {
+    same_session(&scope.identifiers, &session_id, "learnSession")?;
+    let caller = principal.caller(scope, "learnSession")?;
+    let work = async {
+        if body.again || !body.wait {
+            app.engine.queue_learning(&caller, &session_id, body.again).await?;
+        }
+        if body.wait { app.engine.learn_session(&caller, &session_id).await.map(Some) } else { Ok(None) }
+    };
+    let report = app.run_operation("learnSession", work).await?;
+    Ok(report.map_or_else(|| StatusCode::ACCEPTED.into_response(), |report| Json(report).into_response()))
 }

@@ -53,9 +53,9 @@ struct SummaryBody {
 async fn summarize(
     State(app): State<Arc<App>>,
     principal: Principal,
-    Scoped { identifiers, body }: Scoped<SummaryBody>,
+    Scoped { scope, body }: Scoped<SummaryBody>,
 ) -> Result<Json<Summary>, Failure> {
-    let caller = principal.caller(identifiers, "summarize")?;
+    let caller = principal.caller(scope, "summarize")?;
     let now = app.engine.now();
     let (layers, filter) = read_filter(body.filter, &app.engine, &caller, now, "summarize").await?;
     let request = SummarizeRequest {

@@ -51,9 +51,9 @@ fn json_format() -> String {
 async fn threads(
     State(app): State<Arc<App>>,
     principal: Principal,
-    ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
+    ListParams { scope, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<CheckpointThread>>, Failure> {
-    let caller = principal.caller(identifiers, "listThreads")?;
+    let caller = principal.caller(scope, "listThreads")?;
     let work = app.engine.checkpoint_threads(&caller, page.offset()?, page.limit + 1);
     page.read(app.run_operation("listThreads", work).await?).map(Json)
 }
@@ -79,9 +79,9 @@ async fn newest(
     State(app): State<Arc<App>>,
     principal: Principal,
     PathName(thread_id): PathName,
-    ScopedParams(identifiers, params): ScopedParams<NamespaceParams>,
+    ScopedParams(scope, params): ScopedParams<NamespaceParams>,
 ) -> Result<Json<SavedCheckpoint>, Failure> {
-    let caller = principal.caller(identifiers, "getNewestCheckpoint")?;
+    let caller = principal.caller(scope, "getNewestCheckpoint")?;
     let work = app.engine.checkpoint(&caller, &thread_id, &params.namespace, None);
     Ok(Json(app.run_operation("getNewestCheckpoint", work).await?.into()))
 }
@@ -100,9 +100,9 @@ async fn get(
     State(app): State<Arc<App>>,
     principal: Principal,
     PathPair(thread_id, id): PathPair,
-    ScopedParams(identifiers, params): ScopedParams<NamespaceParams>,
+    ScopedParams(scope, params): ScopedParams<NamespaceParams>,
 ) -> Result<Json<SavedCheckpoint>, Failure> {
-    let caller = principal.caller(identifiers, "getCheckpoint")?;
+    let caller = principal.caller(scope, "getCheckpoint")?;
     let work = app.engine.checkpoint(&caller, &thread_id, &params.namespace, Some(&id));
     Ok(Json(app.run_operation("getCheckpoint", work).await?.into()))
 }
@@ -161,9 +161,9 @@ async fn put(
     principal: Principal,
     prefer: Prefer,
     PathName(thread_id): PathName,
-    Scoped { identifiers, body }: Scoped<CheckpointBody>,
+    Scoped { scope, body }: Scoped<CheckpointBody>,
 ) -> Result<Response, Failure> {
-    let caller = principal.caller(identifiers, "putCheckpoint")?;
+    let caller = principal.caller(scope, "putCheckpoint")?;
     let data = payload(&body.format, &body.data).map_err(|error| to_failure(&error, "putCheckpoint"))?;
     let namespace = body.namespace.clone();
     let new = NewCheckpoint {
@@ -260,9 +260,9 @@ async fn writes(
     principal: Principal,
     prefer: Prefer,
     PathPair(thread_id, id): PathPair,
-    Scoped { identifiers, body }: Scoped<PendingWrites>,
+    Scoped { scope, body }: Scoped<PendingWrites>,
 ) -> Result<Response, Failure> {
-    let caller = principal.caller(identifiers, "putWrites")?;
+    let caller = principal.caller(scope, "putWrites")?;
     let mut writes = Vec::with_capacity(body.writes.len());
     for write in body.writes {
         let data = payload(&write.format, &write.data).map_err(|error| to_failure(&error, "putWrites"))?;
@@ -311,9 +311,9 @@ async fn list(
     State(app): State<Arc<App>>,
     principal: Principal,
     PathName(thread_id): PathName,
-    ListParams { identifiers, page, params }: ListParams<CheckpointParams>,
+    ListParams { scope, page, params }: ListParams<CheckpointParams>,
 ) -> Result<Json<Page<SavedCheckpoint>>, Failure> {
-    let caller = principal.caller(identifiers, "listCheckpoints")?;
+    let caller = principal.caller(scope, "listCheckpoints")?;
     let metadata = match &params.metadata {
         None => Map::new(),
         Some(text) => serde_json::from_str(text).map_err(|error| {
@@ -361,9 +361,9 @@ async fn history(
     State(app): State<Arc<App>>,
     principal: Principal,
     PathName(thread_id): PathName,
-    ListParams { identifiers, page, params }: ListParams<HistoryParams>,
+    ListParams { scope, page, params }: ListParams<HistoryParams>,
 ) -> Result<Json<Page<SavedCheckpoint>>, Failure> {
-    let caller = principal.caller(identifiers, "listThreadHistory")?;
+    let caller = principal.caller(scope, "listThreadHistory")?;
     let HistoryParams { namespace, checkpoint_id: id, include_data: data } = params;
     let part = part(&page, thread_id)?;
     let request = CheckpointRequest { namespace: Some(namespace), id, data, ..part };
@@ -382,9 +382,9 @@ async fn remove_thread(
     State(app): State<Arc<App>>,
     principal: Principal,
     PathName(thread_id): PathName,
-    ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
+    ScopedParams(scope, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<StatusCode, Failure> {
-    let caller = principal.caller(identifiers, "deleteThread")?;
+    let caller = principal.caller(scope, "deleteThread")?;
     let work = app.engine.delete_checkpoints(&caller, &thread_id, CheckpointRemoval::Thread);
     match app.run_operation("deleteThread", work).await? {
         0 => Err(missing(format!("thread `{thread_id}` not found"), "threadId", "deleteThread")),
@@ -406,9 +406,9 @@ async fn remove(
     State(app): State<Arc<App>>,
     principal: Principal,
     PathPair(thread_id, id): PathPair,
-    ScopedParams(identifiers, params): ScopedParams<NamespaceParams>,
+    ScopedParams(scope, params): ScopedParams<NamespaceParams>,
 ) -> Result<StatusCode, Failure> {
-    let caller = principal.caller(identifiers, "deleteCheckpoint")?;
+    let caller = principal.caller(scope, "deleteCheckpoint")?;
     let one = CheckpointRemoval::One { namespace: params.namespace, id: id.clone() };
     match app.run_operation("deleteCheckpoint", app.engine.delete_checkpoints(&caller, &thread_id, one)).await? {
         0 => Err(missing(format!("the thread `{thread_id}` has no checkpoint `{id}` here"), "id", "deleteCheckpoint")),
@@ -449,9 +449,9 @@ async fn prune(
     State(app): State<Arc<App>>,
     principal: Principal,
     PathName(thread_id): PathName,
-    Scoped { identifiers, body }: Scoped<PruneThread>,
+    Scoped { scope, body }: Scoped<PruneThread>,
 ) -> Result<Json<PrunedThread>, Failure> {
-    let caller = principal.caller(identifiers, "pruneThread")?;
+    let caller = principal.caller(scope, "pruneThread")?;
     let work = app.engine.delete_checkpoints(&caller, &thread_id, CheckpointRemoval::AllBut(body.keep));
     Ok(Json(PrunedThread { removed_count: app.run_operation("pruneThread", work).await? }))
 }

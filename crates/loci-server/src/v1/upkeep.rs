@@ -8,7 +8,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use jiff::Timestamp;
-use loci_engine::{JobRun, LearningStats, MaintainReport, MaintainRequest, MaintenanceStep, Stats, optional_instant};
+use loci_engine::{
+    Caller, Engine, JobRun, LearningStats, MaintainReport, MaintainRequest, MaintenanceStep, Stats, optional_instant,
+};
 use loci_types::{Error, ErrorKind, Identifier, Identifiers, JobKind, JobRecord, Space, Tenant};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -26,6 +28,8 @@ use crate::guard::Principal;
 
 /// Maximum number of jobs that one request runs.
 const MOST: usize = 1_000;
+/// Number of embedding jobs that are claimed at once, so that they end before their lease does.
+const VECTORS_AT_ONCE: usize = 256;
 
 /// The routes of upkeep.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -131,9 +135,9 @@ impl JobState {
 async fn jobs(
     State(app): State<Arc<App>>,
     principal: Principal,
-    ListParams { identifiers, page, params }: ListParams<JobParams>,
+    ListParams { scope, page, params }: ListParams<JobParams>,
 ) -> Result<Json<Page<JobRecord>>, Failure> {
-    refuse_identifiers(&identifiers)?;
+    refuse_identifiers(&scope.identifiers)?;
     let caller = principal.own_caller("listJobs")?;
     let states: Vec<&str> = params.state.iter().map(|state| state.name()).collect();
     let work = app.engine.jobs_from(&caller, &states, page.offset()?, page.limit + 1);
@@ -152,7 +156,7 @@ fn refuse_identifiers(identifiers: &Identifiers) -> Result<(), Failure> {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct RunJobs {
-    /// Any of these kinds. Default: all but `embed`.
+    /// Any of these kinds. Default: all.
     kind: Vec<JobKind>,
     /// Maximum number of jobs.
     #[schema(minimum = 1, maximum = 1000, default = 100)]
@@ -165,26 +169,66 @@ impl Default for RunJobs {
     }
 }
 
-/// Runs waiting jobs now and answers when they are done.
+/// What a run of jobs did.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = JobRunReport)]
+struct JobRunBody {
+    /// The jobs.
+    #[serde(flatten)]
+    run: JobRun,
+    /// Number of vectors that were computed.
+    vectors: usize,
+}
+
+/// Runs waiting jobs now and answers when they are done. Missing vectors are computed first.
 #[utoipa::path(
     post, path = "/v1/jobs/run", operation_id = "runJobs", tag = "upkeep",
     request_body = Option<RunJobs>,
-    responses((status = 200, description = "What was done", body = JobRun), Failures),
+    responses((status = 200, description = "What was done", body = JobRunBody), Failures),
     security(("key" = ["admin"]))
 )]
 async fn run(
     State(app): State<Arc<App>>,
     principal: Principal,
     MaybeBody(body): MaybeBody<RunJobs>,
-) -> Result<Json<JobRun>, Failure> {
+) -> Result<Json<JobRunBody>, Failure> {
     if !(1..=MOST).contains(&body.limit) {
         let message = format!("limit is {}, but must be between 1 and {MOST}", body.limit);
         return Err(Failure::new(ErrorKind::InvalidInput, message, "runJobs").field("limit"));
     }
     let caller = principal.own_caller("runJobs")?;
     let engine = app.engine.clone();
-    let work = tokio::spawn(async move { engine.work(&caller, &body.kind, body.limit).await });
+    let work = tokio::spawn(async move { run_jobs(&engine, &caller, &body).await });
     app.run_operation("runJobs", async { work.await.unwrap_or_else(broken) }).await.map(Json)
+}
+
+/// Runs jobs and computes vectors: those that wait before the jobs, and those of what the jobs wrote after them.
+async fn run_jobs(engine: &Engine, caller: &Caller, wanted: &RunJobs) -> loci_engine::Result<JobRunBody> {
+    let embed = wanted.kind.is_empty() || wanted.kind.contains(&JobKind::Embed);
+    // `Engine::work` would end embedding jobs without a vector, and it takes an empty list for all other kinds.
+    let others: Vec<JobKind> = wanted.kind.iter().copied().filter(|kind| *kind != JobKind::Embed).collect();
+    let mut vectors = if embed { compute_vectors(engine, caller, wanted.limit).await? } else { 0 };
+    let mut run = JobRun::default();
+    if vectors < wanted.limit && (wanted.kind.is_empty() || !others.is_empty()) {
+        run = engine.work(caller, &others, wanted.limit - vectors).await?;
+    }
+    if embed {
+        let left = wanted.limit.saturating_sub(vectors + run.done + run.failed + run.waiting);
+        vectors += compute_vectors(engine, caller, left).await?;
+    }
+    Ok(JobRunBody { run, vectors })
+}
+
+/// Runs up to `limit` waiting embedding jobs. Without a model they keep waiting.
+async fn compute_vectors(engine: &Engine, caller: &Caller, limit: usize) -> loci_engine::Result<usize> {
+    let mut done = 0;
+    while done < limit {
+        match engine.embed_waiting(caller, VECTORS_AT_ONCE.min(limit - done)).await? {
+            0 => break,
+            more => done += more,
+        }
+    }
+    Ok(done)
 }
 
 /// Queues a job again, to be run at once.
@@ -251,9 +295,9 @@ struct StatisticsBody {
 async fn stats(
     State(app): State<Arc<App>>,
     principal: Principal,
-    ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
+    ScopedParams(scope, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<StatisticsBody>, Failure> {
-    let caller = principal.caller(identifiers, "getStats")?;
+    let caller = principal.caller(scope, "getStats")?;
     let work = async { Ok((app.engine.stats(&caller).await?, app.engine.learned(&caller).await?)) };
     let (stats, learned) = app.run_operation("getStats", work).await?;
     Ok(Json(StatisticsBody { stats, learned }))
@@ -288,6 +332,6 @@ fn job(space: &str, id: &str) -> Result<(Space, i64), Failure> {
 
 /// A task that panicked is a defect of ours.
 fn broken<T>(error: JoinError) -> loci_engine::Result<T> {
-    tracing::error!(%error, "a task broke");
+    tracing::error!(%error, "a task panicked");
     Err(Error::new(ErrorKind::Internal, "internal error").into())
 }

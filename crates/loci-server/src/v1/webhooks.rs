@@ -61,7 +61,7 @@ enum WebhookStatus {
     Active,
     /// The last delivery failed and is tried again.
     Failing,
-    /// Deliveries failed for too long, or its key no longer counts; nothing is sent until it is resumed.
+    /// Deliveries failed for too long, or its key is revoked or expired; nothing is sent until it is resumed.
     Paused,
 }
 
@@ -95,7 +95,7 @@ struct WebhookBody {
     /// When the next delivery is tried after a failure.
     #[schema(required)]
     next_attempt_at: Option<Timestamp>,
-    /// Number of events that wait to be delivered, at most 1,000. Null in lists, and if its key no longer counts.
+    /// Number of events that wait to be delivered, at most 1,000. Null in lists, and if its key is revoked or expired.
     #[schema(required)]
     pending: Option<u64>,
     /// The secret that deliveries are signed with. Only in the answer that creates the webhook.
@@ -148,10 +148,10 @@ async fn described(app: &App, caller: &Caller, webhook: Webhook, count: bool) ->
 async fn create(
     State(app): State<Arc<App>>,
     principal: Principal,
-    Scoped { identifiers, body }: Scoped<NewWebhookBody>,
+    Scoped { scope, body }: Scoped<NewWebhookBody>,
 ) -> Result<Response, Failure> {
     const OPERATION: &str = "createWebhook";
-    let caller = principal.caller(identifiers, OPERATION)?;
+    let caller = principal.caller(scope, OPERATION)?;
     let wrong = |error: Error| to_failure(&error, OPERATION);
     check_address(&body.url, app.options.webhooks.allow_private).await.map_err(wrong)?;
     let new = NewWebhook {
@@ -178,9 +178,9 @@ async fn create(
 async fn list(
     State(app): State<Arc<App>>,
     principal: Principal,
-    ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
+    ListParams { scope, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<WebhookBody>>, Failure> {
-    let caller = principal.caller(identifiers, "listWebhooks")?;
+    let caller = principal.caller(scope, "listWebhooks")?;
     let found = app.run_operation("listWebhooks", app.engine.webhooks(&caller)).await?;
     let Page { data, next_cursor } = page.slice(found)?;
     let mut webhooks = Vec::with_capacity(data.len());

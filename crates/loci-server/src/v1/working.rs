@@ -69,9 +69,9 @@ async fn append(
     State(app): State<Arc<App>>,
     principal: Principal,
     prefer: Prefer,
-    Scoped { identifiers, body }: Scoped<NewMessage>,
+    Scoped { scope, body }: Scoped<NewMessage>,
 ) -> Result<Response, Failure> {
-    let caller = principal.caller(identifiers, "appendMessage")?;
+    let caller = principal.caller(scope, "appendMessage")?;
     let done = app.run_operation("appendMessage", app.engine.append(&caller, body)).await?;
     let id = done.message.as_ref().map(|message| message.id.to_string()).unwrap_or_default();
     let (message_count, flushed_count) = (done.messages, done.flushed);
@@ -102,9 +102,9 @@ async fn tool(
     State(app): State<Arc<App>>,
     principal: Principal,
     prefer: Prefer,
-    Scoped { identifiers, body }: Scoped<NewToolResult>,
+    Scoped { scope, body }: Scoped<NewToolResult>,
 ) -> Result<Response, Failure> {
-    let caller = principal.caller(identifiers, "putToolResult")?;
+    let caller = principal.caller(scope, "putToolResult")?;
     let id = body.call_id.clone();
     let done = app.run_operation("putToolResult", app.engine.put_tool_result(&caller, body)).await?;
     let data = done.tool_result.filter(|_| !prefer.minimal);
@@ -137,9 +137,9 @@ async fn scratchpad(
     State(app): State<Arc<App>>,
     principal: Principal,
     prefer: Prefer,
-    Scoped { identifiers, body }: Scoped<Scratchpad>,
+    Scoped { scope, body }: Scoped<Scratchpad>,
 ) -> Result<Response, Failure> {
-    let caller = principal.caller(identifiers, "setScratchpad")?;
+    let caller = principal.caller(scope, "setScratchpad")?;
     let done = app.run_operation("setScratchpad", app.engine.set_scratchpad(&caller, &body.text)).await?;
     let data = done.scratchpad.filter(|_| !prefer.minimal).map(|text| Scratchpad { text });
     Ok(Write::new("scratchpad", done.event, data)
@@ -158,9 +158,9 @@ async fn scratchpad(
 async fn get(
     State(app): State<Arc<App>>,
     principal: Principal,
-    ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
+    ScopedParams(scope, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<WorkingView>, Failure> {
-    let caller = principal.caller(identifiers, "getWorking")?;
+    let caller = principal.caller(scope, "getWorking")?;
     app.run_operation("getWorking", app.engine.working_view(&caller)).await.map(Json)
 }
 
@@ -198,9 +198,9 @@ struct WorkingSearch {
 async fn search(
     State(app): State<Arc<App>>,
     principal: Principal,
-    Scoped { identifiers, body }: Scoped<WorkingSearch>,
+    Scoped { scope, body }: Scoped<WorkingSearch>,
 ) -> Result<Json<Page<WorkingHit>>, Failure> {
-    let caller = principal.caller(identifiers, "searchWorking")?;
+    let caller = principal.caller(scope, "searchWorking")?;
     let page = PageRequest::of(body.limit, body.cursor)?;
     let query = WorkingQuery {
         query: body.query,
@@ -229,9 +229,9 @@ struct FlushedWorking {
 async fn flush(
     State(app): State<Arc<App>>,
     principal: Principal,
-    MaybeScoped(Scoped { identifiers, .. }): MaybeScoped<NoFields>,
+    MaybeScoped(Scoped { scope, .. }): MaybeScoped<NoFields>,
 ) -> Result<Json<FlushedWorking>, Failure> {
-    let caller = principal.caller(identifiers, "flushWorking")?;
+    let caller = principal.caller(scope, "flushWorking")?;
     let flushed_count = app.run_operation("flushWorking", app.engine.flush_working(&caller)).await?;
     Ok(Json(FlushedWorking { flushed_count }))
 }
@@ -246,9 +246,9 @@ async fn flush(
 async fn clear(
     State(app): State<Arc<App>>,
     principal: Principal,
-    ScopedParams(identifiers, NoParams {}): ScopedParams<NoParams>,
+    ScopedParams(scope, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<StatusCode, Failure> {
-    let caller = principal.caller(identifiers, "clearWorking")?;
+    let caller = principal.caller(scope, "clearWorking")?;
     app.run_operation("clearWorking", app.engine.clear_working(&caller)).await?;
     Ok(StatusCode::NO_CONTENT)
 }

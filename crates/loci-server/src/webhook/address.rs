@@ -26,7 +26,7 @@ pub(crate) async fn check(text: &str, allow_private: bool) -> Result<(), Error> 
         return Err(wrong("only http and https are allowed"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(wrong("it must hold no name and no password; deliveries are signed"));
+        return Err(wrong("it must not contain a user name or a password; deliveries are signed"));
     }
     let host = url.host_str().unwrap_or_default();
     if host.is_empty() {
@@ -70,7 +70,7 @@ impl Resolve for PublicOnly {
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
             let allowed: Vec<SocketAddr> = found.filter(|address| allow_private || is_public(address.ip())).collect();
             if allowed.is_empty() {
-                return Err("the name leads to no public address".into());
+                return Err("the name resolves to no public address".into());
             }
             Ok(Box::new(allowed.into_iter()) as Addrs)
         })

@@ -108,6 +108,14 @@ async fn a_user_is_counted_and_then_erased_by_a_task() {
     let other = Admin::of(&server, "acme").await;
     assert_eq!(other.post(path, json!({ "userId": "bo" })).await.expect(200)["total"]["memories"], 0);
     assert_eq!(memories(&server, "default").await, 1);
+    // An admin of `default` may name the tenant, and follows the task; other admins reach their own tenant only.
+    other.remember("bo", "bo sings").await;
+    let elsewhere = |tenant: &str| json!({ "userId": "bo", "tenant": tenant, "dryRun": false, "scrub": false });
+    assert_eq!(other.post(path, elsewhere("default")).await.status, 403);
+    admin.post(path, elsewhere("no tenant")).await.refused(400, "tenant");
+    let erased = admin.post(path, elsewhere("acme")).await;
+    assert_eq!(admin.done(erased).await["total"]["memories"], 1);
+    assert_eq!((memories(&server, "default").await, memories(&server, "acme").await), (1, 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]

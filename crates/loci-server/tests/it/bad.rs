@@ -40,7 +40,7 @@ async fn bodies_that_cannot_be_read_are_refused() {
     send(huge.into_bytes()).await.refused(413, "body");
     let plain = answer(server.request("POST", "/v1/memories").body("content=a")).await;
     plain.refused(415, "Content-Type");
-    assert_eq!(server.get("/v1/memories/count").await.expect(200)["count"], 0);
+    assert_eq!(server.get("/v1/memories/count?everyone=true").await.expect(200)["count"], 0);
 }
 
 #[tokio::test]
@@ -86,7 +86,7 @@ async fn values_out_of_range_are_named() {
         assert!(refused.body["operation"].is_string(), "{body}");
         refused.refused(status, field);
     }
-    assert_eq!(server.get("/v1/memories/count").await.expect(200)["count"], 0);
+    assert_eq!(server.get("/v1/memories/count?everyone=true").await.expect(200)["count"], 0);
 }
 
 #[tokio::test]
@@ -117,7 +117,7 @@ async fn odd_words_are_only_words() {
         server.post("/v1/memories/search", body).await.expect(200);
         let path: String = odd.bytes().map(|byte| format!("%{byte:02X}")).collect();
         assert_eq!(server.get(&format!("/v1/entities/{path}?userId=ann")).await.status, 404, "{odd}");
-        assert_eq!(server.get(&format!("/v1/sessions/{path}")).await.status, 404, "{odd}");
+        assert_eq!(server.get(&format!("/v1/sessions/{path}?userId=ann")).await.status, 404, "{odd}");
         assert_eq!(server.delete(&format!("/v1/keys/{path}")).await.status, 404, "{odd}");
     }
     let found = server.post("/v1/recall", json!({ "query": "tea\u{0}", "identifiers": ann })).await;

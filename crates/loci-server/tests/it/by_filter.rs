@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::memories::add;
 use crate::server::{TestServer, answer};
 
-/// Adds memories that say so many different things.
+/// Adds `count` memories with different texts.
 async fn filled(server: &TestServer, count: usize) -> Vec<Value> {
     let mut ids = Vec::new();
     for number in 0..count {
@@ -44,11 +44,11 @@ async fn matches_are_deleted_after_a_dry_run() {
     assert_eq!((&dry["truncated"], &dry["failed"]), (&json!(false), &json!([])));
     let newest: Vec<&Value> = ids.iter().step_by(2).rev().take(20).collect();
     assert_eq!(dry["data"].as_array().unwrap().iter().collect::<Vec<_>>(), newest);
-    assert_eq!(count(&server, "").await, 46);
+    assert_eq!(count(&server, "everyone=true").await, 46);
 
     let other = delete(json!({ "dryRun": false, "expected": 22 })).await;
     other.refused(409, "expected");
-    assert_eq!((&other.body["code"], count(&server, "").await), (&json!("CONFLICT"), json!(46)));
+    assert_eq!((&other.body["code"], count(&server, "everyone=true").await), (&json!("CONFLICT"), json!(46)));
     delete(json!({ "expected": 22 })).await.refused(409, "expected");
     let done = delete(json!({ "dryRun": false, "expected": 23, "reason": "spring" })).await.expect(200);
     assert_eq!((&done["matched"], &done["changed"], &done["dryRun"]), (&json!(23), &json!(23), &json!(false)));
@@ -79,7 +79,7 @@ async fn matches_of_many_pages_are_changed() {
         let body = json!({ "identifiers": { "userId": "ann" }, "memories": memories(from) });
         assert_eq!(server.post("/v1/memories/batch", body).await.expect(200)["succeeded"], 400);
     }
-    // The change takes each out of what the filter selects, and none is missed.
+    // The change removes each memory from the selection of the filter, and every memory is changed.
     let body = json!({
         "identifiers": { "userId": "ann" }, "filter": { "pinned": false }, "changes": { "pinned": true }, "dryRun": false,
         "expected": 1200

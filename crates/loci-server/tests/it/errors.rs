@@ -159,7 +159,7 @@ async fn models_that_fail_have_their_codes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_store_that_fails_has_its_code_and_tells_nothing_of_its_insides() {
+async fn a_failed_store_has_a_code_and_reveals_no_internals() {
     let server = TestServer::guarded().await;
     let caller = Caller::new(Identifiers { user_id: Some("ann".to_owned()), ..Identifiers::default() });
     let new = NewMemory { content: "Ann likes tea".to_owned(), ..NewMemory::default() };

@@ -81,6 +81,39 @@ async fn who_comes_back_gets_the_rest_and_nothing_twice() {
 }
 
 #[tokio::test]
+async fn the_ledger_is_listed_in_pages() {
+    let server = TestServer::open().await;
+    for number in 0..5 {
+        remember(&server, "ann", &format!("Ann's box {number} holds number {number}{number}")).await;
+    }
+    remember(&server, "ben", "Ben plays chess").await;
+    let all = server.get("/v1/ledger?userId=ann&event=ADD").await.expect(200);
+    let all = all["data"].as_array().unwrap();
+    assert_eq!(all.len(), 5);
+    let (mut seen, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let page = server.get(&format!("/v1/ledger?userId=ann&event=ADD&limit=2{cursor}")).await.expect(200);
+        seen.extend(page["data"].as_array().unwrap().clone());
+        let Some(next) = page["nextCursor"].as_str() else { break };
+        cursor = format!("&cursor={next}");
+    }
+    assert_eq!(&seen, all);
+    // The place of each entry is after it, for the list and for the stream.
+    for (place, entry) in all.iter().enumerate().take(4) {
+        let after = entry["cursor"].as_str().unwrap();
+        let rest = server.get(&format!("/v1/ledger?userId=ann&event=ADD&after={after}")).await.expect(200);
+        assert_eq!(rest["data"].as_array().unwrap(), &all[place + 1..]);
+        let mut stream = Stream::open(server.request("GET", &format!("/v1/events?userId=ann&after={after}"))).await;
+        assert_eq!(stream.event().await.unwrap().data["memoryId"], all[place + 1]["memoryId"]);
+    }
+    assert_eq!(server.get("/v1/ledger?userId=ann&after=now").await.expect(200)["data"], json!([]));
+    for (query, field) in [("after=nowhere", "after"), ("cursor=nowhere", "cursor"), ("limit=0", "limit")] {
+        server.get(&format!("/v1/ledger?{query}")).await.refused(400, field);
+    }
+    server.close().await;
+}
+
+#[tokio::test]
 async fn events_are_chosen_by_what_they_are_about() {
     let server = TestServer::open().await;
     let id = remember(&server, "ann", "Ann plays the cello").await;
@@ -94,20 +127,20 @@ async fn events_are_chosen_by_what_they_are_about() {
     };
     check("userId=ann&event=DELETE", &["DELETE"]).await;
     check("userId=ann&event=ADD,DELETE", &["ADD", "ADD", "DELETE"]).await;
-    check(&format!("memoryId={id}&event=ADD,DELETE"), &["ADD", "DELETE"]).await;
-    check("layer=user&event=ADD&kind=fact", &["ADD", "ADD"]).await;
+    check(&format!("everyone=true&memoryId={id}&event=ADD,DELETE"), &["ADD", "DELETE"]).await;
+    check("everyone=true&layer=user&event=ADD&kind=fact", &["ADD", "ADD"]).await;
     for (query, field) in [
         ("event=created", "event"),
         ("layer=galaxy", "layer"),
-        ("kind=nonsense", "kind"),
-        ("after=nowhere", "after"),
-        ("memoryId=7", "memoryId"),
+        ("userId=ann&kind=nonsense", "kind"),
+        ("userId=ann&after=nowhere", "after"),
+        ("userId=ann&memoryId=7", "memoryId"),
         ("color=red", "color"),
         ("userId=", "userId"),
     ] {
         server.get(&format!("/v1/events?{query}")).await.refused(400, field);
     }
-    let request = server.request("GET", "/v1/events").header("Last-Event-ID", "shared.x");
+    let request = server.request("GET", "/v1/events?everyone=true").header("Last-Event-ID", "shared.x");
     answer(request).await.refused(400, "Last-Event-ID");
     server.close().await;
 }
@@ -150,7 +183,7 @@ async fn only_so_many_streams_are_open_at_once() {
     assert_eq!((refused.status, refused.headers.contains_key("retry-after")), (429, true));
     assert_eq!(refused.body["code"], "RATE_LIMITED");
     // Others are not kept out by it, and a seat that is left is free again.
-    streams.push(Stream::open(server.request("GET", "/v1/events")).await);
+    streams.push(Stream::open(server.request("GET", "/v1/events?everyone=true")).await);
     drop(streams);
     let started = Instant::now();
     while answer(server.request_as(&key, "GET", "/v1/operations")).await.status == 200 {
@@ -167,7 +200,7 @@ async fn only_so_many_streams_are_open_at_once() {
 #[tokio::test]
 async fn streams_end_when_the_house_closes() {
     let server = TestServer::open().await;
-    let mut stream = Stream::open(server.request("GET", "/v1/events")).await;
+    let mut stream = Stream::open(server.request("GET", "/v1/events?everyone=true")).await;
     stream.frame().await.unwrap();
     let started = Instant::now();
     server.close().await;
@@ -190,7 +223,7 @@ async fn a_reader_that_takes_nothing_is_cut() {
     socket.set_recv_buffer_size(8_192).unwrap();
     let address = server.address.trim_start_matches("http://").to_owned();
     let mut stream = socket.connect(address.parse().unwrap()).await.unwrap();
-    let head = format!("GET /v1/events?after=all HTTP/1.1\r\nHost: {address}\r\n\r\n");
+    let head = format!("GET /v1/events?everyone=true&after=all HTTP/1.1\r\nHost: {address}\r\n\r\n");
     stream.write_all(head.as_bytes()).await.unwrap();
     tokio::time::sleep(Duration::from_secs(4)).await;
     // Now it reads, and finds that the other side has gone after what lay in the buffers.
@@ -228,7 +261,7 @@ async fn what_was_done_is_counted() {
         ("after=2026-01-02&before=2026-01-01T00:00:00Z", "after"),
         ("since=now", "since"),
     ] {
-        server.get(&format!("/v1/operations?{query}")).await.refused(400, field);
+        server.get(&format!("/v1/operations?everyone=true&{query}")).await.refused(400, field);
     }
     server.close().await;
 }

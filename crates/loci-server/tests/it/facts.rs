@@ -41,7 +41,9 @@ async fn triples_are_stated_listed_and_retracted() {
     assert!(second["nextCursor"].is_null() && second["data"][0]["id"] != first["data"][0]["id"], "{second}");
     let id = stated["id"].as_str().unwrap();
     server.delete(&format!("/v1/facts/{id}?userId=bob")).await.refused(404, "id");
-    server.delete(&format!("/v1/facts/{id}?userId=ann")).await.expect(204);
+    let long = "x".repeat(1025);
+    server.delete(&format!("/v1/facts/{id}?userId=ann&reason={long}")).await.refused(400, "reason");
+    server.delete(&format!("/v1/facts/{id}?userId=ann&reason=upgraded")).await.expect(204);
     server.delete(&format!("/v1/facts/{id}?userId=ann")).await.refused(404, "id");
     assert_eq!(count("userId=ann").await, 1);
 }

@@ -1,4 +1,4 @@
-//! Who and what memories speak of, and how they hang together.
+//! Entities and links over HTTP.
 
 use serde_json::json;
 

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::server::{TestServer, answer};
 
 #[tokio::test]
-async fn the_door_is_open_until_a_key_is_made() {
+async fn no_key_is_required_until_one_exists() {
     let server = TestServer::open().await;
     assert_eq!(server.get("/healthz").await.expect(200)["status"], "healthy");
     let missing = "/v1/memories/0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50";

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use loci_engine::Caller;
 use loci_types::Role;
 use serde_json::{Value, json};
 
@@ -228,4 +229,69 @@ async fn replayed_turns_name_the_memories_that_they_became() {
     let (first, again) = (first.expect(200), again.expect(200));
     let write = &again["data"][0]["writes"][0];
     assert_eq!((write, &write["event"]), (&first["data"][0]["writes"][0], &json!("ADD")), "{again}");
+}
+
+/// attack B4: the answer to 490 turns is larger than 64 KiB; sent twice, 490 turns are stored.
+#[tokio::test]
+async fn a_large_batch_that_is_sent_twice_is_stored_once() {
+    let server = TestServer::open().await;
+    let turns: Vec<Value> = (0..490)
+        .map(
+            |n| json!({ "threadId": "t1", "role": "user", "content": format!("Ann said {n}. {}", "word ".repeat(40)) }),
+        )
+        .collect();
+    let body = json!({ "identifiers": { "userId": "ann", "sessionId": "s1" }, "turns": turns });
+    let send =
+        async || answer(server.request("POST", "/v1/turns").header("Idempotency-Key", "turns-490").json(&body)).await;
+    let (first, again) = (send().await, send().await);
+    assert_eq!((first.status, again.status), (200, 200), "{}", first.text);
+    assert!(first.text.len() > 64 << 10, "{}", first.text.len());
+    assert_eq!(again.headers["idempotent-replayed"], "true");
+    assert_eq!(again.body["data"][489]["writes"][0]["id"], first.body["data"][489]["writes"][0]["id"]);
+    assert_eq!(server.engine.stats(&Caller::operator()).await.unwrap().memories, 490);
+    server.close().await;
+}
+
+/// attack B4: two servers on one folder; a request that reaches both at once is executed by one of them.
+#[tokio::test]
+async fn a_request_that_reaches_two_servers_is_executed_once() {
+    let first = TestServer::open().await;
+    let second = first.neighbour().await;
+    let body = json!({ "identifiers": { "userId": "ann" }, "turns": [{ "threadId": "t", "content": "Ann sings." }] });
+    let send = async |server: &TestServer| {
+        answer(server.request("POST", "/v1/turns").header("Idempotency-Key", "both").json(&body)).await
+    };
+    let answers = futures::future::join_all((0..12).map(|n| send(if n % 2 == 0 { &first } else { &second }))).await;
+    assert!(answers.iter().any(|answer| answer.status == 200));
+    for answer in &answers {
+        assert!(matches!(answer.status, 200 | 409), "{}", answer.text);
+        assert_eq!(answer.headers.contains_key("retry-after"), answer.status == 409);
+    }
+    let replayed = send(&second).await;
+    assert_eq!((replayed.status, &replayed.headers["idempotent-replayed"]), (200, &"true".parse().unwrap()));
+    assert_eq!(first.engine.stats(&Caller::operator()).await.unwrap().memories, 1);
+    second.close().await;
+    first.close().await;
+}
+
+/// doors H10: stored answers of facts have no words, and a query of working memory is not stored.
+#[tokio::test]
+async fn what_is_stored_of_answers_has_no_words() {
+    let server = TestServer::open().await;
+    let send = async |path: &str, key: &str, body: Value| {
+        answer(server.request("POST", path).header("Idempotency-Key", key).json(&body)).await
+    };
+    let who = json!({ "userId": "ann" });
+    let fact = json!({ "identifiers": who, "subject": "sesame", "predicate": "opens", "object": "the door" });
+    assert_eq!(send("/v1/facts", "f", fact.clone()).await.status, 201);
+    let again = send("/v1/facts", "f", fact).await;
+    assert!(again.headers.contains_key("idempotent-replayed") && !again.text.contains("sesame"), "{}", again.text);
+    let message = json!({ "identifiers": who, "content": "sesame is the word", "role": "user" });
+    assert_eq!(send("/v1/working/messages", "m", message).await.status, 201);
+    let asked = json!({ "identifiers": who, "query": "sesame" });
+    for _ in 0..2 {
+        let asked = send("/v1/working/search", "q", asked.clone()).await;
+        assert_eq!((asked.status, asked.headers.contains_key("idempotent-replayed")), (200, false), "{}", asked.text);
+    }
+    server.close().await;
 }

@@ -45,7 +45,7 @@ async fn files_of_others_are_recognised_and_counted() {
     for (format, kind, body, expect) in [
         ("mem0", JSON, mem0.to_string(), [2, 0, 1]),
         ("chatgpt", JSON, chatgpt.to_string(), [2, 0, 0]),
-        ("graph", LINES, graph.to_owned(), [2, 0, 1]),
+        ("mcp_memory", LINES, graph.to_owned(), [2, 0, 1]),
         ("markdown", "text/markdown", "# Trip\n\nPack the tent.\n".to_owned(), [1, 0, 0]),
         ("loci", LINES, "{\"content\":\"ann paints\"}\n".to_owned(), [1, 0, 0]),
     ] {
@@ -97,7 +97,7 @@ async fn a_line_that_cannot_be_read_is_named_and_ends_it() {
     assert_eq!(send(&server, "?userId=ann", LINES, invalid).await.body["details"]["line"], 4);
     assert_eq!(memories(&server).await % 2, 0, "only what came before is kept");
     // A conflict is counted and reported with its line.
-    let export = server.get("/v1/export").await.text;
+    let export = server.get("/v1/export?everyone=true").await.text;
     let changed = export.replacen("\"one\"", "\"eins\"", 1);
     let report = send(&server, "", LINES, changed).await.expect(200);
     assert_eq!((&report["conflicts"], &report["problems"][0]["line"]), (&json!(1), &json!(2)), "{report}");

@@ -65,6 +65,7 @@ fn writer(users: &[&str], agents: &[&str], categories: Option<&[&str]>) -> Grant
         role: Role::Writer,
         bounds: Bounds { users: set(users), agents: set(agents), ..Bounds::default() },
         categories: categories.map(set),
+        rights: BTreeSet::new(),
     }
 }
 
@@ -411,7 +412,7 @@ async fn every_line_succeeds_for_the_owner() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_route_tells_or_changes_what_is_not_the_callers() {
+async fn no_route_reveals_or_changes_data_of_others() {
     let world = IsolationFixture::new().await;
     let before = world.user_data().await;
     assert!(before.len() >= 2, "the victim has something to lose");
@@ -425,10 +426,10 @@ async fn no_route_tells_or_changes_what_is_not_the_callers() {
     }
     let after = world.user_data().await;
     assert!(before.iter().all(|one| after.contains(one)), "nothing of the victim's has changed: {before:?} {after:?}");
-    let (engine, whose) = (&world.server.engine, victim());
-    let working = engine.working(&whose).await.unwrap();
+    let (engine, owner) = (&world.server.engine, victim());
+    let working = engine.working(&owner).await.unwrap();
     assert_eq!((working.messages.len(), &*working.scratchpad, working.tool_results.len()), (1, SECRET, 0));
-    assert_eq!(engine.entries(&whose, "monday", 0, None).await.unwrap().len(), 1);
+    assert_eq!(engine.entries(&owner, "monday", 0, None).await.unwrap().len(), 1);
 }
 
 /// What is sent to an operation, and where, about a memory.
@@ -513,7 +514,7 @@ pub(crate) fn arguments(tool: &str, memory: MemoryId) -> Option<Value> {
         "confirm_fact" | "explain_fact" => json!({ "memory_id": memory }),
         "get_memory" | "forget_memory" | "restore_memory" | "list_history" => json!({ "memory_id": memory.short() }),
         "resolve_contradiction" => json!({ "memory_id": memory, "other_memory_id": memory, "keep": "newer" }),
-        "get_entity_info" => json!({ "entity_name": "Anna Petrova" }),
+        "get_entity_info" => json!({ "entity_name": "Robert" }),
         "memory_stats" | "weak_facts" | "list_memories" | "list_entities" | "list_consents" | "list_changes"
         | "read_graph" => json!({}),
         "ingest_turns" => json!({ "thread_id": "t", "turns": [{ "role": "user", "content": "a stranger was here" }] }),
@@ -554,7 +555,7 @@ pub(crate) async fn rpc(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_tool_tells_or_changes_what_is_not_the_callers() {
+async fn no_tool_reveals_or_changes_data_of_others() {
     let world = IsolationFixture::new().await;
     let before = world.user_data().await;
     let admin = Outsider { sort: "admin", key: Some(world.server.key(Grant::whole(Tenant::default())).await) };
@@ -567,10 +568,12 @@ async fn no_tool_tells_or_changes_what_is_not_the_callers() {
         for tool in tools {
             let name = tool["name"].as_str().unwrap();
             let arguments = arguments(name, world.memory).unwrap_or_else(|| panic!("{name} has no line in the table"));
-            for outsider in &world.outsiders {
+            for (outsider, address) in
+                world.outsiders.iter().flat_map(|one| [(one, profile.to_owned()), (one, named(profile))])
+            {
                 let params = json!({ "name": name, "arguments": arguments });
-                let (status, text) = rpc(&world.server, outsider, profile, "tools/call", params).await;
-                let case = format!("{name} of {profile} by {}: {status} {text}", outsider.sort);
+                let (status, text) = rpc(&world.server, outsider, &address, "tools/call", params).await;
+                let case = format!("{name} of {address} by {}: {status} {text}", outsider.sort);
                 assert!(status < 500, "{case}");
                 assert_eq!(status == 401, outsider.unknown(), "{case}");
                 assert!(!text.contains(SECRET), "{case}");
@@ -580,13 +583,73 @@ async fn no_tool_tells_or_changes_what_is_not_the_callers() {
     for uri in ["loci://context", "loci://changes", "loci://changes/agent", "loci://stats", "memory://knowledge-graph"]
     {
         for outsider in &world.outsiders {
-            for profile in ["default", "graph"] {
+            for profile in ["default".to_owned(), "graph".to_owned(), named("default"), named("graph")] {
                 let (status, text) =
-                    rpc(&world.server, outsider, profile, "resources/read", json!({ "uri": uri })).await;
+                    rpc(&world.server, outsider, &profile, "resources/read", json!({ "uri": uri })).await;
                 assert!(status < 500 && !text.contains(SECRET), "{uri} by {}: {status} {text}", outsider.sort);
             }
         }
     }
     let after = world.user_data().await;
     assert!(before.iter().all(|one| after.contains(one)), "nothing of the victim's has changed: {before:?} {after:?}");
+}
+
+/// The address of a profile with the identifiers of the victim.
+fn named(profile: &str) -> String {
+    format!("{profile}?agentId=keeper&userId=victim")
+}
+
+/// Tools that the owner cannot be shown to succeed with, and why.
+const NO_TOOL_CONTROL: &[(&str, &str)] =
+    &[("resolve_contradiction", "it needs two memories that are linked as contradicting")];
+
+/// Every line of the table of tools, and every resource, does what it says for someone who may.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_tool_succeeds_for_the_owner() {
+    let mut failed = Vec::new();
+    let mut world = IsolationFixture::new().await;
+    for profile in ["default", "full", "graph"] {
+        let (_, text) = rpc(&world.server, &world.owner, profile, "tools/list", json!({})).await;
+        let listed: Value = serde_json::from_str(&text).unwrap();
+        for tool in listed["result"]["tools"].as_array().unwrap() {
+            let name = tool["name"].as_str().unwrap();
+            let mut arguments =
+                arguments(name, world.memory).unwrap_or_else(|| panic!("{name} has no line in the table"));
+            if name == "restore_memory" {
+                arguments = json!({ "memory_id": world.things["deleted"] });
+            }
+            let call = async |name: &str, arguments: Value| {
+                let params = json!({ "name": name, "arguments": arguments });
+                rpc(&world.server, &world.owner, &named(profile), "tools/call", params).await
+            };
+            if name == "add_observations" {
+                let entity = json!({ "name": "Anna Petrova", "entityType": "person", "observations": [] });
+                call("create_entities", json!({ "entities": [entity] })).await;
+            }
+            let (status, text) = call(name, arguments).await;
+            let answer: Value = serde_json::from_str(&text).unwrap_or_default();
+            let succeeded = status == 200 && answer["result"].is_object() && answer["result"]["isError"] != json!(true);
+            let excused = NO_TOOL_CONTROL.iter().any(|(other, _)| *other == name);
+            if succeeded == excused {
+                let text: String = text.chars().take(300).collect();
+                failed.push(format!("{name} of {profile} (excused: {excused}): {status} {text}"));
+            }
+            if tool["annotations"]["readOnlyHint"] != json!(true) {
+                world = IsolationFixture::new().await;
+            }
+        }
+    }
+    for (profile, uri) in [
+        ("default", "loci://context"),
+        ("default", "loci://changes"),
+        ("default", "loci://stats"),
+        ("graph", "memory://knowledge-graph"),
+    ] {
+        let (status, text) =
+            rpc(&world.server, &world.owner, &named(profile), "resources/read", json!({ "uri": uri })).await;
+        if status != 200 || !text.contains("\"contents\"") {
+            failed.push(format!("{uri}: {status} {text}"));
+        }
+    }
+    assert!(failed.is_empty(), "{} lines:\n{}", failed.len(), failed.join("\n"));
 }

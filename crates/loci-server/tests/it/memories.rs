@@ -151,7 +151,11 @@ async fn many_are_added_at_once() {
         let body = json!({ "identifiers": ann, "memories": [{ "content": "Ann rides a horse." }, memory] });
         server.post("/v1/memories/batch", body).await.refused(400, field);
     }
-    assert_eq!(server.get("/v1/memories/count").await.expect(200)["count"], 2, "what is malformed adds nothing");
+    assert_eq!(
+        server.get("/v1/memories/count?everyone=true").await.expect(200)["count"],
+        2,
+        "what is malformed adds nothing"
+    );
 }
 
 #[tokio::test]
@@ -261,12 +265,12 @@ async fn memories_are_listed_page_by_page() {
         ("layers=user", "layers"),
         ("state=alive", "state"),
         ("id=nonsense", "id"),
-        ("importanceMin=2", "importanceMin"),
+        ("userId=ann&importanceMin=2", "importanceMin"),
         ("importanceMin=high", "importanceMin"),
         ("pinned=perhaps", "pinned"),
         ("metadata=n", "metadata"),
         ("createdAfter=yesterday", "createdAfter"),
-        ("createdAfter=2026-01-02T00:00:00Z&createdBefore=2026-01-01T00:00:00Z", "createdBefore"),
+        ("userId=ann&createdAfter=2026-01-02T00:00:00Z&createdBefore=2026-01-01T00:00:00Z", "createdBefore"),
         ("colour=red", "colour"),
         ("userId=ann&userId=bob", "userId"),
         ("kind=a&kind=b", "kind"),
@@ -282,12 +286,12 @@ async fn memories_are_listed_page_by_page() {
         ("limit=many", "limit"),
         ("cursor=x", "cursor"),
     ] {
-        server.get(&format!("/v1/memories?{query}")).await.refused(400, field);
+        server.get(&format!("/v1/memories?userId=ann&{query}")).await.refused(400, field);
     }
     list("&limit=1000").await;
-    server.get("/v1/memories/count?limit=5").await.refused(400, "limit");
+    server.get("/v1/memories/count?userId=ann&limit=5").await.refused(400, "limit");
     let ids = vec!["0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50"; 1001].join(",");
-    server.get(&format!("/v1/memories/count?id={ids}")).await.refused(400, "id");
+    server.get(&format!("/v1/memories/count?userId=ann&id={ids}")).await.refused(400, "id");
 }
 
 #[tokio::test]

@@ -30,7 +30,7 @@ async fn counted(server: &TestServer, key: &str) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_operation_has_one_name_and_the_door_tells_the_protocol() {
+async fn an_operation_has_one_name_in_every_protocol() {
     let server = TestServer::guarded().await;
     let key = server.key(Grant { role: Role::Admin, ..Grant::whole(Tenant::default()) }).await;
     let post = async |path: &str, body: Value| answer(server.request_as(&key, "POST", path).json(&body)).await;

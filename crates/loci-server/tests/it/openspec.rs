@@ -191,7 +191,7 @@ async fn what_is_wrong_is_named_in_the_words_of_providers() {
         let response = server.post(&at("/query"), json!({ "query": "gate", "options": options })).await;
         refused(&response, 400, "INVALID_INPUT", field);
     }
-    let long = server.post(&at("/query"), json!({ "query": "a".repeat(8_193) })).await;
+    let long = server.post(&at("/query"), json!({ "query": "a".repeat(8_193), "layer": { "user_id": "ann" } })).await;
     refused(&long, 413, "QUERY_TOO_LONG", "query");
     server.close().await;
 }
@@ -281,8 +281,8 @@ async fn entries_are_found_by_words_filters_and_views() {
     ids.dedup();
     assert_eq!(ids.len(), 3);
     assert_eq!(ask(json!({ "options": { "top_k": 2 } })).await["metadata"]["total_results"], 2);
-    // Whoever runs the store sees all, and a layer is only a filter to them.
-    let whole = json!({ "query": "gate", "layer": { "types": ["user"] } });
+    // To an admin who asks for everyone's data a layer is only a filter.
+    let whole = json!({ "query": "gate", "layer": { "types": ["user"], "everyone": true } });
     assert_eq!(server.post(&at("/query"), whole).await.expect(200)["metadata"]["total_results"], 3);
     let others = json!({ "query": "gate", "layer": { "user_id": "ben" } });
     assert_eq!(server.post(&at("/query"), others).await.expect(200)["results"], json!([]));
@@ -372,7 +372,7 @@ async fn changes_and_results_come_as_streams() {
         ("type=query", "query"),
         ("query=cat", "query"),
         ("type=query&query=cat&limit=0", "options.limit"),
-        ("after=nowhere", "after"),
+        ("user_id=ann&after=nowhere", "after"),
         ("types=galaxy", "layer"),
         ("types=archival", "types"),
     ] {

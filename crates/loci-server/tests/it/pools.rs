@@ -1,7 +1,7 @@
 //! Only members see a pool, over any HTTP route and any MCP tool.
 //!
 //! The routes come from the published description and the tools from the server's own list, as in
-//! `isolation.rs`, whose tables of bodies and arguments are used here too.
+//! `isolation.rs`; its tables of bodies and arguments are used here too.
 
 use loci_engine::{Caller, ListRequest, NewMemory, NewPool, Turn};
 use loci_types::{Identifiers, Layer, Memory, MemoryId, Role, State, Tenant};
@@ -97,13 +97,13 @@ fn claims(sort: &str) -> Value {
     }
 }
 
-/// Says who asks, where this operation reads it.
-fn name(operation: &PublishedOperation, whose: &Value, body: &mut Option<Value>) {
+/// Adds the identifiers of the caller where this operation reads them.
+fn add_identifiers(operation: &PublishedOperation, identifiers: &Value, body: &mut Option<Value>) {
     if operation.identified {
-        body.get_or_insert_with(|| json!({}))["identifiers"] = whose.clone();
+        body.get_or_insert_with(|| json!({}))["identifiers"] = identifiers.clone();
     }
     let Some(body) = body else { return };
-    let snake: Value = whose
+    let snake: Value = identifiers
         .as_object()
         .unwrap()
         .iter()
@@ -123,7 +123,7 @@ fn name(operation: &PublishedOperation, whose: &Value, body: &mut Option<Value>)
     }
 }
 
-fn path(operation: &PublishedOperation, whose: Option<&Value>, memory: MemoryId) -> String {
+fn path(operation: &PublishedOperation, identifiers: Option<&Value>, memory: MemoryId) -> String {
     let path = operation
         .path
         .replace("{id}", &memory.to_string())
@@ -138,8 +138,8 @@ fn path(operation: &PublishedOperation, whose: Option<&Value>, memory: MemoryId)
         "openspecStream" => vec!["type=updates".into()],
         _ => Vec::new(),
     };
-    if let Some(whose) = whose.filter(|_| operation.asked) {
-        for (name, value) in whose.as_object().unwrap() {
+    if let Some(identifiers) = identifiers.filter(|_| operation.asked) {
+        for (name, value) in identifiers.as_object().unwrap() {
             let name = if operation.path.starts_with("/openspec") { name.replace("Id", "_id") } else { name.clone() };
             query.push(format!("{name}={}", value.as_str().unwrap()));
         }
@@ -148,24 +148,24 @@ fn path(operation: &PublishedOperation, whose: Option<&Value>, memory: MemoryId)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_route_tells_or_changes_what_lies_in_a_pool_of_others() {
+async fn no_route_shows_or_changes_a_pool_to_outsiders() {
     let world = PoolFixture::new().await;
     let before = world.user_data().await;
     assert!(before.len() >= 2, "there is something to lose");
     let mut let_in = Vec::new();
     for operation in operations() {
         for outsider in &world.outsiders {
-            for whose in [Some(claims(outsider.sort)), None] {
-                let case = format!("{} by {} as {whose:?}", operation.id, outsider.sort);
+            for identifiers in [Some(claims(outsider.sort)), None] {
+                let case = format!("{} by {} as {identifiers:?}", operation.id, outsider.sort);
                 let mut sent = body(&operation.id, world.memory);
-                if let Some(whose) = &whose {
-                    name(&operation, whose, &mut sent);
+                if let Some(identifiers) = &identifiers {
+                    add_identifiers(&operation, identifiers, &mut sent);
                 }
-                let path = path(&operation, whose.as_ref(), world.memory);
+                let path = path(&operation, identifiers.as_ref(), world.memory);
                 let (status, text) = call(&world.server, outsider, &operation.method, &path, sent.as_ref()).await;
                 assert!(status < 500 && !text.contains(SECRET), "{case}: {status} {text}");
                 let ours = outsider.sort != "another tenant's member";
-                if ours && whose.is_some() && !operation.public && (operation.identified || operation.asked) {
+                if ours && identifiers.is_some() && !operation.public && (operation.identified || operation.asked) {
                     // A batch is answered line by line.
                     let batch = matches!(operation.id.as_str(), "addMemories" | "openspecBatch");
                     let each = batch && status == 200 && text.contains("UNAUTHORIZED");
@@ -184,7 +184,7 @@ async fn no_route_tells_or_changes_what_lies_in_a_pool_of_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_tool_tells_or_changes_what_lies_in_a_pool_of_others() {
+async fn no_tool_reveals_or_changes_pools_of_others() {
     let world = PoolFixture::new().await;
     let before = world.user_data().await;
     let mut seen = 0;

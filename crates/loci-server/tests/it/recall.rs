@@ -306,7 +306,7 @@ async fn a_pool_is_asked_by_its_members_alone() {
     });
     let batch = answer(server.request_as(&outsider, "POST", "/v1/recall/batch").json(&body)).await;
     batch.refused(403, "poolId");
-    // Whoever does not name it and is not in it sees all but the pool.
+    // A caller who is not a member and does not name the pool sees everything except the pool.
     let own = ask(&outsider, json!({}), None).await.expect(200);
     assert!(own.to_string().contains("cellar") && !own.to_string().contains("zanzibar"), "{own}");
     // The operator may look into every pool.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use loci_engine::llm::LlmClient;
 use loci_engine::{Caller, Config, Engine, NewKey, System};
 use loci_models::Embedder;
-use loci_server::{Options, Server};
+use loci_server::{Options, Server, ServerOptions};
 use loci_store::tier::{ProcessTier, TierOptions};
 use loci_store::{SqliteOptions, SqliteStore, Store};
 use loci_types::{Grant, Role, Tenant};
@@ -82,9 +82,19 @@ impl TestServer {
         Self::with_engine(engine, Options::default(), tempfile::tempdir().unwrap()).await
     }
 
+    /// Another server on the same folder, as another process would have.
+    pub(crate) async fn neighbour(&self) -> Self {
+        let store = SqliteStore::open(self.folder.path(), SqliteOptions::default()).unwrap();
+        Self::on_store(Arc::new(store)).await
+    }
+
     /// A server with this engine, whose data is in the folder.
     pub(crate) async fn with_engine(engine: Engine, mut options: Options, folder: tempfile::TempDir) -> Self {
         options.server.backup_folder.get_or_insert_with(|| folder.path().join("backups"));
+        // All tests come from one address, and many are refused on purpose. A test of this limit sets another value.
+        if options.server.refusals_per_second == ServerOptions::default().refusals_per_second {
+            options.server.refusals_per_second = 0;
+        }
         let tier = ProcessTier::new(TierOptions::default(), 1 << 20);
         let engine = Arc::new(engine.with_sessions(Arc::new(tier)));
         let listening = Server::bind("127.0.0.1:0", false).await.unwrap();

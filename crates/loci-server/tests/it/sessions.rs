@@ -14,7 +14,7 @@ async fn turns_come_in_all_or_none() {
     let turn = |content: &str| json!({ "threadId": "t1", "role": "user", "content": content });
     let wrong = json!({ "identifiers": who, "turns": [turn("Hello there."), { "threadId": "", "content": "x" }] });
     server.post(path, wrong).await.refused(400, "threadId");
-    assert_eq!(server.get("/v1/memories/count").await.expect(200)["count"], 0);
+    assert_eq!(server.get("/v1/memories/count?everyone=true").await.expect(200)["count"], 0);
     let long = "word ".repeat(2_000);
     let body = json!({ "identifiers": who, "turns": [turn("I moved to Graz last week."), turn(&long)] });
     let heard = server.post(path, body).await.expect(200);

@@ -48,7 +48,7 @@ async fn server(url: &str, prefix: &str) -> TestServer {
     TestServer::with(options, Config::default()).await
 }
 
-/// How many of so many requests of one caller get through to these servers, in turn.
+/// Sends requests of one caller to these servers in turn and returns how many are admitted.
 async fn passed(houses: &[TestServer], requests: usize) -> u64 {
     let token = tokens::token(|_| {});
     let mut passed = 0;
@@ -77,18 +77,17 @@ async fn two_servers_share_a_rate_and_count_alone_without_redis() {
     for server in &houses {
         let ready = server.without_key().get("/readyz").await.expect(200);
         assert_eq!(ready["components"]["tier"]["status"], "healthy", "{ready}");
-        assert_eq!(ready["components"]["tier"]["name"], "redis");
     }
     proxy.cut();
     let started = Instant::now();
     let alone = passed(&houses, 80).await;
     assert!((20..=22 + 2 * started.elapsed().as_secs()).contains(&alone), "each for itself: {alone}");
     for server in &houses {
-        let ready = server.without_key().get("/readyz").await.expect(200);
-        assert_eq!(
-            (&ready["status"], &ready["components"]["tier"]["status"]),
-            (&"degraded".into(), &"degraded".into())
-        );
+        let started = Instant::now();
+        while server.without_key().get("/readyz").await.expect(200)["components"]["tier"]["status"] != "degraded" {
+            assert!(started.elapsed() < Duration::from_secs(10), "the outage is not seen");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
     }
     proxy.heal();
     let started = Instant::now();

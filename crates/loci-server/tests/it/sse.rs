@@ -55,7 +55,7 @@ impl Stream {
         }
     }
 
-    /// The next so many events, as name and what `pick` finds in them.
+    /// The next `count` events: the name and the result of `pick`.
     pub(crate) async fn events(&mut self, many: usize, pick: fn(&Value) -> &Value) -> Vec<(String, String)> {
         let mut found = Vec::new();
         while found.len() < many {

@@ -22,6 +22,12 @@ async fn the_store_is_looked_after() {
     let jobs = server.get("/v1/jobs?state=waiting,running").await.expect(200);
     let job = &jobs["data"][0];
     assert_eq!((&job["kind"], &job["space"]), (&json!("embed"), &json!("users_21")));
+    // It keeps waiting: a run must not end it without a vector.
+    for body in [json!({}), json!({ "kind": ["embed"] }), json!({ "kind": ["embed", "summarize"] })] {
+        let run = server.post("/v1/jobs/run", body.clone()).await.expect(200);
+        assert_eq!((&run["done"], &run["vectors"]), (&json!(0), &json!(0)), "{body}");
+    }
+    assert_eq!(server.get("/v1/jobs").await.expect(200)["data"].as_array().unwrap().len(), 1);
     let path = format!("/v1/jobs/users_21/{}", job["id"]);
     assert_eq!(answer(server.request("POST", &format!("{path}/retry"))).await.status, 202);
     assert_eq!(server.delete(&path).await.status, 204);

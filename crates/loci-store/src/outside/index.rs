@@ -1,5 +1,7 @@
 //! The interface of an external vector index.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use loci_types::{MemoryId, Space, State, Tenant};
 
@@ -50,7 +52,10 @@ pub struct PointFilter {
 /// A vector index outside the store.
 ///
 /// Every call ends within a bounded time. A call fails with [`Error::Unavailable`](crate::Error::Unavailable) if the
-/// index cannot be reached or cannot serve it now.
+/// index cannot be reached or cannot serve it now, and with [`Error::IndexRefused`](crate::Error::IndexRefused) if it
+/// answers but refuses this call.
+///
+/// **Invariant: an index never deletes points that Loci did not write, and never those of another store.**
 #[async_trait]
 pub trait VectorIndex: Send + Sync {
     /// The name of the index: `qdrant`, `pgvector` or `local`.
@@ -84,6 +89,11 @@ pub trait VectorIndex: Send + Sync {
     /// Stores the mark in the collection itself.
     async fn advance(&self, collection: &Collection, mark: Mark) -> Result<()>;
 
+    /// Maximum number of points that one search returns, as far as is known.
+    fn most(&self) -> usize {
+        usize::MAX
+    }
+
     /// Approximately the nearest `limit` matching points, best first; none if the collection does not exist.
     async fn search(
         &self,
@@ -93,8 +103,13 @@ pub trait VectorIndex: Send + Sync {
         limit: usize,
     ) -> Result<Option<Vec<(MemoryId, f32)>>>;
 
-    /// Number of points of a collection; none if it does not exist.
+    /// Number of points of a collection that Loci wrote; none if it does not exist.
     async fn count(&self, collection: &Collection) -> Result<Option<u64>>;
+
+    /// Number of points in a collection that Loci did not write.
+    async fn foreign(&self, _collection: &Collection) -> Result<u64> {
+        Ok(0)
+    }
 
     /// A page of the points of a collection after an id, in the order of their ids, with their stamps.
     async fn ids(
@@ -104,6 +119,16 @@ pub trait VectorIndex: Send + Sync {
         limit: usize,
     ) -> Result<Vec<(MemoryId, Option<u64>)>>;
 
-    /// Removes a collection with all its points. Idempotent.
+    /// Removes a collection with all points of it that Loci wrote. Idempotent.
     async fn remove(&self, collection: &Collection) -> Result<()>;
+
+    /// The names of collections that this store has written and that are not among `expected`.
+    async fn orphans(&self, _expected: &BTreeSet<String>) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
+    /// Removes a collection that [`Self::orphans`] has named.
+    async fn remove_orphan(&self, _name: &str) -> Result<()> {
+        Ok(())
+    }
 }

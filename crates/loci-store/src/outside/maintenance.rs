@@ -3,13 +3,14 @@
 //! The records of the store are authoritative: an index that differs from them is wrong, and rebuilding it is always
 //! safe.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, PoisonError};
 
-use loci_types::{MemoryId, Tenant};
+use loci_types::{MemoryId, Space, Tenant};
 use serde::Serialize;
 
-use super::indexed::{CollectionState, Indexed};
+use super::index::Collection;
+use super::indexed::{CollectionState, IndexInner, Indexed};
 use crate::Result;
 
 /// Number of points or ledger entries that are read in one step.
@@ -27,6 +28,9 @@ pub struct IndexStatus {
     pub problem: Option<String>,
     /// Its collections.
     pub collections: Vec<CollectionStatus>,
+    /// Collections that this store has written and no longer uses: of agents that were dropped while the index was away, and
+    /// of earlier models.
+    pub orphans: Vec<String>,
 }
 
 /// The health of an index.
@@ -80,6 +84,8 @@ pub struct Verified {
     pub surplus: u64,
     /// Number of points whose vector or payload is out of date.
     pub stale: u64,
+    /// Number of points in the collection that Loci did not write. They are left as they are, and are no damage.
+    pub foreign: u64,
 }
 
 impl Verified {
@@ -94,14 +100,18 @@ impl Indexed {
     /// on the amount of data.
     pub async fn index_health(&self) -> Result<IndexHealth> {
         let inner = &self.inner;
-        let (version, health) = tokio::join!(inner.index.version(), inner.index.health());
-        let problem = version.as_ref().err().or(health.as_ref().err()).map(ToString::to_string);
+        let asked = async { tokio::try_join!(inner.index.version(), inner.index.health()) };
+        // An index that is known to be away is not waited for.
+        let (version, problem) = match inner.ask(asked).await {
+            Ok((version, ())) => (Some(version), None),
+            Err(error) => (None, Some(error.to_string())),
+        };
         let mut behind = 0;
         for state in inner.being_filled() {
             let read = state.mark().unwrap_or_default().sequence;
             behind += inner.feed(&state, read, 0).await?.end.saturating_sub(read).max(0).unsigned_abs();
         }
-        Ok(IndexHealth { name: inner.index.name(), version: version.ok(), problem, behind })
+        Ok(IndexHealth { name: inner.index.name(), version, problem, behind })
     }
 
     /// The status of every collection of a tenant. An index that does not answer is reported in `problem`, not as an
@@ -125,7 +135,8 @@ impl Indexed {
                 end,
             });
         }
-        Ok(IndexStatus { index: inner.index.name().to_owned(), version: version.ok(), problem, collections })
+        let orphans = if problem.is_none() { self.orphans().await? } else { Vec::new() };
+        Ok(IndexStatus { index: inner.index.name().to_owned(), version: version.ok(), problem, collections, orphans })
     }
 
     /// Brings every collection up to date and compares it with the records. Concurrent writes may appear as
@@ -156,6 +167,42 @@ impl Indexed {
             done += 1;
         }
         Ok(done)
+    }
+
+    /// The collections that this store has written, of all tenants, and no longer uses.
+    async fn orphans(&self) -> Result<Vec<String>> {
+        let mut expected = BTreeSet::new();
+        for tenant in self.inner.store.tenants().await? {
+            for (state, dimensions) in self.collections(&tenant).await? {
+                expected.insert(self.inner.index.collection_name(&state.collection(dimensions)));
+            }
+        }
+        self.inner.index.orphans(&expected).await
+    }
+
+    /// Removes the collections that this store no longer uses. Returns their names.
+    pub async fn sweep(&self) -> Result<Vec<String>> {
+        let orphans = self.orphans().await?;
+        for name in &orphans {
+            self.inner.ask(self.inner.index.remove_orphan(name)).await?;
+        }
+        Ok(orphans)
+    }
+
+    /// Applies all changes of a space to its collections, or fills them again if `refill`. Returns the problem if the index
+    /// does not have everything.
+    pub async fn catch_up_space(&self, tenant: &Tenant, space: &Space, refill: bool) -> Result<()> {
+        let inner = &self.inner;
+        for model in inner.store.model_names(&(inner.oversight.whole)(tenant)).await? {
+            inner.state(tenant, space, &model);
+        }
+        for state in inner.collections_of(tenant, space) {
+            match refill {
+                true => inner.refill(&state, &mut |_, _| {}).await?,
+                false => inner.catch_up(&state).await?,
+            }
+        }
+        Ok(())
     }
 
     /// The collections that a tenant should have, with their dimensions.
@@ -217,7 +264,7 @@ impl Indexed {
         };
         let mut after = None;
         loop {
-            let page = self.inner.record(self.inner.index.ids(&collection, after, PAGE_SIZE).await)?;
+            let page = self.inner.ask(self.inner.index.ids(&collection, after, PAGE_SIZE)).await?;
             let Some((last, _)) = page.last() else { break };
             after = Some(*last);
             for (id, stamp) in page {
@@ -230,6 +277,31 @@ impl Indexed {
             }
         }
         report.missing = records.len() as u64;
+        report.foreign = self.inner.ask(self.inner.index.foreign(&collection)).await?;
         Ok(report)
+    }
+}
+
+impl IndexInner {
+    /// Fills a collection again if it has lost points.
+    pub(super) async fn mend_lost(self: &Arc<Self>, state: &CollectionState, collection: &Collection) -> Result<()> {
+        self.catch_up(state).await?;
+        let whole = (self.oversight.whole)(&state.key.tenant);
+        let known = state.mark().unwrap_or_default().sequence;
+        let vectors = self.store.vector_count(&whole, &state.key.space, &state.key.model).await?;
+        let points = self.ask(self.index.count(collection)).await?.unwrap_or(0);
+        let lacking = vectors.saturating_sub(points);
+        let usual = state.counted.lock().unwrap_or_else(PoisonError::into_inner).1;
+        // Counts that others change meanwhile cannot be compared.
+        let unchanged = self.feed(state, known, 0).await?.end == known;
+        if lacking <= usual || !unchanged {
+            return Ok(());
+        }
+        tracing::warn!(space = %state.key.space, vectors, points, "the vector index has lost points and is filled again");
+        self.refill(state, &mut |_, _| {}).await?;
+        // Vectors without a direction have no point, and are no loss.
+        let points = self.ask(self.index.count(collection)).await?.unwrap_or(0);
+        state.counted.lock().unwrap_or_else(PoisonError::into_inner).1 = vectors.saturating_sub(points);
+        Ok(())
     }
 }

@@ -101,12 +101,12 @@ impl PgvectorIndex {
     async fn within<T: Send + 'static>(
         &self,
         how: &'static str,
-        work: impl FnOnce(&dyn Connection) -> sql::Result<T> + Send + 'static,
+        work: impl FnOnce(&dyn Connection) -> sql::SqlResult<T> + Send + 'static,
     ) -> Result<Option<T>> {
         let sessions = self.sessions.clone();
         blocking(move || match sessions.within(how, None, |session| work(session)) {
             Ok(value) => Ok(Some(value)),
-            Err(sql::Error::Postgres(error)) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(None),
+            Err(sql::SqlError::Postgres(error)) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(None),
             // No error of the index is an error of the store; the call may be repeated later.
             Err(error) => Err(unavailable(error.to_string())),
         })
@@ -117,7 +117,7 @@ impl PgvectorIndex {
     async fn change(
         &self,
         tables: Tables,
-        work: impl FnOnce(&dyn Connection, &Tables) -> sql::Result<bool> + Send + 'static,
+        work: impl FnOnce(&dyn Connection, &Tables) -> sql::SqlResult<bool> + Send + 'static,
     ) -> Result<()> {
         let name = tables.name.clone();
         match self.within("", move |connection| work(connection, &tables)).await? {

@@ -6,13 +6,13 @@
 //! gets its results.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use loci_types::{Filter, MemoryId, Space, Vector, Visible};
 use tokio::time::Instant;
 
 use super::index::{Collection, Mark, PointFilter};
-use super::indexed::{CollectionState, Indexed, Inner};
+use super::indexed::{CollectionState, IndexInner, Indexed};
 use super::point::direction;
 use crate::{Error, Hit, Measure, Result};
 
@@ -56,7 +56,7 @@ impl Indexed {
         for space in spaces {
             let state = self.inner.state(visible.tenant(), &space, &query.model);
             let question =
-                Question { visible, query, unit: &unit, filter, limit, wanted: wanted(visible, &space, filter) };
+                IndexQuery { visible, query, unit: &unit, filter, limit, wanted: wanted(visible, &space, filter) };
             found.extend(self.inner.nearest(&state, &question).await?);
         }
         found.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
@@ -67,7 +67,7 @@ impl Indexed {
 }
 
 /// A query on one space.
-struct Question<'a> {
+struct IndexQuery<'a> {
     visible: &'a Visible,
     query: &'a Vector,
     unit: &'a [f32],
@@ -76,14 +76,14 @@ struct Question<'a> {
     wanted: PointFilter,
 }
 
-impl Inner {
-    async fn nearest(self: &Arc<Self>, state: &Arc<CollectionState>, question: &Question<'_>) -> Result<Vec<Hit>> {
+impl IndexInner {
+    async fn nearest(self: &Arc<Self>, state: &Arc<CollectionState>, question: &IndexQuery<'_>) -> Result<Vec<Hit>> {
         'lost: for _ in 0..TRIES {
             let Some(lag) = self.lag(state, question.unit.len()).await? else { return Ok(Vec::new()) };
             let mut want = question.limit.saturating_mul(OVERFETCH).max(question.limit.saturating_add(SPARE)).min(MOST);
             loop {
                 let Some(proposed) = self.propose(state, &lag, question, want).await? else { continue 'lost };
-                let all = proposed.len() < want;
+                let (all, most) = (proposed.len() < want.min(self.index.most()), MOST.min(self.index.most()));
                 let mut ids = lag.ids.clone();
                 let late: HashSet<MemoryId> = lag.ids.iter().copied().collect();
                 ids.extend(proposed.into_iter().filter(|id| !late.contains(id)));
@@ -91,7 +91,7 @@ impl Inner {
                 if all || hits.len() >= question.limit {
                     return Ok(hits);
                 }
-                if want >= MOST {
+                if want >= most {
                     return self.list(question, hits).await;
                 }
                 want = want.saturating_mul(2).min(MOST);
@@ -100,12 +100,12 @@ impl Inner {
         Err(self.unavailable("its collection was lost repeatedly during the search".to_owned()))
     }
 
-    async fn score(&self, question: &Question<'_>, ids: &[MemoryId]) -> Result<Vec<Hit>> {
+    async fn score(&self, question: &IndexQuery<'_>, ids: &[MemoryId]) -> Result<Vec<Hit>> {
         self.store.rescore(question.visible, question.query, question.filter, ids, question.limit).await
     }
 
     /// Scores all memories that match the filter, if they are fewer than [`MOST`]; otherwise returns `found`.
-    async fn list(&self, question: &Question<'_>, found: Vec<Hit>) -> Result<Vec<Hit>> {
+    async fn list(&self, question: &IndexQuery<'_>, found: Vec<Hit>) -> Result<Vec<Hit>> {
         let allowed = self.store.top_by(question.visible, question.filter, Measure::Newest, MOST).await?;
         if allowed.len() >= MOST {
             return Ok(found);
@@ -116,13 +116,12 @@ impl Inner {
 
     /// The candidates of the index; none if its mark has moved back since the lag was read.
     async fn propose(
-        &self,
-        state: &CollectionState,
+        self: &Arc<Self>,
+        state: &Arc<CollectionState>,
         lag: &Lag,
-        question: &Question<'_>,
+        question: &IndexQuery<'_>,
         want: usize,
     ) -> Result<Option<Vec<MemoryId>>> {
-        self.check_available()?;
         if lag.mark.sequence == 0 {
             // The index is empty, so everything is in the lag. The collection may not exist yet.
             return Ok(Some(Vec::new()));
@@ -133,18 +132,23 @@ impl Inner {
                 self.index.position(&lag.collection)
             )
         };
-        let asked = asked.await;
-        // A search on a lost or unfinished collection fails although the server is available.
+        let asked = self.ask(asked).await;
+        // A search on a lost or unfinished collection fails although the server is available. A server that does not answer
+        // is not asked once more.
         if asked.is_err()
+            && self.breaker.problem().is_none()
             && let Some(position) = self.lost(&lag.collection, lag.mark).await
         {
             state.set_mark(Some(position));
             return Ok(None);
         }
-        let (found, position) = self.record(asked)?;
+        let (found, position) = asked?;
         let position = position.unwrap_or_default();
         match found {
             Some(found) if position.sequence >= lag.mark.sequence => {
+                if found.len() < want {
+                    self.recount(state, lag);
+                }
                 Ok(Some(found.into_iter().map(|(id, _)| id).collect()))
             }
             _ => {
@@ -154,6 +158,24 @@ impl Inner {
         }
     }
 
+    /// Counts the points in the background, at most once in each interval: points that were deleted behind the back of Loci
+    /// leave the mark as it is. If some are missing, the collection is filled again.
+    fn recount(self: &Arc<Self>, state: &Arc<CollectionState>, lag: &Lag) {
+        {
+            let mut counted = state.counted.lock().unwrap_or_else(PoisonError::into_inner);
+            if counted.0.is_some_and(|at| at.elapsed() < self.options.recount) {
+                return;
+            }
+            counted.0 = Some(std::time::Instant::now());
+        }
+        let (inner, state, collection) = (self.clone(), state.clone(), lag.collection.clone());
+        tokio::spawn(async move {
+            if let Err(error) = inner.mend_lost(&state, &collection).await {
+                tracing::debug!(%error, space = %state.key.space, "the points of the vector index were not counted");
+            }
+        });
+    }
+
     /// The part that the index does not have yet. Waits for the index if that is too much. Returns none if the space
     /// has no vectors of this model and size.
     async fn lag(self: &Arc<Self>, state: &Arc<CollectionState>, dimensions: usize) -> Result<Option<Lag>> {
@@ -161,13 +183,18 @@ impl Inner {
         let mut moved = state.moved.subscribe();
         loop {
             moved.mark_unchanged();
+            let refused = state.refused().clone();
+            if let Some(problem) = refused {
+                self.wake(state);
+                return Err(Error::IndexRefused { part: self.index.name().to_owned(), problem });
+            }
             let mark = match state.mark() {
                 Some(mark) => mark,
                 // A space without such vectors has no collection.
                 None if self.feed(state, 0, 0).await?.dimensions != Some(dimensions) => return Ok(None),
                 None => {
                     self.check_available()?;
-                    let found = self.record(self.index.position(&state.collection(dimensions)).await)?;
+                    let found = self.ask(self.index.position(&state.collection(dimensions))).await?;
                     found.unwrap_or_default()
                 }
             };

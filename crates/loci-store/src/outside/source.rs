@@ -21,6 +21,13 @@ pub trait VectorSource: Store {
         options: IndexedOptions,
     ) -> Arc<dyn Store>;
 
+    /// The identity of this store: the same after every start, and another than that of every other store. A copy of a
+    /// data folder or of a database has the same.
+    fn store_id(&self) -> Result<String>;
+
+    /// Number of vectors of a model in a space. Zero unless the caller may read the whole tenant.
+    async fn vector_count(&self, visible: &Visible, space: &Space, model: &str) -> Result<u64>;
+
     /// The memories of the `limit` ledger entries of a space after number `after`, each as it is now. Empty unless the
     /// caller may read the whole tenant.
     async fn vector_feed(

@@ -12,9 +12,9 @@ use std::time::Duration;
 use loci_types::MemoryId;
 
 use super::index::{Collection, Mark};
-use super::indexed::{CollectionState, Inner};
+use super::indexed::{CollectionState, IndexInner};
 use super::point::{VectorFeed, VectorPoint};
-use crate::Result;
+use crate::{Error, Result};
 
 /// The pause before the next attempt while another process fills the collection.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
@@ -31,7 +31,7 @@ enum SyncOutcome {
 const LOSSES: usize = 3;
 
 /// Fills a collection until all entries are applied, retrying while the index is unavailable.
-pub(super) async fn run(inner: Weak<Inner>, state: Arc<CollectionState>) {
+pub(super) async fn run(inner: Weak<IndexInner>, state: Arc<CollectionState>) {
     loop {
         let Some(house) = inner.upgrade() else { return };
         state.again.store(false, Ordering::SeqCst);
@@ -45,6 +45,15 @@ pub(super) async fn run(inner: Weak<Inner>, state: Arc<CollectionState>) {
                 continue;
             }
             Ok(SyncOutcome::Elsewhere) => LOOK_AGAIN,
+            Err(Error::IndexRefused { problem, .. }) => {
+                // Only the operator can change that, so it is tried again when someone asks or writes.
+                if state.refused().replace(problem.clone()).as_ref() != Some(&problem) {
+                    tracing::warn!(problem, space = %state.key.space, "the vector index refuses a collection");
+                }
+                state.moved.send_modify(|times| *times += 1);
+                state.running.store(false, Ordering::SeqCst);
+                return;
+            }
             Err(error) => {
                 tracing::debug!(%error, space = %state.key.space, "the vector index is filled later");
                 // Queries that wait for the mark are notified that filling failed.
@@ -58,16 +67,23 @@ pub(super) async fn run(inner: Weak<Inner>, state: Arc<CollectionState>) {
     }
 }
 
-impl Inner {
+impl IndexInner {
     /// Applies all entries after the mark. `progress` receives the sequence number reached and the last one.
-    async fn fill(&self, state: &CollectionState, progress: &mut (dyn FnMut(i64, i64) + Send)) -> Result<SyncOutcome> {
-        self.check_available()?;
+    async fn fill(
+        self: &Arc<Self>,
+        state: &CollectionState,
+        progress: &mut (dyn FnMut(i64, i64) + Send),
+    ) -> Result<SyncOutcome> {
+        self.probe().await?;
         let _filling = state.filling.lock().await;
         let known = self.feed(state, 0, 0).await?;
-        let Some(dimensions) = known.dimensions else { return Ok(SyncOutcome::Done) };
+        let Some(dimensions) = known.dimensions else {
+            state.checked.store(known.end, Ordering::SeqCst);
+            return Ok(SyncOutcome::Done);
+        };
         let collection = state.collection(dimensions);
         if !self.take(&collection).await? {
-            state.set_mark(self.record(self.index.position(&collection).await)?);
+            state.set_mark(self.ask(self.index.position(&collection)).await?);
             return Ok(SyncOutcome::Elsewhere);
         }
         let outcome = self.tell(state, &collection, progress).await;
@@ -75,26 +91,28 @@ impl Inner {
             let (tenant, name) = (&collection.tenant, self.lease_name(&collection));
             self.store.lease(tenant, &name, &self.holder, (self.oversight.now)(), Duration::ZERO).await?;
         }
-        outcome.map(|()| SyncOutcome::Done)
+        outcome?;
+        *state.refused() = None;
+        Ok(SyncOutcome::Done)
     }
 
     async fn tell(
-        &self,
+        self: &Arc<Self>,
         state: &CollectionState,
         collection: &Collection,
         progress: &mut (dyn FnMut(i64, i64) + Send),
     ) -> Result<()> {
-        let found = self.record(self.index.position(collection).await)?;
+        let found = self.ask(self.index.position(collection)).await?;
         if found.is_none() {
-            self.record(self.index.prepare(collection).await)?;
+            self.ask(self.index.prepare(collection)).await?;
         }
         let (mut mark, mut losses) = (found.unwrap_or_default(), 0);
         loop {
             let feed = self.feed(state, mark.sequence, self.options.page).await?;
             if feed.since != mark.at {
-                tracing::warn!(space = %state.key.space, "the vector index knows another ledger and is filled anew");
-                self.record(self.index.remove(collection).await)?;
-                self.record(self.index.prepare(collection).await)?;
+                tracing::warn!(space = %state.key.space, "the vector index knows another ledger and is filled again");
+                self.ask(self.index.remove(collection)).await?;
+                self.ask(self.index.prepare(collection)).await?;
                 mark = Mark::default();
                 state.set_mark(Some(mark));
                 continue;
@@ -105,21 +123,24 @@ impl Inner {
             }
             let next = Mark { sequence: feed.position, at: feed.until };
             let end = feed.end;
-            let outcome = match self.deliver(collection, feed).await {
-                Ok(()) => self.index.advance(collection, next).await,
-                Err(error) => Err(error),
+            let sent = async {
+                self.deliver(collection, feed).await?;
+                self.index.advance(collection, next).await
             };
+            let outcome = self.ask(sent).await;
+            // An index that does not answer is not asked once more.
             if outcome.is_err()
+                && self.breaker.problem().is_none()
                 && losses < LOSSES
                 && let Some(position) = self.lost(collection, mark).await
             {
                 losses += 1;
-                self.record(self.index.prepare(collection).await)?;
+                self.ask(self.index.prepare(collection)).await?;
                 mark = position;
                 state.set_mark(Some(mark));
                 continue;
             }
-            self.record(outcome)?;
+            outcome?;
             mark = next;
             state.set_mark(Some(mark));
             progress(mark.sequence, end);
@@ -177,25 +198,29 @@ impl Inner {
 
     /// Removes a collection and fills it again from the first entry.
     pub(super) async fn refill(
-        &self,
+        self: &Arc<Self>,
         state: &CollectionState,
         progress: &mut (dyn FnMut(i64, i64) + Send),
     ) -> Result<()> {
         {
             let _filling = state.filling.lock().await;
             let dimensions = self.feed(state, 0, 0).await?.dimensions.unwrap_or_default();
-            self.record(self.index.remove(&state.collection(dimensions)).await)?;
+            self.ask(self.index.remove(&state.collection(dimensions))).await?;
             state.set_mark(None);
         }
         self.catch_up_with(state, progress).await
     }
 
     /// Fills a collection until all entries are applied; fails if the index is unavailable.
-    pub(super) async fn catch_up(&self, state: &CollectionState) -> Result<()> {
+    pub(super) async fn catch_up(self: &Arc<Self>, state: &CollectionState) -> Result<()> {
         self.catch_up_with(state, &mut |_, _| {}).await
     }
 
-    async fn catch_up_with(&self, state: &CollectionState, progress: &mut (dyn FnMut(i64, i64) + Send)) -> Result<()> {
+    async fn catch_up_with(
+        self: &Arc<Self>,
+        state: &CollectionState,
+        progress: &mut (dyn FnMut(i64, i64) + Send),
+    ) -> Result<()> {
         while let SyncOutcome::Elsewhere = self.fill(state, progress).await? {
             tokio::time::sleep(LOOK_AGAIN).await;
         }

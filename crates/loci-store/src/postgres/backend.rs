@@ -76,7 +76,7 @@ impl PostgresBackend {
         &self,
         how: &str,
         target: Option<SpaceIds>,
-        work: impl FnOnce(&dyn Connection) -> sql::Result<T>,
+        work: impl FnOnce(&dyn Connection) -> sql::SqlResult<T>,
     ) -> Result<T> {
         self.inner.sessions.within(how, target, |session| work(session)).map_err(sql_error)
     }
@@ -86,7 +86,7 @@ impl PostgresBackend {
         &self,
         open: &SpaceHandle,
         repair: bool,
-        work: impl FnOnce(&dyn Connection) -> sql::Result<T>,
+        work: impl FnOnce(&dyn Connection) -> sql::SqlResult<T>,
     ) -> Result<Option<T>> {
         let Some(target) = self.target(open)? else { return Ok(None) };
         let looked = self.within(if repair { "" } else { READ }, Some(target), |connection| {
@@ -209,7 +209,7 @@ impl Backend for PostgresBackend {
         names.iter().map(|name| Ok(name.parse()?)).collect()
     }
 
-    fn read<T>(&self, open: &SpaceHandle, work: impl FnOnce(&PgConnection) -> sql::Result<T>) -> Result<Option<T>> {
+    fn read<T>(&self, open: &SpaceHandle, work: impl FnOnce(&PgConnection) -> sql::SqlResult<T>) -> Result<Option<T>> {
         match self.target(open)? {
             Some(target) => self.inner.sessions.within(READ, Some(target), work).map(Some).map_err(sql_error),
             None => Ok(None),
@@ -256,11 +256,11 @@ impl Backend for PostgresBackend {
         Ok(())
     }
 
-    fn read_catalogue<T>(&self, work: impl FnOnce(&dyn Connection) -> sql::Result<T>) -> Result<T> {
+    fn read_catalogue<T>(&self, work: impl FnOnce(&dyn Connection) -> sql::SqlResult<T>) -> Result<T> {
         self.within(READ, None, work)
     }
 
-    fn write_catalogue<T>(&self, work: impl FnOnce(&dyn Connection) -> sql::Result<T>) -> Result<T> {
+    fn write_catalogue<T>(&self, work: impl FnOnce(&dyn Connection) -> sql::SqlResult<T>) -> Result<T> {
         self.within("", None, work)
     }
 
@@ -271,7 +271,7 @@ impl Backend for PostgresBackend {
         clause: &Clause,
         terms: &[String],
         limit: usize,
-    ) -> sql::Result<Vec<Hit>> {
+    ) -> sql::SqlResult<Vec<Hit>> {
         words::search(connection, clause, terms, limit)
     }
 
@@ -281,7 +281,7 @@ impl Backend for PostgresBackend {
         connection: &PgConnection,
         clause: &Clause,
         terms: &[String],
-    ) -> sql::Result<Frequencies> {
+    ) -> sql::SqlResult<Frequencies> {
         words::frequencies(connection, clause, terms)
     }
 
@@ -292,7 +292,7 @@ impl Backend for PostgresBackend {
         clause: &Clause,
         vector: &Vector,
         limit: usize,
-    ) -> sql::Result<Vec<Hit>> {
+    ) -> sql::SqlResult<Vec<Hit>> {
         near::search(connection, &open.place, clause, vector, limit, &self.inner.options, &self.inner.sizes)
     }
 
@@ -303,7 +303,7 @@ impl Backend for PostgresBackend {
         clause: &Clause,
         ids: &[MemoryId],
         reach: usize,
-    ) -> sql::Result<Vec<TurnRun>> {
+    ) -> sql::SqlResult<Vec<TurnRun>> {
         turn_runs::turn_runs(connection, &open.place, clause, ids, reach, turn_runs::Turns::Batch)
     }
 
@@ -367,13 +367,20 @@ impl Backend for PostgresBackend {
         self.read_catalogue(|connection| connection.query_row(sql, [], |row| row.get(0)))
     }
 
+    fn store_id(&self) -> Result<String> {
+        self.inner.store_id.clone().ok_or_else(|| Error::Unavailable {
+            part: "postgres".to_owned(),
+            problem: "the identity of the store cannot be written: open it once as the owner of its tables".to_owned(),
+        })
+    }
+
     fn health(&self) -> Result<StoreHealth> {
         let sql = "SELECT split_part(current_setting('server_version'), ' ', 1), EXISTS (SELECT 1 FROM spaces), \
                    pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean";
         let read = |row: &dyn sql::Row| Ok((row.get(0)?, row.get::<_, bool>(2)?));
         let (version, stands_by) = self.read_catalogue(|connection| connection.query_row(sql, [], read))?;
         let full = self.inner.full.load(Ordering::Relaxed).then(|| "its disk was full at the last write".to_owned());
-        let read_only = if stands_by { Some("it takes no writes just now".to_owned()) } else { full };
+        let read_only = if stands_by { Some("it accepts no writes at the moment".to_owned()) } else { full };
         Ok(StoreHealth { name: "postgres".to_owned(), version, read_only })
     }
 

@@ -95,7 +95,7 @@ impl Committer for Transactions {
 }
 
 fn write(session: &PgConnection, target: SpaceIds, tasks: &mut [Box<dyn WriteTask>]) -> Result<(), TxFailure> {
-    let again = |error: sql::Error| {
+    let again = |error: sql::SqlError| {
         if is_passing(&error) { TxFailure::Retry(sql_error(error)) } else { TxFailure::Fatal(sql_error(error)) }
     };
     session.begin("", Some(target));
@@ -125,7 +125,7 @@ fn write(session: &PgConnection, target: SpaceIds, tasks: &mut [Box<dyn WriteTas
     // From here on a missing answer may mean that everything was committed.
     session.commit("SELECT announce_write(); ").map_err(|error| match &error {
         _ if session.was_undone() => again(error),
-        sql::Error::Postgres(said_by) if is_undone(said_by) => TxFailure::Retry(sql_error(error)),
+        sql::SqlError::Postgres(said_by) if is_undone(said_by) => TxFailure::Retry(sql_error(error)),
         _ => TxFailure::Fatal(Error::Unavailable {
             part: "postgres".to_owned(),
             problem: format!("the outcome of the commit is unknown, check before you repeat the change ({error})"),
@@ -146,9 +146,9 @@ pub(super) fn is_cut(error: &tokio_postgres::Error) -> bool {
 }
 
 /// Whether a retry may succeed: nothing was kept, and the cause was the connection or a concurrent transaction.
-pub(super) fn is_passing(error: &sql::Error) -> bool {
+pub(super) fn is_passing(error: &sql::SqlError) -> bool {
     match error {
-        sql::Error::Postgres(error) => {
+        sql::SqlError::Postgres(error) => {
             let ending = error.code().is_some_and(|code| code.code().starts_with("57P"));
             error.is_closed() || error.code().is_none() || ending || is_undone(error)
         }

@@ -11,7 +11,7 @@ use bytes::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type};
 
 use super::{PgConnection, words};
-use crate::sql::{Connection, Dialect, Error, Result, Row, Value, ValueRef, params};
+use crate::sql::{Connection, Dialect, Row, SqlError, SqlResult, Value, ValueRef, params};
 
 type BoxedError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -47,20 +47,20 @@ impl Connection for PgConnection {
         &DIALECT
     }
 
-    fn run(&self, sql: &str, values: &[Value]) -> Result<usize> {
+    fn run(&self, sql: &str, values: &[Value]) -> SqlResult<usize> {
         self.execute(&numbered(sql), values)
     }
 
-    fn run_later(&self, sql: &str, values: Vec<Value>) -> Result<()> {
+    fn run_later(&self, sql: &str, values: Vec<Value>) -> SqlResult<()> {
         self.hold(numbered(sql), values);
         Ok(())
     }
 
-    fn without_timeout(&self) -> Result<()> {
+    fn without_timeout(&self) -> SqlResult<()> {
         PgConnection::without_timeout(self)
     }
 
-    fn visit(&self, sql: &str, values: &[Value], each: &mut dyn FnMut(&dyn Row) -> Result<bool>) -> Result<()> {
+    fn visit(&self, sql: &str, values: &[Value], each: &mut dyn FnMut(&dyn Row) -> SqlResult<bool>) -> SqlResult<()> {
         for row in &self.query(&numbered(sql), values)? {
             if !each(row)? {
                 break;
@@ -69,30 +69,30 @@ impl Connection for PgConnection {
         Ok(())
     }
 
-    fn put_terms(&self, row: i64, scope: i64, terms: &[String], _: Option<i64>) -> Result<()> {
+    fn put_terms(&self, row: i64, scope: i64, terms: &[String], _: Option<i64>) -> SqlResult<()> {
         words::put_words(self, row, scope, terms)
     }
 
-    fn clear_terms(&self, row: i64) -> Result<()> {
+    fn clear_terms(&self, row: i64) -> SqlResult<()> {
         words::clear_words(self, row)
     }
 
-    fn last_number(&self, table: &str, column: &str) -> Result<i64> {
+    fn last_number(&self, table: &str, column: &str) -> SqlResult<i64> {
         let sql = "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence(?1::text, ?2::text)::regclass), 0)";
         (self as &dyn Connection).query_row(sql, params![table, column], |row| row.get(0))
     }
 
-    fn set_last_number(&self, table: &str, column: &str, number: i64) -> Result<()> {
+    fn set_last_number(&self, table: &str, column: &str, number: i64) -> SqlResult<()> {
         let sql = "SELECT setval(pg_get_serial_sequence(?1::text, ?2::text)::regclass, ?3::bigint)";
         (self as &dyn Connection).query_row(sql, params![table, column, number], |_| Ok(()))
     }
 
-    fn analyse(&self, tables: &[&str]) -> Result<()> {
+    fn analyse(&self, tables: &[&str]) -> SqlResult<()> {
         let connection: &dyn Connection = self;
         tables.iter().try_for_each(|name| connection.query_row("SELECT look_over(?1)", params![*name], |_| Ok(())))
     }
 
-    fn keeps_half_vectors(&self) -> Result<bool> {
+    fn keeps_half_vectors(&self) -> SqlResult<bool> {
         let sql = "SELECT t.typname = 'halfvec' FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid \
                    WHERE a.attrelid = 'vectors'::regclass AND a.attname = 'vector'";
         (self as &dyn Connection).query_row(sql, [], |row| row.get(0))
@@ -100,14 +100,14 @@ impl Connection for PgConnection {
 }
 
 impl Row for tokio_postgres::Row {
-    fn value(&self, column: usize) -> Result<ValueRef<'_>> {
+    fn value(&self, column: usize) -> SqlResult<ValueRef<'_>> {
         let raw: Option<Raw<'_>> = self.try_get(column)?;
-        raw.map_or(Ok(ValueRef::Null), Raw::value).map_err(Error::Unreadable)
+        raw.map_or(Ok(ValueRef::Null), Raw::value).map_err(SqlError::Unreadable)
     }
 
-    fn column(&self, name: &str) -> Result<usize> {
+    fn column(&self, name: &str) -> SqlResult<usize> {
         let place = self.columns().iter().position(|column| column.name() == name);
-        place.ok_or_else(|| Error::unreadable(format!("the result has no column {name}")))
+        place.ok_or_else(|| SqlError::unreadable(format!("the result has no column {name}")))
     }
 }
 
@@ -118,7 +118,7 @@ struct Raw<'r> {
 }
 
 impl<'r> FromSql<'r> for Raw<'r> {
-    fn from_sql(sort: &Type, bytes: &'r [u8]) -> Result<Self, BoxedError> {
+    fn from_sql(sort: &Type, bytes: &'r [u8]) -> SqlResult<Self, BoxedError> {
         Ok(Self { sort: sort.clone(), bytes })
     }
 
@@ -128,7 +128,7 @@ impl<'r> FromSql<'r> for Raw<'r> {
 }
 
 impl<'r> Raw<'r> {
-    fn value(self) -> Result<ValueRef<'r>, BoxedError> {
+    fn value(self) -> SqlResult<ValueRef<'r>, BoxedError> {
         let Self { sort, bytes } = self;
         Ok(match sort {
             Type::INT8 => ValueRef::Integer(i64::from_sql(&sort, bytes)?),
@@ -148,7 +148,7 @@ impl<'r> Raw<'r> {
 }
 
 impl ToSql for Value {
-    fn to_sql(&self, wanted: &Type, out: &mut BytesMut) -> Result<IsNull, BoxedError> {
+    fn to_sql(&self, wanted: &Type, out: &mut BytesMut) -> SqlResult<IsNull, BoxedError> {
         match self {
             Value::Null => Ok(IsNull::Yes),
             Value::Integer(value) if *wanted == Type::BOOL => (*value != 0).to_sql(wanted, out),

@@ -46,7 +46,7 @@ impl Distance {
 }
 
 /// Sets the breadth of HNSW searches in this transaction, and lets them continue until enough rows were found.
-pub(crate) fn look_further(connection: &dyn Connection, want: usize) -> sql::Result<()> {
+pub(crate) fn look_further(connection: &dyn Connection, want: usize) -> sql::SqlResult<()> {
     let breadth = want.clamp(100, 1_000);
     connection.run_later("SELECT set_config('hnsw.iterative_scan', 'strict_order', true)", Vec::new())?;
     connection.run_later("SELECT set_config('hnsw.ef_search', ?1::text, true)", params![breadth.to_string()])

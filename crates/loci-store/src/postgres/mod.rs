@@ -45,7 +45,7 @@ use crate::{Error, Result};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PostgresOptions {
     /// The address of the server itself, if the store uses a pooler in transaction mode: leases, notifications and
-    /// migrations need a session of their own. None: the same address.
+    /// migrations need a session of their own. Default: the same address.
     pub direct: Option<String>,
     /// The schema of all tables.
     pub schema: String,
@@ -93,7 +93,7 @@ pub type PostgresStore = SqlStore<PostgresBackend>;
 /// The PostgreSQL backend: one schema of a server.
 #[derive(Clone)]
 pub struct PostgresBackend {
-    inner: Arc<Inner>,
+    inner: Arc<PostgresInner>,
 }
 
 impl PostgresStore {
@@ -118,7 +118,7 @@ impl PostgresStore {
     }
 }
 
-struct Inner {
+struct PostgresInner {
     /// The address for connections that bypass a pooler.
     address: Address,
     sessions: Sessions,
@@ -134,6 +134,8 @@ struct Inner {
     written: Mutex<HashSet<SpaceIds>>,
     /// Whether the last write failed because the disk was full.
     full: AtomicBool,
+    /// The lasting identity of the store.
+    store_id: Option<String>,
 }
 
 impl PostgresBackend {
@@ -146,6 +148,12 @@ impl PostgresBackend {
         // The user of the address migrates the schema; requests run as a role that owns nothing.
         let (mut client, driven) = address.driven().await?;
         let made = schema::migrate(&mut client, &options).await;
+        // Only a vector index outside of the store needs it. A role that does not own the tables, or a standby, cannot
+        // write it, and can serve all the same.
+        let store_id = match &made {
+            Ok(()) => schema::store_id(&mut client, &options).await.ok(),
+            Err(_) => None,
+        };
         drop(client);
         drop(driven.await);
         made?;
@@ -157,7 +165,7 @@ impl PostgresBackend {
         };
         let sessions = Sessions::new(&pooled, &manner)?;
         sessions.refuse_to_bypass(&options).await?;
-        let inner = Inner {
+        let inner = PostgresInner {
             writers: Writers::start(options.writers.max(1), Transactions::new(sessions.clone()))?,
             leases: Leases::new(address.clone(), &options.schema, sessions.handle.clone(), options.timeout),
             listener: Listener::new(address.clone(), &options.schema, options.timeout),
@@ -166,6 +174,7 @@ impl PostgresBackend {
             known: Mutex::default(),
             written: Mutex::default(),
             full: AtomicBool::new(false),
+            store_id,
             address,
             sessions,
             options,
@@ -184,20 +193,20 @@ impl PostgresBackend {
 }
 
 /// Converts the error of a statement.
-fn sql_error(error: crate::sql::Error) -> Error {
+fn sql_error(error: crate::sql::SqlError) -> Error {
     Error::sql(Path::new(PLACE), error)
 }
 
 /// Converts an error of the driver by its code.
 pub(crate) fn driver_error(path: &Path, error: tokio_postgres::Error) -> Error {
     let code = error.code().cloned();
-    let problem = crate::sql::Error::from(error).to_string();
+    let problem = crate::sql::SqlError::from(error).to_string();
     let unavailable = |problem| Error::Unavailable { part: PLACE.to_owned(), problem };
     let path = path.to_owned();
     // An error without a code does not come from the server: the connection failed or was lost.
     match code {
         Some(state) if state.code() == schema::SPACE_REMOVED => {
-            Error::Overtaken("another server has removed this space; repeat the change to begin it anew".to_owned())
+            Error::Overtaken("another server has removed this space; repeat the change to create it again".to_owned())
         }
         Some(SqlState::DISK_FULL) => Error::DiskFull { path },
         Some(SqlState::LOCK_NOT_AVAILABLE | SqlState::QUERY_CANCELED) => Error::Busy { path },

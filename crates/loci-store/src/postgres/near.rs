@@ -31,7 +31,7 @@ pub(super) fn search(
     limit: usize,
     options: &PostgresOptions,
     sizes: &Sizes,
-) -> sql::Result<Vec<Hit>> {
+) -> sql::SqlResult<Vec<Hit>> {
     let size = vector.values.len();
     let near = NearQuery { connection, clause, vector, distance: Distance { half: options.halfvec, size } };
     let want = limit.saturating_add((limit / 4).max(SPARE));
@@ -69,8 +69,8 @@ impl Sizes {
         place: &Path,
         clause: &Clause,
         vector: &Vector,
-        count: impl FnOnce() -> sql::Result<bool>,
-    ) -> sql::Result<bool> {
+        count: impl FnOnce() -> sql::SqlResult<bool>,
+    ) -> sql::SqlResult<bool> {
         let mut hasher = DefaultHasher::new();
         (place, &clause.keys, &vector.model).hash(&mut hasher);
         let key = hasher.finish();
@@ -118,7 +118,7 @@ impl NearQuery<'_> {
     }
 
     /// Number of vectors in the scopes, at most `most` + 1.
-    fn count(&self, most: usize) -> sql::Result<usize> {
+    fn count(&self, most: usize) -> sql::SqlResult<usize> {
         let (condition, mut values) = self.of_scopes();
         let sql = format!("SELECT count(*) FROM (SELECT 1 FROM vectors v WHERE {condition} LIMIT ?) v");
         values.push(clause::limit(most.saturating_add(1)));
@@ -126,7 +126,7 @@ impl NearQuery<'_> {
     }
 
     /// The nearest vectors of the scopes that match the clause, and the number of vectors examined.
-    fn propose(&self, order: &str, indexed: &str, want: usize, limit: usize) -> sql::Result<(Vec<Hit>, usize)> {
+    fn propose(&self, order: &str, indexed: &str, want: usize, limit: usize) -> sql::SqlResult<(Vec<Hit>, usize)> {
         let (condition, values) = self.of_scopes();
         let sql = format!(
             "WITH near AS MATERIALIZED (SELECT v.memory, {order} AS distance FROM vectors v \
@@ -151,7 +151,7 @@ impl NearQuery<'_> {
     }
 
     /// The nearest among all memories that match the clause.
-    fn among_matching(&self, limit: usize) -> sql::Result<Vec<Hit>> {
+    fn among_matching(&self, limit: usize) -> sql::SqlResult<Vec<Hit>> {
         let order = self.distance.one_by_one("v.vector");
         let (model, of_model) = self.of_model();
         let sql = format!(
@@ -168,7 +168,7 @@ impl NearQuery<'_> {
     }
 }
 
-fn hit(row: &dyn sql::Row) -> sql::Result<Hit> {
+fn hit(row: &dyn sql::Row) -> sql::SqlResult<Hit> {
     let distance: f64 = row.get(1)?;
     Ok(Hit { id: row.get(0)?, score: (1.0 - distance).max(0.0) })
 }

@@ -42,7 +42,7 @@ pub(crate) struct PgConnection {
     sessions: Sessions,
     /// None after it was discarded.
     client: RefCell<Option<Object>>,
-    progress: Cell<Progress>,
+    progress: Cell<RequestState>,
     /// Statements without values that are sent first.
     prefix: RefCell<String>,
     /// Statements that are sent with the next one that is waited for.
@@ -56,7 +56,7 @@ pub(crate) struct PgConnection {
 
 /// The state of the transaction.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Progress {
+enum RequestState {
     /// No transaction is open.
     Idle,
     /// `BEGIN` is in the prefix and was not sent.
@@ -81,11 +81,11 @@ struct OutgoingStatement<'s> {
 
 impl Sessions {
     /// Takes a connection, new or idle. Blocks.
-    pub(super) fn take(&self) -> sql::Result<PgConnection> {
+    pub(super) fn take(&self) -> sql::SqlResult<PgConnection> {
         Ok(PgConnection {
             client: RefCell::new(Some(self.connection()?)),
             sessions: self.clone(),
-            progress: Cell::new(Progress::Idle),
+            progress: Cell::new(RequestState::Idle),
             prefix: RefCell::default(),
             held: RefCell::default(),
             patience: Cell::new(self.timeout),
@@ -95,7 +95,7 @@ impl Sessions {
         })
     }
 
-    fn connection(&self) -> sql::Result<Object> {
+    fn connection(&self) -> sql::SqlResult<Object> {
         let client = self.handle.block_on(self.pool.get()).map_err(lost)?;
         if client.statement_cache.size() > MOST_PREPARED {
             client.statement_cache.clear();
@@ -109,15 +109,15 @@ impl Sessions {
         &self,
         how: &str,
         target: Option<SpaceIds>,
-        work: impl FnOnce(&PgConnection) -> sql::Result<T>,
-    ) -> sql::Result<T> {
+        work: impl FnOnce(&PgConnection) -> sql::SqlResult<T>,
+    ) -> sql::SqlResult<T> {
         let session = self.take()?;
         session.begin(how, target);
         let reads = how == READ;
         let done = work(&session)
             .and_then(|value| if reads { session.end_read("COMMIT") } else { session.commit("") }.map(|()| value));
         // After a timeout no rollback is sent, or the caller would wait twice.
-        if done.as_ref().is_err_and(|error| !matches!(error, sql::Error::Lost(_))) {
+        if done.as_ref().is_err_and(|error| !matches!(error, sql::SqlError::Lost(_))) {
             drop(if reads { session.end_read("ROLLBACK") } else { session.roll_back() });
         }
         done
@@ -125,10 +125,12 @@ impl Sessions {
 }
 
 /// Converts an error of the pool into an error of a statement.
-fn lost(error: PoolError) -> sql::Error {
+fn lost(error: PoolError) -> sql::SqlError {
     match error {
-        PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error)) => sql::Error::Postgres(error),
-        error => sql::Error::Lost(error.to_string()),
+        PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error)) => {
+            sql::SqlError::Postgres(error)
+        }
+        error => sql::SqlError::Lost(error.to_string()),
     }
 }
 
@@ -139,7 +141,7 @@ pub(super) fn refused(error: PoolError) -> Error {
 
 impl PgConnection {
     /// Runs a statement and returns the number of rows it changed.
-    pub(crate) fn execute(&self, sql: &str, values: &[Value]) -> sql::Result<usize> {
+    pub(crate) fn execute(&self, sql: &str, values: &[Value]) -> sql::SqlResult<usize> {
         match self.send(Some(OutgoingStatement { sql, values, rows: false }))? {
             Answer::Changed(changed) => Ok(usize::try_from(changed).unwrap_or(usize::MAX)),
             Answer::Rows(rows) => Ok(rows.len()),
@@ -147,7 +149,7 @@ impl PgConnection {
     }
 
     /// Runs a statement and returns its rows.
-    pub(crate) fn query(&self, sql: &str, values: &[Value]) -> sql::Result<Vec<Row>> {
+    pub(crate) fn query(&self, sql: &str, values: &[Value]) -> sql::SqlResult<Vec<Row>> {
         match self.send(Some(OutgoingStatement { sql, values, rows: true }))? {
             Answer::Changed(_) => Ok(Vec::new()),
             Answer::Rows(rows) => Ok(rows),
@@ -160,7 +162,7 @@ impl PgConnection {
     }
 
     /// Puts statements without values in front of the next one that is waited for.
-    pub(super) fn put_first(&self, sql: &str) -> sql::Result<()> {
+    pub(super) fn put_first(&self, sql: &str) -> sql::SqlResult<()> {
         if !self.held.borrow().is_empty() {
             self.flush()?;
         }
@@ -173,7 +175,7 @@ impl PgConnection {
     }
 
     /// Sends the held statements and waits for them.
-    pub(super) fn flush(&self) -> sql::Result<()> {
+    pub(super) fn flush(&self) -> sql::SqlResult<()> {
         if self.held.borrow().is_empty() && self.prefix.borrow().is_empty() {
             return Ok(());
         }
@@ -181,7 +183,7 @@ impl PgConnection {
     }
 
     /// Runs statements without values or results, after the held ones.
-    pub(super) fn run(&self, sql: &str) -> sql::Result<()> {
+    pub(super) fn run(&self, sql: &str) -> sql::SqlResult<()> {
         self.put_first(sql)?;
         self.send(None).map(drop)
     }
@@ -196,19 +198,19 @@ impl PgConnection {
             None => "SET LOCAL loci.catalogue = on".to_owned(),
         };
         *self.prefix.borrow_mut() = format!("BEGIN {how}; {}{access}", self.sessions.settings);
-        self.progress.set(Progress::Announced);
+        self.progress.set(RequestState::Announced);
         self.patience.set(self.sessions.timeout);
     }
 
     /// Disables the statement timeout for the rest of this transaction.
-    pub(super) fn without_timeout(&self) -> sql::Result<()> {
+    pub(super) fn without_timeout(&self) -> sql::SqlResult<()> {
         self.patience.set(LONG_WORK);
         self.put_first("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '60s'")
     }
 
     /// Commits the transaction. `last` are statements that are sent with the `COMMIT`, after the held ones.
-    pub(super) fn commit(&self, last: &str) -> sql::Result<()> {
-        if self.progress.get() == Progress::Open || !self.held.borrow().is_empty() {
+    pub(super) fn commit(&self, last: &str) -> sql::SqlResult<()> {
+        if self.progress.get() == RequestState::Open || !self.held.borrow().is_empty() {
             self.send_all(None, &format!("{last}COMMIT"))?;
         }
         self.ended();
@@ -221,9 +223,9 @@ impl PgConnection {
     }
 
     /// Rolls back the transaction.
-    pub(super) fn roll_back(&self) -> sql::Result<()> {
+    pub(super) fn roll_back(&self) -> sql::SqlResult<()> {
         self.forget();
-        if self.progress.get() == Progress::Open {
+        if self.progress.get() == RequestState::Open {
             self.run("ROLLBACK")?;
         }
         self.ended();
@@ -232,9 +234,9 @@ impl PgConnection {
 
     /// Ends a read-only transaction without waiting for the answer: the server processes it before anything that
     /// follows on this connection.
-    fn end_read(&self, how: &str) -> sql::Result<()> {
+    fn end_read(&self, how: &str) -> sql::SqlResult<()> {
         self.forget();
-        if self.progress.get() == Progress::Open {
+        if self.progress.get() == RequestState::Open {
             let client = self.client.borrow();
             let client = client.as_ref().ok_or_else(discarded)?;
             self.sessions.handle.block_on(async {
@@ -272,32 +274,32 @@ impl PgConnection {
 
     fn ended(&self) {
         self.forget();
-        self.progress.set(Progress::Idle);
+        self.progress.set(RequestState::Idle);
     }
 
     /// Sends the held statements and `last`, and waits for the answers.
     ///
     /// An idle connection may have been closed by the server. If that shows at the first statement of a transaction,
     /// nothing can have been kept, and the transaction begins again on another connection.
-    fn send(&self, last: Option<OutgoingStatement<'_>>) -> sql::Result<Answer> {
+    fn send(&self, last: Option<OutgoingStatement<'_>>) -> sql::SqlResult<Answer> {
         self.send_all(last, "")
     }
 
-    fn send_all(&self, last: Option<OutgoingStatement<'_>>, suffix: &str) -> sql::Result<Answer> {
+    fn send_all(&self, last: Option<OutgoingStatement<'_>>, suffix: &str) -> sql::SqlResult<Answer> {
         let (prefix, held) = (self.prefix.take(), self.held.take());
-        let begins = self.progress.get() == Progress::Announced;
+        let begins = self.progress.get() == RequestState::Announced;
         let mut sent: Vec<OutgoingStatement<'_>> =
             held.iter().map(|(sql, values)| OutgoingStatement { sql, values, rows: false }).collect();
         sent.extend(last);
         if begins {
-            self.progress.set(Progress::Open);
+            self.progress.set(RequestState::Open);
         }
         let mut tries = 0;
         loop {
             let answer = self.exchange(&prefix, &sent, suffix);
             match &answer {
-                Err(sql::Error::Postgres(error)) if is_undone(error) => self.contended.set(true),
-                Err(sql::Error::Postgres(error))
+                Err(sql::SqlError::Postgres(error)) if is_undone(error) => self.contended.set(true),
+                Err(sql::SqlError::Postgres(error))
                     if begins && suffix.is_empty() && is_cut(error) && tries < CUT_IN_A_ROW =>
                 {
                     drop(self.client.take().map(Object::take));
@@ -311,7 +313,7 @@ impl PgConnection {
         }
     }
 
-    fn exchange(&self, prefix: &str, sent: &[OutgoingStatement<'_>], suffix: &str) -> sql::Result<Answer> {
+    fn exchange(&self, prefix: &str, sent: &[OutgoingStatement<'_>], suffix: &str) -> sql::SqlResult<Answer> {
         let client = self.client.borrow();
         let client = client.as_ref().ok_or_else(discarded)?;
         // The server's own timeout ends a second earlier; this one is for a server that does not answer.
@@ -332,7 +334,7 @@ impl PgConnection {
             }
             Err(_) => {
                 self.silent.set(true);
-                Err(sql::Error::Lost(format!("no answer within {} s", patience.as_secs())))
+                Err(sql::SqlError::Lost(format!("no answer within {} s", patience.as_secs())))
             }
         }
     }
@@ -386,15 +388,15 @@ async fn in_order<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output>
     done.into_iter().flatten().collect()
 }
 
-fn discarded() -> sql::Error {
-    sql::Error::Lost("the connection was discarded".into())
+fn discarded() -> sql::SqlError {
+    sql::SqlError::Lost("the connection was discarded".into())
 }
 
 impl Drop for PgConnection {
     /// Closes a connection with an open transaction, which would otherwise leak to the next caller with its access
     /// rights.
     fn drop(&mut self) {
-        if self.progress.get() == Progress::Open {
+        if self.progress.get() == RequestState::Open {
             drop(self.client.take().map(Object::take));
         }
     }

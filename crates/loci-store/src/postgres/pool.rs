@@ -183,7 +183,10 @@ impl Sessions {
         if bypasses.await.map_err(|error| sql_error(error.into()))? {
             return Err(Error::from(loci_types::Error::invalid(
                 "postgres.role",
-                format!("the role {} passes by row-level security; take it BYPASSRLS and SUPERUSER", options.role),
+                format!(
+                    "the role {} bypasses row-level security; remove BYPASSRLS and SUPERUSER from it",
+                    options.role
+                ),
             )));
         }
         Ok(())

@@ -103,6 +103,28 @@ pub(super) async fn migrate(client: &mut Client, options: &PostgresOptions) -> R
     transaction.commit().await.map_err(sql_error)
 }
 
+/// The identity of the store: the comment on the table `format`, which dumps of the database contain. It is created when it
+/// is missing.
+pub(super) async fn store_id(client: &mut Client, options: &PostgresOptions) -> Result<String> {
+    let sql_error = |error: tokio_postgres::Error| super::sql_error(error.into());
+    let table = format!("{}.format", quoted(&options.schema));
+    let read = "SELECT obj_description(to_regclass($1), 'pg_class')";
+    let found: Option<String> = client.query_one(read, &[&table]).await.map_err(sql_error)?.get(0);
+    if let Some(found) = found {
+        return Ok(found);
+    }
+    let transaction = client.transaction().await.map_err(sql_error)?;
+    transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await.map_err(sql_error)?;
+    let found: Option<String> = transaction.query_one(read, &[&table]).await.map_err(sql_error)?.get(0);
+    let id = found.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
+    transaction
+        .batch_execute(&format!("COMMENT ON TABLE {table} IS '{}'", id.replace('\'', "")))
+        .await
+        .map_err(sql_error)?;
+    transaction.commit().await.map_err(sql_error)?;
+    Ok(id)
+}
+
 /// Whether the schema is up to date. It only reads, because a migration takes locks that would block writers.
 async fn is_current(client: &Client, options: &PostgresOptions) -> Result<bool, tokio_postgres::Error> {
     let schema = quoted(&options.schema);

@@ -8,6 +8,8 @@
 //! The server's log (WAL) contains earlier content until its segments are removed, which depends on the server's
 //! settings. Runs as the owner of the tables, not as the role that executes requests.
 
+use std::time::Duration;
+
 use tokio_postgres::Client;
 
 use super::schema::{OF_SPACES, SPREAD, quoted};
@@ -44,6 +46,7 @@ pub(super) async fn tables(address: &Address, options: &PostgresOptions, tenant:
 
 async fn clean(client: &Client, schema: &str, tenant: i32) -> Result<Vec<String>, tokio_postgres::Error> {
     client.batch_execute("SET lock_timeout = '60s'").await?;
+    let still_read = wait_for_readers(client).await?;
     let concerned = client.query(CONCERNED, &[&schema, &tenant, &OF_SPACES, &SPREAD]).await?;
     let mut kept = Vec::new();
     for row in concerned {
@@ -68,6 +71,13 @@ async fn clean(client: &Client, schema: &str, tenant: i32) -> Result<Vec<String>
     let emptied = client.batch_execute("CHECKPOINT").await.and(client.batch_execute("CHECKPOINT").await);
     let recycles = client.query_one("SELECT current_setting('wal_recycle')::boolean", &[]).await?.get::<_, bool>(0);
     let mut left = Vec::new();
+    if still_read {
+        left.push(
+            "a transaction that began earlier is still running and may read the deleted rows, so PostgreSQL keeps their bytes; \
+             run the command again when it has ended"
+                .to_owned(),
+        );
+    }
     if !kept.is_empty() {
         left.push(format!(
             "{} could not be written anew without making others wait, so the bytes of deleted rows stay in free space of \
@@ -89,6 +99,30 @@ async fn clean(client: &Client, schema: &str, tenant: i32) -> Result<Vec<String>
         );
     }
     Ok(left)
+}
+
+/// The transactions of this database that may still read rows deleted before now: their processes and starts.
+const READERS: &str = "
+SELECT coalesce(array_agg(pid || ' ' || xact_start), '{}') FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid() AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL)
+  AND backend_type <> 'autovacuum worker'";
+
+/// Waits for the transactions that may still read what was deleted, because rewriting a table keeps their rows. Returns
+/// true if one is still running after [`PATIENCE`].
+async fn wait_for_readers(client: &Client) -> Result<bool, tokio_postgres::Error> {
+    let readers = async || Ok(client.query_one(READERS, &[]).await?.get::<_, Vec<String>>(0));
+    let first = readers().await?;
+    let until = tokio::time::Instant::now() + Duration::from_millis(PATIENCE.into());
+    loop {
+        let now = readers().await?;
+        if !first.iter().any(|reader| now.contains(reader)) {
+            return Ok(false);
+        }
+        if tokio::time::Instant::now() > until {
+            return Ok(true);
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
 }
 
 /// Rewrites a table. Returns false if that took too long; then nothing has changed.

@@ -333,7 +333,7 @@ pub(super) const SECOND: &str = "
 ALTER TABLE vectors DROP CONSTRAINT vectors_pkey;
 ALTER TABLE vectors ADD CONSTRAINT vectors_pkey PRIMARY KEY (tenant, space, memory, model);
 
--- What is said of a thing, in three words. A triple is in its scope once.
+-- Triples of subject, predicate and object. A triple is in its scope once.
 CREATE TABLE facts (
     tenant     integer NOT NULL DEFAULT own_tenant(),
     space      integer NOT NULL DEFAULT own_space(),

@@ -191,7 +191,7 @@ fn unquoted(value: &str) -> String {
 /// Checks the certificate of a server as far as the address requires it.
 #[derive(Debug)]
 struct Verifier {
-    /// None: every certificate is accepted, which protects only from passive listeners.
+    /// `None` accepts every certificate, which protects only from passive listeners.
     authority: Option<Arc<WebPkiServerVerifier>>,
     /// Whether the certificate must be issued for the host.
     named: bool,

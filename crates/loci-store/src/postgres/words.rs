@@ -15,12 +15,12 @@ use crate::{Frequencies, Hit};
 const MOST_COUNTED: u64 = 20_000;
 
 /// Deletes the terms of a memory.
-pub(crate) fn clear_words(connection: &dyn Connection, row: i64) -> sql::Result<()> {
+pub(crate) fn clear_words(connection: &dyn Connection, row: i64) -> sql::SqlResult<()> {
     connection.run_later("DELETE FROM documents WHERE memory = ?1", params![row])
 }
 
 /// Inserts the terms of a memory that has none.
-pub(crate) fn put_words(connection: &dyn Connection, row: i64, scope: i64, terms: &[String]) -> sql::Result<()> {
+pub(crate) fn put_words(connection: &dyn Connection, row: i64, scope: i64, terms: &[String]) -> sql::SqlResult<()> {
     let mut counts: BTreeMap<&String, i64> = BTreeMap::new();
     terms.iter().for_each(|term| *counts.entry(term).or_default() += 1);
     let (names, times): (Vec<String>, Vec<i64>) = counts.into_iter().map(|(term, times)| (term.clone(), times)).unzip();
@@ -47,7 +47,7 @@ pub(super) fn search(
     clause: &Clause,
     terms: &[String],
     limit: usize,
-) -> sql::Result<Vec<Hit>> {
+) -> sql::SqlResult<Vec<Hit>> {
     if terms.is_empty() {
         return Ok(Vec::new());
     }
@@ -72,7 +72,11 @@ pub(super) fn search(
 }
 
 /// Document frequencies of the terms in the scopes of the clause.
-pub(super) fn frequencies(connection: &dyn Connection, clause: &Clause, terms: &[String]) -> sql::Result<Frequencies> {
+pub(super) fn frequencies(
+    connection: &dyn Connection,
+    clause: &Clause,
+    terms: &[String],
+) -> sql::SqlResult<Frequencies> {
     let (scopes, bound) = within(clause);
     // One statement for both: the row without a term holds the number of memories.
     let sql = format!(

@@ -49,7 +49,7 @@ pub(crate) fn list_for_ageing(
     clause: &Clause,
     after: i64,
     limit: usize,
-) -> sql::Result<Vec<AgeingRow>> {
+) -> sql::SqlResult<Vec<AgeingRow>> {
     let sql = format!("SELECT {COLUMNS} FROM memories m WHERE m.row > ? AND {} ORDER BY m.row LIMIT ?", clause.sql);
     let mut values = vec![Value::Integer(after)];
     values.extend(clause.values.iter().cloned());
@@ -57,9 +57,9 @@ pub(crate) fn list_for_ageing(
     connection.query_map(&sql, params_from_iter(values), read)
 }
 
-fn read(row: &dyn Row) -> sql::Result<AgeingRow> {
+fn read(row: &dyn Row) -> sql::SqlResult<AgeingRow> {
     let text = |column: usize| row.get::<_, String>(column);
-    let wrong = |error: loci_types::Error| sql::Error::unreadable(error);
+    let wrong = |error: loci_types::Error| sql::SqlError::unreadable(error);
     Ok(AgeingRow {
         id: row.get(0)?,
         kind: text(1)?,
@@ -92,7 +92,7 @@ pub(crate) fn long_chains(
     clause: &Clause,
     most: usize,
     limit: usize,
-) -> sql::Result<Vec<(MemoryId, usize)>> {
+) -> sql::SqlResult<Vec<(MemoryId, usize)>> {
     // The limit of 1,000 ends the recursion in a damaged file whose chain closes in a circle.
     let sql = format!(
         "WITH RECURSIVE heads(head) AS (SELECT m.id FROM memories m WHERE m.supersedes_id IS NOT NULL \

@@ -152,7 +152,10 @@ impl Applier<'_> {
             |row| row.get(0),
         ))?;
         match holding.iter().find(|id| !seen.iter().any(|seen| seen.as_bytes() == *id)) {
-            Some(id) => Err(Error::Overtaken(format!("memory {} about the same has just come", Uuid::from_bytes(*id)))),
+            Some(id) => Err(Error::Overtaken(format!(
+                "memory {} with the same claim was written at the same time",
+                Uuid::from_bytes(*id)
+            ))),
             None => Ok(()),
         }
     }
@@ -307,6 +310,9 @@ impl Applier<'_> {
     /// Removes a memory with its terms, vectors, edges, mentions and the facts that have no other source. The ledger
     /// keeps that it existed, but not its content.
     pub(crate) fn remove(&self, change: &Change, id: MemoryId, event: Event) -> Result<Applied> {
+        if event == Event::Erase {
+            self.sql(self.connection.overwrite_deleted())?;
+        }
         let stored = self.find(id)?;
         // Forgetting a head has already reinstated the memory before it. If ageing has soft-deleted the head, that
         // memory stays superseded.
@@ -472,7 +478,7 @@ impl Applier<'_> {
     pub(crate) fn belongs_here(&self, scope: &Scope) -> Result<()> {
         match scope.space() == *self.space {
             true => Ok(()),
-            false => Err(Error::Refused(format!("{scope} lies in {}, not in {}", scope.space(), self.space))),
+            false => Err(Error::Refused(format!("{scope} belongs to {}, not to {}", scope.space(), self.space))),
         }
     }
 
@@ -486,12 +492,12 @@ impl Applier<'_> {
         self.sql(found)
     }
 
-    pub(crate) fn sql<T>(&self, result: sql::Result<T>) -> Result<T> {
+    pub(crate) fn sql<T>(&self, result: sql::SqlResult<T>) -> Result<T> {
         result.map_err(|error| Error::sql(self.path, error))
     }
 }
 
-pub(crate) fn stored(row: &dyn Row) -> sql::Result<StoredMemory> {
+pub(crate) fn stored(row: &dyn Row) -> sql::SqlResult<StoredMemory> {
     Ok(StoredMemory { row: row.get("row")?, scope: row.get("scope")?, memory: row::read(row)? })
 }
 

@@ -12,7 +12,7 @@ use loci_types::{JobKind, MemoryId, Space, Tenant, Vector, Visible};
 use tokio::sync::watch;
 
 use super::clause::Clause;
-use super::{Connection, Result as SqlResult, turn_runs};
+use super::{Connection, SqlResult, turn_runs};
 use crate::text::Analyser;
 use crate::{Error, Finding, Frequencies, Hit, Result, StoreHealth, TurnRun};
 
@@ -23,6 +23,9 @@ pub(crate) trait Backend: Send + Sync + 'static {
 
     /// A handle to a space.
     type Open: Send + Sync + 'static;
+
+    /// The lasting name of the store: see [`VectorSource::store_id`](crate::VectorSource::store_id).
+    fn store_id(&self) -> Result<String>;
 
     /// Whether reads come from local files and not from a server.
     const LOCAL: bool = true;
@@ -132,6 +135,12 @@ pub(crate) trait Backend: Send + Sync + 'static {
         vector: &Vector,
         limit: usize,
     ) -> SqlResult<Vec<Hit>>;
+
+    /// Removes content that was just deleted from the log of a space, without waiting. Returns false if the log could not
+    /// be emptied because it is being read or written. A server keeps its log for itself: see `scrub`.
+    fn empty_log(&self, _open: &Self::Open) -> Result<bool> {
+        Ok(true)
+    }
 
     /// Removes deleted content of a tenant's spaces from free pages, terms and logs. Returns none if nothing is left;
     /// otherwise what may be left, and why.

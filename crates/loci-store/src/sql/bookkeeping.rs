@@ -6,7 +6,7 @@ use loci_types::{Bookkeeping, Change, JobSpec, MemoryId, Outcome, reinforced};
 
 use super::apply::{Applier, nothing};
 use super::{Dialect, params, read};
-use crate::{Applied, Result};
+use crate::{Applied, Error, Result};
 
 impl Applier<'_> {
     pub(super) fn keep_books(&self, change: &Change, step: &Bookkeeping) -> Result<Applied> {
@@ -22,6 +22,10 @@ impl Applier<'_> {
             Bookkeeping::Unlearn { scope, session } => self.unlearn(scope, session),
             Bookkeeping::Resume(session) => self.resume(session),
             Bookkeeping::Checkpoint(step) => self.checkpoint(change, step),
+            Bookkeeping::Claim(claim) => self.claim(change, claim),
+            Bookkeeping::Once { .. } => {
+                Err(Error::Refused("a key for a whole batch must be its first change".to_owned()))
+            }
         }
     }
 

@@ -9,7 +9,12 @@ use super::{Connection, OptionalExtension, Row, params};
 use crate::{Agent, sql};
 
 /// Registers a space, and the agent or pool it belongs to. A pool that is created here has no members.
-pub(crate) fn register(connection: &dyn Connection, tenant: &Tenant, space: &Space, at: Timestamp) -> sql::Result<()> {
+pub(crate) fn register(
+    connection: &dyn Connection,
+    tenant: &Tenant,
+    space: &Space,
+    at: Timestamp,
+) -> sql::SqlResult<()> {
     let (tenant, at) = (tenant.name(), at.as_microsecond());
     connection.execute(
         "INSERT INTO tenants (name, created_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
@@ -33,7 +38,7 @@ pub(crate) fn register(connection: &dyn Connection, tenant: &Tenant, space: &Spa
 }
 
 /// Notes that a space was written to. Only the first call writes.
-pub(crate) fn note_written(connection: &dyn Connection, tenant: &Tenant, space: &Space) -> sql::Result<()> {
+pub(crate) fn note_written(connection: &dyn Connection, tenant: &Tenant, space: &Space) -> sql::SqlResult<()> {
     connection
         .execute(
             "UPDATE spaces SET written = TRUE WHERE tenant = ?1 AND name = ?2 AND NOT written",
@@ -43,14 +48,14 @@ pub(crate) fn note_written(connection: &dyn Connection, tenant: &Tenant, space: 
 }
 
 /// When a space was created, in microseconds; 0 if it does not exist.
-pub(crate) fn created_at(connection: &dyn Connection, tenant: &Tenant, space: &Space) -> sql::Result<i64> {
+pub(crate) fn created_at(connection: &dyn Connection, tenant: &Tenant, space: &Space) -> sql::SqlResult<i64> {
     let sql = "SELECT created_at FROM spaces WHERE tenant = ?1 AND name = ?2";
     let found = connection.query_row(sql, params![tenant.name(), space.name()], |row| row.get(0)).optional()?;
     Ok(found.unwrap_or(0))
 }
 
 /// Whether a space was ever written to.
-pub(crate) fn was_written(connection: &dyn Connection, tenant: &Tenant, space: &Space) -> sql::Result<bool> {
+pub(crate) fn was_written(connection: &dyn Connection, tenant: &Tenant, space: &Space) -> sql::SqlResult<bool> {
     let written = connection
         .query_row(
             "SELECT written FROM spaces WHERE tenant = ?1 AND name = ?2",
@@ -62,9 +67,9 @@ pub(crate) fn was_written(connection: &dyn Connection, tenant: &Tenant, space: &
 }
 
 /// The spaces of a tenant, sorted.
-pub(crate) fn spaces(connection: &dyn Connection, tenant: &Tenant) -> sql::Result<Vec<Space>> {
+pub(crate) fn spaces(connection: &dyn Connection, tenant: &Tenant) -> sql::SqlResult<Vec<Space>> {
     let name = |row: &dyn Row| {
-        row.get::<_, String>(0)?.parse().map_err(|error: loci_types::Error| sql::Error::unreadable(error))
+        row.get::<_, String>(0)?.parse().map_err(|error: loci_types::Error| sql::SqlError::unreadable(error))
     };
     let mut spaces: Vec<Space> =
         connection.query_map("SELECT name FROM spaces WHERE tenant = ?1", params![tenant.name()], name)?;
@@ -73,7 +78,7 @@ pub(crate) fn spaces(connection: &dyn Connection, tenant: &Tenant) -> sql::Resul
 }
 
 /// Inserts an agent or replaces the configuration of an existing one. Returns whether it is new.
-pub(crate) fn put_agent(connection: &dyn Connection, tenant: &Tenant, agent: &Agent) -> sql::Result<bool> {
+pub(crate) fn put_agent(connection: &dyn Connection, tenant: &Tenant, agent: &Agent) -> sql::SqlResult<bool> {
     let known = self::agent(connection, tenant, &agent.agent_id)?;
     register(connection, tenant, &Space::Agent(agent.agent_id.clone()), agent.created_at)?;
     connection.execute(
@@ -84,7 +89,7 @@ pub(crate) fn put_agent(connection: &dyn Connection, tenant: &Tenant, agent: &Ag
 }
 
 /// The agents of a tenant, in the order of their slugs.
-pub(crate) fn agents(connection: &dyn Connection, tenant: &Tenant) -> sql::Result<Vec<Agent>> {
+pub(crate) fn agents(connection: &dyn Connection, tenant: &Tenant) -> sql::SqlResult<Vec<Agent>> {
     connection.query_map(
         "SELECT slug, config, created_at FROM agents WHERE tenant = ?1 ORDER BY slug",
         params![tenant.name()],
@@ -93,7 +98,7 @@ pub(crate) fn agents(connection: &dyn Connection, tenant: &Tenant) -> sql::Resul
 }
 
 /// One agent of a tenant.
-pub(crate) fn agent(connection: &dyn Connection, tenant: &Tenant, slug: &str) -> sql::Result<Option<Agent>> {
+pub(crate) fn agent(connection: &dyn Connection, tenant: &Tenant, slug: &str) -> sql::SqlResult<Option<Agent>> {
     connection
         .query_row(
             "SELECT slug, config, created_at FROM agents WHERE tenant = ?1 AND slug = ?2",
@@ -105,7 +110,7 @@ pub(crate) fn agent(connection: &dyn Connection, tenant: &Tenant, slug: &str) ->
 
 /// Deletes the entry of a space, with its agent or pool. Returns false if there was no such agent or pool. The
 /// memberships are deleted too, so that a later agent of the same name is in no pool.
-pub(crate) fn drop_space(connection: &dyn Connection, tenant: &Tenant, space: &Space) -> sql::Result<bool> {
+pub(crate) fn drop_space(connection: &dyn Connection, tenant: &Tenant, space: &Space) -> sql::SqlResult<bool> {
     let tenant = tenant.name();
     connection.execute("DELETE FROM spaces WHERE tenant = ?1 AND name = ?2", params![tenant, space.name()])?;
     let (members, owner, slug) = match space {
@@ -119,12 +124,12 @@ pub(crate) fn drop_space(connection: &dyn Connection, tenant: &Tenant, space: &S
 }
 
 /// Deletes the keys of a tenant.
-pub(crate) fn drop_keys(connection: &dyn Connection, tenant: &Tenant) -> sql::Result<()> {
+pub(crate) fn drop_keys(connection: &dyn Connection, tenant: &Tenant) -> sql::SqlResult<()> {
     connection.execute("DELETE FROM keys WHERE tenant = ?1", params![tenant.name()]).map(drop)
 }
 
 /// Deletes the entry of a tenant without spaces, with its agents and pools.
-pub(crate) fn drop_tenant(connection: &dyn Connection, tenant: &Tenant) -> sql::Result<()> {
+pub(crate) fn drop_tenant(connection: &dyn Connection, tenant: &Tenant) -> sql::SqlResult<()> {
     for table in ["pool_members", "pools", "agents"] {
         connection.execute(&format!("DELETE FROM {table} WHERE tenant = ?1"), params![tenant.name()])?;
     }
@@ -132,7 +137,7 @@ pub(crate) fn drop_tenant(connection: &dyn Connection, tenant: &Tenant) -> sql::
     connection.execute(sql, params![tenant.name()]).map(drop)
 }
 
-fn read_agent(row: &dyn Row) -> sql::Result<Agent> {
+fn read_agent(row: &dyn Row) -> sql::SqlResult<Agent> {
     let config: String = row.get(1)?;
     Ok(Agent {
         agent_id: row.get(0)?,

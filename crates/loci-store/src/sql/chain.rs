@@ -16,21 +16,21 @@ use super::{graph, row};
 use crate::{Applied, Error, Result, sql};
 
 /// The pointers and the state of a memory.
-struct Link {
+struct ChainLink {
     id: MemoryId,
     supersedes: Option<MemoryId>,
     superseded_by: Option<MemoryId>,
     state: State,
 }
 
-impl Link {
-    fn read(row: &dyn Row) -> sql::Result<Self> {
+impl ChainLink {
+    fn read(row: &dyn Row) -> sql::SqlResult<Self> {
         let state: String = row.get(3)?;
         Ok(Self {
             id: row.get(0)?,
             supersedes: row.get(1)?,
             superseded_by: row.get(2)?,
-            state: state.parse().map_err(sql::Error::unreadable)?,
+            state: state.parse().map_err(sql::SqlError::unreadable)?,
         })
     }
 
@@ -45,7 +45,7 @@ pub(crate) fn is_settled(state: State) -> bool {
 }
 
 /// Whether `valid_until` of a memory was set when it was superseded.
-pub(crate) fn ended_by_replacement(connection: &dyn Connection, row: i64) -> sql::Result<bool> {
+pub(crate) fn ended_by_replacement(connection: &dyn Connection, row: i64) -> sql::SqlResult<bool> {
     let ended = connection
         .query_row(
             "SELECT new ->> 'validUntil' IS NOT NULL FROM ledger \
@@ -239,7 +239,7 @@ impl Applier<'_> {
         }
         if let Some(old) = over {
             if old == id {
-                return Err(Error::Refused(format!("memory {id} cannot take its own place")));
+                return Err(Error::Refused(format!("memory {id} cannot replace itself")));
             }
             let old = self.require_head(old)?;
             let edge = replacing(change, id, old.memory.id);
@@ -308,7 +308,7 @@ impl Applier<'_> {
     /// Refuses an imported memory whose pointers would make its chain fork or close in a circle.
     pub(crate) fn check_pointers(&self, id: MemoryId) -> Result<()> {
         let chain = self.chain_of(id, None)?;
-        let pointers: [fn(&Link) -> Option<MemoryId>; 2] = [|link| link.superseded_by, |link| link.supersedes];
+        let pointers: [fn(&ChainLink) -> Option<MemoryId>; 2] = [|link| link.superseded_by, |link| link.supersedes];
         for pointer in pointers {
             let mut seen = HashSet::new();
             let mut next = Some(id);
@@ -319,7 +319,7 @@ impl Applier<'_> {
                 next = pointer(link);
             }
         }
-        let is_head = chain.get(&id).is_some_and(Link::is_head);
+        let is_head = chain.get(&id).is_some_and(ChainLink::is_head);
         match chain.values().find(|link| link.id != id && link.is_head()) {
             Some(head) if is_head => Err(Error::Refused(format!(
                 "memory {id} would be a second head of the chain of memory {head}; run `loci forget {head}` first, or \
@@ -359,7 +359,7 @@ impl Applier<'_> {
     }
 
     /// The memories of the chain that contains `id`, as if the memory `without` did not exist.
-    fn chain_of(&self, id: MemoryId, without: Option<MemoryId>) -> Result<BTreeMap<MemoryId, Link>> {
+    fn chain_of(&self, id: MemoryId, without: Option<MemoryId>) -> Result<BTreeMap<MemoryId, ChainLink>> {
         let mut chain = BTreeMap::new();
         let mut seen: HashSet<MemoryId> = without.into_iter().collect();
         let mut waiting = vec![id];
@@ -379,19 +379,19 @@ impl Applier<'_> {
     }
 
     /// A memory and the memories that point to it.
-    fn links_at(&self, id: MemoryId) -> Result<Vec<Link>> {
+    fn links_at(&self, id: MemoryId) -> Result<Vec<ChainLink>> {
         let found = self.connection.query_map(
             "SELECT id, supersedes_id, superseded_by_id, state FROM memories \
                  WHERE id = ?1 OR supersedes_id = ?1 OR superseded_by_id = ?1",
             params![id],
-            Link::read,
+            ChainLink::read,
         );
         self.sql(found)
     }
 }
 
 fn circle(id: MemoryId) -> Error {
-    Error::Refused(format!("memory {id} would replace itself: its chain would close in a circle"))
+    Error::Refused(format!("memory {id} would replace itself: its chain would contain a cycle"))
 }
 
 /// The edge from a memory to the one that it supersedes.

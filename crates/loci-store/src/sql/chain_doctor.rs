@@ -21,7 +21,7 @@ pub(crate) struct Damage {
 
 /// The part of a memory that matters for its chain. Times are in microseconds.
 #[derive(Debug, Clone, PartialEq)]
-struct Link {
+struct ChainRecord {
     row: i64,
     scope: i64,
     version: u64,
@@ -32,24 +32,24 @@ struct Link {
     valid_until: Option<i64>,
 }
 
-impl Link {
+impl ChainRecord {
     /// Sort key: deleted and proposed memories come first, then by creation time.
     fn newness(&self) -> (bool, i64) {
         (is_settled(self.state), self.created_at)
     }
 }
 
-type Links = BTreeMap<MemoryId, Link>;
-type Pointer = fn(&mut Link) -> &mut Option<MemoryId>;
+type Links = BTreeMap<MemoryId, ChainRecord>;
+type Pointer = fn(&mut ChainRecord) -> &mut Option<MemoryId>;
 
 /// Checks the chains of a space and repairs them if `repair` is set.
-pub(crate) fn examine(connection: &dyn Connection, repair: bool) -> sql::Result<Damage> {
+pub(crate) fn examine(connection: &dyn Connection, repair: bool) -> sql::SqlResult<Damage> {
     let found = read(connection)?;
     let mut links = found.clone();
     let mut damage = Damage::default();
     for chain in chains(&found) {
         // A circle is opened so that nothing supersedes the newest memory and the oldest supersedes nothing.
-        let is_cut = cut_circles(&mut links, &chain, |link| &mut link.superseded_by, Link::newness)
+        let is_cut = cut_circles(&mut links, &chain, |link| &mut link.superseded_by, ChainRecord::newness)
             | cut_circles(&mut links, &chain, |link| &mut link.supersedes, |link| (true, -link.created_at));
         damage.circles += usize::from(is_cut);
         let is_head = |id: &&MemoryId| links[id].superseded_by.is_none() && is_settled(links[id].state);
@@ -80,16 +80,16 @@ pub(crate) fn examine(connection: &dyn Connection, repair: bool) -> sql::Result<
 }
 
 /// Every memory that points to another or is pointed at.
-fn read(connection: &dyn Connection) -> sql::Result<Links> {
+fn read(connection: &dyn Connection) -> sql::SqlResult<Links> {
     let link = |row: &dyn Row| {
         let state: String = row.get(6)?;
-        let link = Link {
+        let link = ChainRecord {
             row: row.get(1)?,
             scope: row.get(2)?,
             version: row.get(3)?,
             supersedes: row.get(4)?,
             superseded_by: row.get(5)?,
-            state: state.parse().map_err(sql::Error::unreadable)?,
+            state: state.parse().map_err(sql::SqlError::unreadable)?,
             created_at: row.get(7)?,
             valid_until: row.get(8)?,
         };
@@ -109,7 +109,7 @@ fn read(connection: &dyn Connection) -> sql::Result<Links> {
 }
 
 /// When a memory became valid, in microseconds.
-fn holds_since(connection: &dyn Connection, id: MemoryId) -> sql::Result<i64> {
+fn holds_since(connection: &dyn Connection, id: MemoryId) -> sql::SqlResult<i64> {
     let sql = format!("SELECT {} FROM memories m WHERE m.id = ?1", row::COLUMNS);
     Ok(connection.query_row(&sql, params![id], row::read)?.holds_since().as_microsecond())
 }
@@ -140,7 +140,7 @@ fn chains(links: &Links) -> Vec<Vec<MemoryId>> {
 }
 
 /// Opens every circle of one pointer at its memory with the greatest `rank`. Returns whether there was a circle.
-fn cut_circles(links: &mut Links, chain: &[MemoryId], pointer: Pointer, rank: fn(&Link) -> (bool, i64)) -> bool {
+fn cut_circles(links: &mut Links, chain: &[MemoryId], pointer: Pointer, rank: fn(&ChainRecord) -> (bool, i64)) -> bool {
     let mut done: BTreeSet<MemoryId> = BTreeSet::new();
     let mut is_cut = false;
     for start in chain {
@@ -162,7 +162,12 @@ fn cut_circles(links: &mut Links, chain: &[MemoryId], pointer: Pointer, rank: fn
     is_cut
 }
 
-fn write(connection: &dyn Connection, id: MemoryId, before: &Link, mut after: Link) -> sql::Result<()> {
+fn write(
+    connection: &dyn Connection,
+    id: MemoryId,
+    before: &ChainRecord,
+    mut after: ChainRecord,
+) -> sql::SqlResult<()> {
     if after.superseded_by.is_none() && before.superseded_by.is_some() && ended_by_replacement(connection, before.row)?
     {
         after.valid_until = None;
@@ -187,10 +192,10 @@ fn write(connection: &dyn Connection, id: MemoryId, before: &Link, mut after: Li
         (false, Some(_)) => "supersede",
         (false, None) => "restore",
     };
-    let fields = |link: &Link, other: &Link| -> sql::Result<String> {
+    let fields = |link: &ChainRecord, other: &ChainRecord| -> sql::SqlResult<String> {
         let mut fields = serde_json::Map::new();
         let until =
-            link.valid_until.map(jiff::Timestamp::from_microsecond).transpose().map_err(sql::Error::unreadable)?;
+            link.valid_until.map(jiff::Timestamp::from_microsecond).transpose().map_err(sql::SqlError::unreadable)?;
         for (name, value, differs) in [
             ("supersedesId", json!(link.supersedes), link.supersedes != other.supersedes),
             ("supersededById", json!(link.superseded_by), link.superseded_by != other.superseded_by),

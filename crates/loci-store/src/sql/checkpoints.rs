@@ -187,7 +187,7 @@ fn missing(thread: &str, id: &str) -> Wrong {
 }
 
 /// The number of the scope; none if the caller may not read its checkpoints.
-fn seen(connection: &dyn Connection, clause: &Clause, scope: &Scope) -> sql::Result<Option<i64>> {
+fn seen(connection: &dyn Connection, clause: &Clause, scope: &Scope) -> sql::SqlResult<Option<i64>> {
     if clause.category_limited {
         return Ok(None);
     }
@@ -206,7 +206,7 @@ pub(crate) fn list(
     clause: &Clause,
     filter: &CheckpointFilter,
     limit: usize,
-) -> sql::Result<Vec<KeptCheckpoint>> {
+) -> sql::SqlResult<Vec<KeptCheckpoint>> {
     let Some(scope) = seen(connection, clause, &filter.scope)? else { return Ok(Vec::new()) };
     // The metadata condition of the dialect refers to the table as `m`.
     let mut sql = "SELECT m.checkpoint FROM checkpoints m WHERE m.scope = ? AND m.thread_id = ?".to_owned();
@@ -246,7 +246,7 @@ pub(crate) fn line(
     clause: &Clause,
     filter: &CheckpointFilter,
     limit: usize,
-) -> sql::Result<Vec<KeptCheckpoint>> {
+) -> sql::SqlResult<Vec<KeptCheckpoint>> {
     let mut line = list(connection, clause, filter, 1)?;
     while line.len() < limit.min(LONGEST) {
         let Some((last, _)) = line.last() else { break };
@@ -276,7 +276,7 @@ pub(crate) fn threads(
     clause: &Clause,
     scope: &Scope,
     limit: usize,
-) -> sql::Result<Vec<CheckpointThread>> {
+) -> sql::SqlResult<Vec<CheckpointThread>> {
     let Some(scope) = seen(connection, clause, scope)? else { return Ok(Vec::new()) };
     let thread = |row: &dyn Row| {
         Ok(CheckpointThread {
@@ -297,7 +297,7 @@ pub(crate) fn threads(
 }
 
 /// One checkpoint; its data and pending writes are included if `data` is set.
-fn whole(connection: &dyn Connection, scope: &Scope, number: i64, data: bool) -> sql::Result<KeptCheckpoint> {
+fn whole(connection: &dyn Connection, scope: &Scope, number: i64, data: bool) -> sql::SqlResult<KeptCheckpoint> {
     let bytes = if data { "data" } else { "NULL" };
     let sql = format!(
         "SELECT thread_id, namespace, id, parent_id, format, {bytes}, length(data), metadata, created_at \
@@ -326,7 +326,7 @@ fn metadata(text: Option<String>) -> Map<String, Json> {
     text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
-fn writes(connection: &dyn Connection, number: i64) -> sql::Result<Vec<PendingWrite>> {
+fn writes(connection: &dyn Connection, number: i64) -> sql::SqlResult<Vec<PendingWrite>> {
     let read = |row: &dyn Row| {
         Ok(PendingWrite {
             task_id: row.get(0)?,

@@ -23,19 +23,26 @@ pub(crate) struct Clause {
     pub(crate) keys: Option<Vec<String>>,
     /// Whether only some categories are visible.
     pub(crate) category_limited: bool,
+    /// Whether, of what belongs to a session, only that of some sessions is visible.
+    session_limited: bool,
     dialect: &'static Dialect,
 }
 
 impl Clause {
     /// The memories that are visible in this space, in any state. None if the database is SQLite and none
     /// of the scopes exists.
-    pub(crate) fn visible(connection: &dyn Connection, space: &Space, visible: &Visible) -> sql::Result<Option<Self>> {
+    pub(crate) fn visible(
+        connection: &dyn Connection,
+        space: &Space,
+        visible: &Visible,
+    ) -> sql::SqlResult<Option<Self>> {
         let mut clause = Self {
             sql: "TRUE".to_owned(),
             values: Vec::new(),
             scopes: None,
             keys: None,
             category_limited: false,
+            session_limited: false,
             dialect: connection.dialect(),
         };
         if let Some(scopes) = visible.scopes_in(space) {
@@ -57,6 +64,10 @@ impl Clause {
             clause.category_limited = true;
             clause.any("m.category", categories.iter().cloned());
         }
+        if let Some(sessions) = visible.sessions() {
+            clause.session_limited = true;
+            clause.within_sessions(sessions.iter().cloned().collect());
+        }
         if *visible.reach() != Reach::Whole {
             clause.and("(m.access_policy NOT IN ('private', 'restricted') OR coalesce(m.actor_id, m.user_id) = ?)");
             clause.values.push(visible.viewer().map_or(Value::Null, |viewer| Value::Text(viewer.to_owned())));
@@ -70,7 +81,7 @@ impl Clause {
         space: &Space,
         visible: &Visible,
         filter: &Filter,
-    ) -> sql::Result<Option<Self>> {
+    ) -> sql::SqlResult<Option<Self>> {
         let Some(mut clause) = Self::visible(connection, space, visible)? else { return Ok(None) };
         clause.add_filter(filter);
         Ok(Some(clause))
@@ -79,7 +90,7 @@ impl Clause {
     /// The condition on `ledger l LEFT JOIN memories m` for entries that may be read. An entry without a memory, or
     /// about a removed one, has neither scope nor category, so only a caller who sees everything may read it.
     pub(crate) fn ledger_condition(&self) -> String {
-        let gone = if self.is_whole() && !self.category_limited { "TRUE" } else { "FALSE" };
+        let gone = if self.is_whole() && !self.is_partial() { "TRUE" } else { "FALSE" };
         format!("((m.row IS NULL AND {gone}) OR (m.row IS NOT NULL AND {}))", self.sql)
     }
 
@@ -88,8 +99,26 @@ impl Clause {
         self.scopes.is_none() && self.keys.is_none()
     }
 
+    /// Whether only some memories of its scopes are visible, by their category or their session.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.category_limited || self.session_limited
+    }
+
+    /// Adds that a memory belongs to one of these sessions or to none. A turn without a session is of the session that
+    /// its thread names.
+    fn within_sessions(&mut self, sessions: Vec<String>) {
+        const SESSION: &str = "coalesce(m.session_id, m.thread_id)";
+        if self.dialect.lists_are_values {
+            self.and(&format!("({SESSION} IS NULL OR {SESSION} = ANY(?))"));
+            self.values.push(Value::Texts(sessions));
+            return;
+        }
+        self.and(&format!("({SESSION} IS NULL OR {SESSION} IN ({}))", places(sessions.len())));
+        self.values.extend(sessions.into_iter().map(Value::Text));
+    }
+
     /// Whether one of its scopes exists. If none does, nothing can match.
-    pub(crate) fn has_scopes(&self, connection: &dyn Connection) -> sql::Result<bool> {
+    pub(crate) fn has_scopes(&self, connection: &dyn Connection) -> sql::SqlResult<bool> {
         // Scope numbers were looked up when the clause was created.
         let Some(keys) = &self.keys else { return Ok(true) };
         connection.exists("SELECT 1 FROM scopes WHERE key = ANY(?) LIMIT 1", vec![Value::Texts(keys.clone())])
@@ -233,7 +262,7 @@ impl Clause {
 
 /// The numbers of the scopes with these keys. Runs with every query, so it binds single values instead of a JSON list
 /// that SQLite would have to parse.
-fn numbers(connection: &dyn Connection, keys: Vec<String>) -> sql::Result<Vec<i64>> {
+fn numbers(connection: &dyn Connection, keys: Vec<String>) -> sql::SqlResult<Vec<i64>> {
     let sql = format!("SELECT scope FROM scopes WHERE key IN ({}) ORDER BY scope", places(keys.len()));
     connection.query_map(&sql, params_from_iter(keys), |row| row.get(0))
 }

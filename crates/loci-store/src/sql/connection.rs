@@ -5,7 +5,7 @@
 
 use super::dialect::Dialect;
 use super::value::{ColumnRef, Get, Value, ValueRef};
-use super::{Error, Result};
+use super::{SqlError, SqlResult};
 
 /// A connection with an open transaction on one space, or on the catalogue.
 pub(crate) trait Connection {
@@ -13,47 +13,47 @@ pub(crate) trait Connection {
     fn dialect(&self) -> &'static Dialect;
 
     /// Runs a statement and returns the number of rows it changed.
-    fn run(&self, sql: &str, values: &[Value]) -> Result<usize>;
+    fn run(&self, sql: &str, values: &[Value]) -> SqlResult<usize>;
 
     /// Runs a query and calls `each` for every row until it returns false.
-    fn visit(&self, sql: &str, values: &[Value], each: &mut dyn FnMut(&dyn Row) -> Result<bool>) -> Result<()>;
+    fn visit(&self, sql: &str, values: &[Value], each: &mut dyn FnMut(&dyn Row) -> SqlResult<bool>) -> SqlResult<()>;
 
     /// Runs a statement whose result is not needed. PostgreSQL sends it together with the next statement, which then
     /// also reports its error; SQLite runs it at once.
-    fn run_later(&self, sql: &str, values: Vec<Value>) -> Result<()> {
+    fn run_later(&self, sql: &str, values: Vec<Value>) -> SqlResult<()> {
         self.run(sql, &values).map(drop)
     }
 
     /// Disables the statement timeout for this transaction, for administrative work of unbounded size.
-    fn without_timeout(&self) -> Result<()> {
+    fn without_timeout(&self) -> SqlResult<()> {
         Ok(())
     }
 
     /// Stores the terms of a memory that has none yet. `answers` is the row of the question whose terms are included.
-    fn put_terms(&self, row: i64, scope: i64, terms: &[String], answers: Option<i64>) -> Result<()>;
+    fn put_terms(&self, row: i64, scope: i64, terms: &[String], answers: Option<i64>) -> SqlResult<()>;
 
     /// Removes the terms of a memory.
-    fn clear_terms(&self, row: i64) -> Result<()>;
+    fn clear_terms(&self, row: i64) -> SqlResult<()>;
 
     /// The last value of the sequence of a table's column; 0 if it has none.
-    fn last_number(&self, table: &str, column: &str) -> Result<i64>;
+    fn last_number(&self, table: &str, column: &str) -> SqlResult<i64>;
 
     /// Sets the sequence of a table's column, which continues after this value.
-    fn set_last_number(&self, table: &str, column: &str, number: i64) -> Result<()>;
+    fn set_last_number(&self, table: &str, column: &str, number: i64) -> SqlResult<()>;
 
     /// Updates the planner's statistics of tables after a bulk load. SQLite needs none.
-    fn analyse(&self, _tables: &[&str]) -> Result<()> {
+    fn analyse(&self, _tables: &[&str]) -> SqlResult<()> {
         Ok(())
     }
 
     /// Whether vectors are stored in half precision.
-    fn keeps_half_vectors(&self) -> Result<bool> {
+    fn keeps_half_vectors(&self) -> SqlResult<bool> {
         Ok(false)
     }
 
     /// Overwrites deleted content from here on in this transaction. PostgreSQL does nothing here; its tables are
     /// rewritten by `scrub`.
-    fn overwrite_deleted(&self) -> Result<()> {
+    fn overwrite_deleted(&self) -> SqlResult<()> {
         Ok(())
     }
 }
@@ -61,32 +61,32 @@ pub(crate) trait Connection {
 /// One row of a result.
 pub(crate) trait Row {
     /// The value of a column.
-    fn value(&self, column: usize) -> Result<ValueRef<'_>>;
+    fn value(&self, column: usize) -> SqlResult<ValueRef<'_>>;
 
     /// The number of the column with this name.
-    fn column(&self, name: &str) -> Result<usize>;
+    fn column(&self, name: &str) -> SqlResult<usize>;
 }
 
 /// A statement is prepared once per connection, when it first runs.
 impl dyn Connection + '_ {
     /// Runs a statement and returns the number of rows it changed.
-    pub(crate) fn execute(&self, sql: &str, values: impl Into<Vec<Value>>) -> Result<usize> {
+    pub(crate) fn execute(&self, sql: &str, values: impl Into<Vec<Value>>) -> SqlResult<usize> {
         self.run(sql, &values.into())
     }
 
-    /// The first row of the result; [`Error::NoRow`] if there is none.
+    /// The first row of the result; [`SqlError::NoRow`] if there is none.
     pub(crate) fn query_row<T>(
         &self,
         sql: &str,
         values: impl Into<Vec<Value>>,
-        read: impl FnOnce(&dyn Row) -> Result<T>,
-    ) -> Result<T> {
+        read: impl FnOnce(&dyn Row) -> SqlResult<T>,
+    ) -> SqlResult<T> {
         let (mut read, mut found) = (Some(read), None);
         self.visit(sql, &values.into(), &mut |row| {
             found = read.take().map(|read| read(row)).transpose()?;
             Ok(false)
         })?;
-        found.ok_or(Error::NoRow)
+        found.ok_or(SqlError::NoRow)
     }
 
     /// All rows of the result, converted by `read`.
@@ -94,8 +94,8 @@ impl dyn Connection + '_ {
         &self,
         sql: &str,
         values: impl Into<Vec<Value>>,
-        mut read: impl FnMut(&dyn Row) -> Result<T>,
-    ) -> Result<Vec<T>> {
+        mut read: impl FnMut(&dyn Row) -> SqlResult<T>,
+    ) -> SqlResult<Vec<T>> {
         let mut found = Vec::new();
         self.visit(sql, &values.into(), &mut |row| {
             found.push(read(row)?);
@@ -105,29 +105,29 @@ impl dyn Connection + '_ {
     }
 
     /// Whether the result has a row.
-    pub(crate) fn exists(&self, sql: &str, values: impl Into<Vec<Value>>) -> Result<bool> {
+    pub(crate) fn exists(&self, sql: &str, values: impl Into<Vec<Value>>) -> SqlResult<bool> {
         self.query_row(sql, values, |_| Ok(())).optional().map(|found| found.is_some())
     }
 }
 
 impl dyn Row + '_ {
     /// The value of a column, by number or by name.
-    pub(crate) fn get<C: ColumnRef, T: Get>(&self, column: C) -> Result<T> {
+    pub(crate) fn get<C: ColumnRef, T: Get>(&self, column: C) -> SqlResult<T> {
         T::from_value(self.value(column.number(self)?)?)
     }
 }
 
-/// Turns [`Error::NoRow`] into none.
+/// Turns [`SqlError::NoRow`] into none.
 pub(crate) trait OptionalExtension<T> {
     /// None if no row matches.
-    fn optional(self) -> Result<Option<T>>;
+    fn optional(self) -> SqlResult<Option<T>>;
 }
 
-impl<T> OptionalExtension<T> for Result<T> {
-    fn optional(self) -> Result<Option<T>> {
+impl<T> OptionalExtension<T> for SqlResult<T> {
+    fn optional(self) -> SqlResult<Option<T>> {
         match self {
             Ok(value) => Ok(Some(value)),
-            Err(Error::NoRow) => Ok(None),
+            Err(SqlError::NoRow) => Ok(None),
             Err(error) => Err(error),
         }
     }

@@ -29,7 +29,7 @@ pub(crate) fn check_space(
     checks: &[Check],
     analyser: &Analyser,
     repair: bool,
-) -> sql::Result<Vec<Finding>> {
+) -> sql::SqlResult<Vec<Finding>> {
     let mut findings = Vec::new();
     for check in checks {
         let wrong: i64 = connection.query_row(check.count, params![], |row| row.get(0))?;
@@ -56,7 +56,7 @@ pub(crate) fn check_space(
     let damage = chain_doctor::examine(connection, repair)?;
     for (count, problem, done) in [
         (damage.forks, "chains have more than one head", "the newest stays head, the others are its history"),
-        (damage.circles, "chains close in a circle", "the newest is the head again, the others are its history"),
+        (damage.circles, "chains contain a cycle", "the newest is the head again, the others are its history"),
     ] {
         if count > 0 {
             let problem = if repair { format!("{count} {problem}: {done}") } else { format!("{count} {problem}") };

@@ -120,7 +120,7 @@ impl Applier<'_> {
     }
 }
 
-fn write(connection: &dyn Connection, scope: i64, entity: &Entity) -> sql::Result<()> {
+fn write(connection: &dyn Connection, scope: i64, entity: &Entity) -> sql::SqlResult<()> {
     connection.execute(
         &format!(
             "INSERT INTO entities (id, canonical_name, entity_type, aliases, summary, first_seen, last_updated, \
@@ -157,7 +157,7 @@ fn write(connection: &dyn Connection, scope: i64, entity: &Entity) -> sql::Resul
 }
 
 /// Clears the summaries of the entities that this memory mentions: they may quote it and must be regenerated.
-pub(crate) fn forget_summaries(connection: &dyn Connection, row: i64) -> sql::Result<()> {
+pub(crate) fn forget_summaries(connection: &dyn Connection, row: i64) -> sql::SqlResult<()> {
     connection.run_later(
         "UPDATE entities SET summary = NULL WHERE summary IS NOT NULL \
          AND entity IN (SELECT entity FROM mentions WHERE memory = ?1)",
@@ -166,7 +166,7 @@ pub(crate) fn forget_summaries(connection: &dyn Connection, row: i64) -> sql::Re
 }
 
 /// The root of the family that an entity belongs to.
-fn root(connection: &dyn Connection, entity: i64) -> sql::Result<i64> {
+fn root(connection: &dyn Connection, entity: i64) -> sql::SqlResult<i64> {
     let up = "SELECT united_with FROM entities WHERE entity = ?1";
     let mut at = entity;
     for _ in 0..DEEPEST {
@@ -178,14 +178,14 @@ fn root(connection: &dyn Connection, entity: i64) -> sql::Result<i64> {
     Ok(at)
 }
 
-fn id_of(connection: &dyn Connection, entity: i64) -> sql::Result<EntityId> {
+fn id_of(connection: &dyn Connection, entity: i64) -> sql::SqlResult<EntityId> {
     connection.query_row("SELECT id FROM entities WHERE entity = ?1", params![entity], |row| row.get(0))
 }
 
 /// The names that an entity has only from entities united with it. Reading it includes them; writing it back must not
 /// store them as its own, or `divide` could not separate them.
-fn borrowed(connection: &dyn Connection, entity: i64) -> sql::Result<BTreeSet<String>> {
-    let names = |member: i64| -> sql::Result<Vec<String>> {
+fn borrowed(connection: &dyn Connection, entity: i64) -> sql::SqlResult<BTreeSet<String>> {
+    let names = |member: i64| -> sql::SqlResult<Vec<String>> {
         let sql = format!("SELECT {COLUMNS} FROM entities e WHERE e.entity = ?1");
         let entity = connection.query_row(&sql, params![member], read_entity)?;
         Ok(std::iter::once(entity.canonical_name).chain(entity.aliases).collect())
@@ -199,7 +199,7 @@ fn borrowed(connection: &dyn Connection, entity: i64) -> sql::Result<BTreeSet<St
 }
 
 /// The root with all entities united with it.
-fn family(connection: &dyn Connection, root: i64) -> sql::Result<Vec<i64>> {
+fn family(connection: &dyn Connection, root: i64) -> sql::SqlResult<Vec<i64>> {
     let down = "SELECT entity FROM entities WHERE united_with = ?1 ORDER BY entity";
     let mut members = vec![root];
     let mut next = 0;
@@ -218,7 +218,7 @@ pub(crate) const COLUMNS: &str = "e.id, e.canonical_name, e.entity_type, e.alias
     e.mention_count, e.attributes";
 
 /// A family as one entity; none if no memory that matches the clause mentions a member.
-fn whole(connection: &dyn Connection, clause: &Clause, root: i64) -> sql::Result<Option<Entity>> {
+fn whole(connection: &dyn Connection, clause: &Clause, root: i64) -> sql::SqlResult<Option<Entity>> {
     let members = family(connection, root)?;
     let spoken = format!(
         "SELECT 1 FROM mentions t {} memories m ON m.row = t.memory WHERE t.entity = ? AND {} LIMIT 1",
@@ -246,15 +246,15 @@ fn whole(connection: &dyn Connection, clause: &Clause, root: i64) -> sql::Result
             }
         }
     }
-    // A summary covers all categories, so a caller who sees only some of them does not get it.
-    if clause.category_limited {
+    // A summary covers all categories and sessions, so a caller who sees only some of them does not get it.
+    if clause.is_partial() {
         entity.summary = None;
     }
     Ok(Some(entity))
 }
 
 /// The entities with one of these names that a memory matching the clause mentions.
-pub(crate) fn named(connection: &dyn Connection, clause: &Clause, names: &[String]) -> sql::Result<Vec<Entity>> {
+pub(crate) fn named(connection: &dyn Connection, clause: &Clause, names: &[String]) -> sql::SqlResult<Vec<Entity>> {
     let names: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
     let sql = format!("SELECT name, entity FROM names WHERE name IN {}", connection.dialect().texts);
     // Most words of a query are no entity names, so all are looked up in one statement.
@@ -272,13 +272,13 @@ pub(crate) fn named(connection: &dyn Connection, clause: &Clause, names: &[Strin
             roots.push(root);
         }
     }
-    let found: sql::Result<Vec<Option<Entity>>> =
+    let found: sql::SqlResult<Vec<Option<Entity>>> =
         roots.into_iter().map(|root| whole(connection, clause, root)).collect();
     Ok(found?.into_iter().flatten().collect())
 }
 
 /// The entities that a visible memory mentions.
-pub(crate) fn entities_of(connection: &dyn Connection, clause: &Clause, id: MemoryId) -> sql::Result<Vec<Entity>> {
+pub(crate) fn entities_of(connection: &dyn Connection, clause: &Clause, id: MemoryId) -> sql::SqlResult<Vec<Entity>> {
     let sql = format!(
         "SELECT t.entity FROM memories m JOIN mentions t ON t.memory = m.row WHERE m.id = ? AND {} ORDER BY t.entity",
         clause.sql
@@ -293,7 +293,7 @@ pub(crate) fn entities_of(connection: &dyn Connection, clause: &Clause, id: Memo
             roots.push(root);
         }
     }
-    let found: sql::Result<Vec<Option<Entity>>> =
+    let found: sql::SqlResult<Vec<Option<Entity>>> =
         roots.into_iter().map(|root| whole(connection, clause, root)).collect();
     Ok(found?.into_iter().flatten().collect())
 }
@@ -304,7 +304,7 @@ pub(crate) fn list(
     clause: &Clause,
     filter: &EntityFilter,
     limit: usize,
-) -> sql::Result<Vec<Entity>> {
+) -> sql::SqlResult<Vec<Entity>> {
     let mut conditions = "e.united_with IS NULL".to_owned();
     let (condition, mut values) = clause.scope_condition("e.scope");
     conditions.push_str(&format!(" AND {condition}"));
@@ -337,7 +337,7 @@ pub(crate) fn memories_mentioning(
     clause: &Clause,
     entities: &[EntityId],
     limit: usize,
-) -> sql::Result<Vec<Hit>> {
+) -> sql::SqlResult<Vec<Hit>> {
     // Repeated ids and united entities count once; otherwise no memory could mention all of them.
     let (mut roots, mut unknown) = (BTreeSet::new(), BTreeSet::new());
     for id in entities {
@@ -367,7 +367,7 @@ pub(crate) fn memories_mentioning(
 }
 
 /// Deletes the entities without mentions and without united entities. Returns their number.
-pub(crate) fn sweep(connection: &dyn Connection) -> sql::Result<usize> {
+pub(crate) fn sweep(connection: &dyn Connection) -> sql::SqlResult<usize> {
     connection.execute(
         "DELETE FROM entities WHERE NOT EXISTS (SELECT 1 FROM mentions t WHERE t.entity = entities.entity) \
          AND NOT EXISTS (SELECT 1 FROM entities o WHERE o.united_with = entities.entity)",
@@ -375,7 +375,7 @@ pub(crate) fn sweep(connection: &dyn Connection) -> sql::Result<usize> {
     )
 }
 
-pub(crate) fn read_entity(row: &dyn Row) -> sql::Result<Entity> {
+pub(crate) fn read_entity(row: &dyn Row) -> sql::SqlResult<Entity> {
     let (kind, aliases, attributes): (String, String, String) = (row.get(2)?, row.get(3)?, row.get(8)?);
     Ok(Entity {
         id: row.get(0)?,

@@ -60,7 +60,7 @@ struct UserRows {
 }
 
 impl UserRows {
-    fn find(connection: &dyn Connection, user: &str) -> sql::Result<Self> {
+    fn find(connection: &dyn Connection, user: &str) -> sql::SqlResult<Self> {
         let all: Vec<(i64, String)> =
             connection.query_map("SELECT scope, key FROM scopes", params![], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let theirs =
@@ -80,25 +80,25 @@ impl UserRows {
     }
 
     /// The steps that remove all but a rest for [`Applier::erase_user`]. Empty if that can remove everything at once.
-    fn steps(&self, connection: &dyn Connection, user: &str) -> sql::Result<Vec<Step>> {
+    fn steps(&self, connection: &dyn Connection, user: &str) -> sql::SqlResult<Vec<Step>> {
         let mut steps = Vec::new();
         if self.ids.len() > MEMORIES_AT_ONCE {
             steps.push(Step::Requests { answers: self.answers(connection, user)?, jobs: self.jobs(connection)? });
             steps.extend(self.ids.chunks(MEMORIES_AT_ONCE).map(|ids| Step::Memories(ids.to_vec())));
         }
         for (table, column) in NUMBERED {
-            let whose = format!(
+            let select = format!(
                 "SELECT {column} FROM {table} WHERE scope IN (SELECT value FROM {})",
                 connection.dialect().integers
             );
-            let numbers = numbers(connection, &whose, vec![Value::Integers(self.scopes.clone())])?;
+            let numbers = numbers(connection, &select, vec![Value::Integers(self.scopes.clone())])?;
             steps.extend(full_chunks(&numbers).map(|numbers| Step::Rows { table, column, numbers }));
         }
         Ok(steps)
     }
 
     /// The steps that clear ledger entries, after the memories are removed.
-    fn lines(&self, connection: &dyn Connection, user: &str) -> sql::Result<Vec<Step>> {
+    fn lines(&self, connection: &dyn Connection, user: &str) -> sql::SqlResult<Vec<Step>> {
         let own = connection.dialect().integers;
         let full = format!("SELECT sequence FROM ledger WHERE scope IN (SELECT value FROM {own}) AND {IS_FULL}");
         let full = numbers(connection, &full, vec![Value::Integers(self.scopes.clone())])?;
@@ -107,20 +107,20 @@ impl UserRows {
     }
 
     /// Number of rows of a table whose column is one of these numbers.
-    fn count(connection: &dyn Connection, table: &str, column: &str, numbers: &[i64]) -> sql::Result<u64> {
+    fn count(connection: &dyn Connection, table: &str, column: &str, numbers: &[i64]) -> sql::SqlResult<u64> {
         let own = connection.dialect().integers;
         let sql = format!("SELECT count(*) FROM {table} WHERE {column} IN (SELECT value FROM {own})");
         connection.query_row(&sql, vec![Value::Integers(numbers.to_vec())], |row| row.get(0))
     }
 
-    fn delete(&self, connection: &dyn Connection, table: &str) -> sql::Result<usize> {
+    fn delete(&self, connection: &dyn Connection, table: &str) -> sql::SqlResult<usize> {
         let sql = format!("DELETE FROM {table} WHERE scope IN (SELECT value FROM {})", connection.dialect().integers);
         connection.execute(&sql, vec![Value::Integers(self.scopes.clone())])
     }
 
     /// Keys of the responses stored for repeated requests that name the user or the user's data. Requests of the user
     /// have theirs under the user's scope, which is deleted; these are of a credential for several users.
-    fn answers(&self, connection: &dyn Connection, user: &str) -> sql::Result<Vec<String>> {
+    fn answers(&self, connection: &dyn Connection, user: &str) -> sql::SqlResult<Vec<String>> {
         let all: Vec<(String, String)> =
             connection.query_map("SELECT key, value FROM notes WHERE key LIKE 'answer %'", params![], |row| {
                 Ok((row.get(0)?, row.get(1)?))
@@ -139,7 +139,7 @@ impl UserRows {
     }
 
     /// The jobs that name one of the memories or scopes.
-    fn jobs(&self, connection: &dyn Connection) -> sql::Result<Vec<i64>> {
+    fn jobs(&self, connection: &dyn Connection) -> sql::SqlResult<Vec<i64>> {
         let all: Vec<(i64, String)> =
             connection.query_map("SELECT id, payload FROM jobs", params![], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let about = self.about();
@@ -182,19 +182,19 @@ fn full_chunks(numbers: &[i64]) -> impl Iterator<Item = Vec<i64>> {
     numbers.chunks_exact(ROWS_AT_ONCE).map(<[i64]>::to_vec)
 }
 
-fn numbers(connection: &dyn Connection, sql: &str, values: Vec<Value>) -> sql::Result<Vec<i64>> {
+fn numbers(connection: &dyn Connection, sql: &str, values: Vec<Value>) -> sql::SqlResult<Vec<i64>> {
     connection.query_map(sql, values, |row| row.get(0))
 }
 
 /// The steps before [`Applier::erase_user`]: those that remove rows or, if `removed`, those that clear ledger entries.
-pub(crate) fn steps(connection: &dyn Connection, user: &str, removed: bool) -> sql::Result<Vec<Step>> {
+pub(crate) fn steps(connection: &dyn Connection, user: &str, removed: bool) -> sql::SqlResult<Vec<Step>> {
     connection.without_timeout()?;
     let own = UserRows::find(connection, user)?;
     if removed { own.lines(connection, user) } else { own.steps(connection, user) }
 }
 
 /// Counts the data of a user in a space.
-pub(crate) fn user_data(connection: &dyn Connection, user: &str) -> sql::Result<UserData> {
+pub(crate) fn user_data(connection: &dyn Connection, user: &str) -> sql::SqlResult<UserData> {
     connection.without_timeout()?;
     let own = UserRows::find(connection, user)?;
     let of_scopes = |table: &str| UserRows::count(connection, table, "scope", &own.scopes);
@@ -270,7 +270,7 @@ impl Applier<'_> {
         Ok(rows.len())
     }
 
-    fn rest_of(&self, own: &UserRows, jobs: &[i64], user: &str) -> sql::Result<()> {
+    fn rest_of(&self, own: &UserRows, jobs: &[i64], user: &str) -> sql::SqlResult<()> {
         let connection = self.connection;
         for table in ["facts", "checkpoints", "sessions", "notes", "entities"] {
             own.delete(connection, table)?;
@@ -288,13 +288,13 @@ impl Applier<'_> {
         own.delete(connection, "scopes").map(drop)
     }
 
-    fn forget_answers(&self, keys: &[String]) -> sql::Result<()> {
+    fn forget_answers(&self, keys: &[String]) -> sql::SqlResult<()> {
         keys.iter()
             .try_for_each(|key| self.connection.execute("DELETE FROM notes WHERE key = ?1", params![key]).map(drop))
     }
 
     /// Clears the ledger entries whose column is one of these numbers.
-    fn empty_lines(&self, column: &str, numbers: &[i64]) -> sql::Result<usize> {
+    fn empty_lines(&self, column: &str, numbers: &[i64]) -> sql::SqlResult<usize> {
         let of = self.connection.dialect().integers;
         let sql = format!("UPDATE ledger SET {EMPTIED} WHERE {column} IN (SELECT value FROM {of}) AND {IS_FULL}");
         self.connection.execute(&sql, vec![Value::Integers(numbers.to_vec())])

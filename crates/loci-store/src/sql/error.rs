@@ -2,7 +2,7 @@
 
 /// The error of a statement.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Error {
+pub(crate) enum SqlError {
     /// An error of SQLite.
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
@@ -21,19 +21,19 @@ pub(crate) enum Error {
 }
 
 /// The result of a statement.
-pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
+pub(crate) type SqlResult<T, E = SqlError> = std::result::Result<T, E>;
 
-impl Error {
+impl SqlError {
     /// A value that cannot be read.
     pub(crate) fn unreadable(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        Error::Unreadable(error.into())
+        SqlError::Unreadable(error.into())
     }
 
     /// Whether a key exists already.
     pub(crate) fn is_taken(&self) -> bool {
         match self {
-            Error::Sqlite(error) => error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation),
-            Error::Postgres(error) => error.code() == Some(&tokio_postgres::error::SqlState::UNIQUE_VIOLATION),
+            SqlError::Sqlite(error) => error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation),
+            SqlError::Postgres(error) => error.code() == Some(&tokio_postgres::error::SqlState::UNIQUE_VIOLATION),
             _ => false,
         }
     }

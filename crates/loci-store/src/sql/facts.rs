@@ -147,7 +147,7 @@ impl Applier<'_> {
 }
 
 /// Deletes the triples whose only source is this memory, because it is removed.
-pub(crate) fn forget(connection: &dyn Connection, row: i64) -> sql::Result<()> {
+pub(crate) fn forget(connection: &dyn Connection, row: i64) -> sql::SqlResult<()> {
     connection.run_later(
         "DELETE FROM facts WHERE fact IN (SELECT fact FROM fact_sources WHERE memory = ?1) AND NOT EXISTS \
          (SELECT 1 FROM fact_sources o WHERE o.fact = facts.fact AND o.memory <> ?1)",
@@ -178,7 +178,7 @@ pub(crate) fn list(
     visible: &Visible,
     filter: &FactFilter,
     limit: usize,
-) -> sql::Result<Vec<Fact>> {
+) -> sql::SqlResult<Vec<Fact>> {
     let wanted = if filter.include_past { Filter::everything(filter.now) } else { Filter::at(filter.now) };
     let (Some(holding), Some(seen)) =
         (Clause::of(connection, space, visible, &wanted)?, Clause::visible(connection, space, visible)?)
@@ -222,9 +222,9 @@ pub(crate) fn list(
     found.into_iter().map(|(number, all, fact)| with_sources(connection, &seen, number, all, fact)).collect()
 }
 
-fn read(row: &dyn Row) -> sql::Result<(i64, u64, Fact)> {
+fn read(row: &dyn Row) -> sql::SqlResult<(i64, u64, Fact)> {
     let key: String = row.get(0)?;
-    let scope = Scope::from_key(&key).map_err(sql::Error::unreadable)?;
+    let scope = Scope::from_key(&key).map_err(sql::SqlError::unreadable)?;
     let fact = Fact {
         id: row.get(2)?,
         layer: scope.layer(),
@@ -249,7 +249,7 @@ fn with_sources(
     number: i64,
     all: u64,
     mut fact: Fact,
-) -> sql::Result<Fact> {
+) -> sql::SqlResult<Fact> {
     if all == 0 {
         return Ok(fact);
     }

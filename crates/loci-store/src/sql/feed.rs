@@ -16,7 +16,7 @@ use crate::sql;
 const LOOKED_AT: i64 = 1_000;
 
 /// The sequence number of the last entry; 0 if there is none.
-pub(crate) fn end(connection: &dyn Connection) -> sql::Result<i64> {
+pub(crate) fn end(connection: &dyn Connection) -> sql::SqlResult<i64> {
     connection.query_row("SELECT coalesce(max(sequence), 0) FROM ledger", params![], |row| row.get(0))
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn page(
     visible: &Visible,
     after: i64,
     limit: usize,
-) -> sql::Result<Feed> {
+) -> sql::SqlResult<Feed> {
     let end = end(connection)?;
     if limit == 0 || end <= after {
         return Ok(Feed { entries: Vec::new(), position: after });

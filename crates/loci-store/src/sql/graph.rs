@@ -7,7 +7,7 @@ use super::{Connection, OptionalExtension, Row, Value, params};
 use crate::sql;
 
 /// Inserts or updates an edge. Returns whether it is new.
-pub(crate) fn link(connection: &dyn Connection, source: i64, target: i64, edge: &Edge) -> sql::Result<bool> {
+pub(crate) fn link(connection: &dyn Connection, source: i64, target: i64, edge: &Edge) -> sql::SqlResult<bool> {
     let known: Option<[u8; 16]> = connection
         .query_row(
             "SELECT id FROM edges WHERE source = ?1 AND target = ?2 AND relation = ?3",
@@ -28,7 +28,7 @@ pub(crate) fn link(connection: &dyn Connection, source: i64, target: i64, edge: 
 
 /// Inserts an edge to a new memory. No such edge and no edge with its id can exist, so nothing is queried and a server
 /// receives it together with the next statement.
-pub(crate) fn link_new(connection: &dyn Connection, source: i64, target: i64, edge: &Edge) -> sql::Result<()> {
+pub(crate) fn link_new(connection: &dyn Connection, source: i64, target: i64, edge: &Edge) -> sql::SqlResult<()> {
     let id = edge.id.0.into_bytes();
     connection.run_later(&insert("ON CONFLICT DO NOTHING"), values(id, source, target, edge))
 }
@@ -77,7 +77,7 @@ pub(crate) const EDGE_COLUMNS: &str = "e.id, s.id, t.id, e.relation, e.predicate
     e.valid_from, e.valid_until, e.evidence, e.created_at";
 
 /// Reads an edge from a row of [`EDGE_COLUMNS`].
-pub(crate) fn read_edge(row: &dyn Row) -> sql::Result<Edge> {
+pub(crate) fn read_edge(row: &dyn Row) -> sql::SqlResult<Edge> {
     let relation: String = row.get(3)?;
     let evidence: Option<String> = row.get(9)?;
     Ok(Edge {
@@ -101,7 +101,7 @@ pub(crate) fn edge(
     source: i64,
     target: i64,
     relation: Relation,
-) -> sql::Result<Option<Edge>> {
+) -> sql::SqlResult<Option<Edge>> {
     let sql = format!(
         "SELECT {EDGE_COLUMNS} FROM edges e JOIN memories s ON s.row = e.source JOIN memories t ON t.row = e.target \
          WHERE e.source = ?1 AND e.target = ?2 AND e.relation = ?3"
@@ -110,7 +110,7 @@ pub(crate) fn edge(
 }
 
 /// The memories that directly follow this one in their threads.
-pub(crate) fn followers(connection: &dyn Connection, row: i64) -> sql::Result<Vec<i64>> {
+pub(crate) fn followers(connection: &dyn Connection, row: i64) -> sql::SqlResult<Vec<i64>> {
     connection.query_map("SELECT target FROM edges WHERE source = ?1 AND relation = 'temporal'", params![row], |row| {
         row.get(0)
     })

@@ -14,7 +14,7 @@ pub(crate) const FREE: &str =
     "((state = 'waiting' AND run_after <= ?) OR (state = 'running' AND lease_until <= ?)) AND kind IN ";
 
 /// Whether a job of these kinds can be claimed. It only reads, so that an idle worker does not write.
-pub(crate) fn waiting(connection: &dyn Connection, kinds: &[JobKind], now: Timestamp) -> sql::Result<bool> {
+pub(crate) fn waiting(connection: &dyn Connection, kinds: &[JobKind], now: Timestamp) -> sql::SqlResult<bool> {
     let sql = format!("SELECT EXISTS (SELECT 1 FROM jobs WHERE {FREE} {})", connection.dialect().texts);
     let now = now.as_microsecond();
     connection.query_row(&sql, params![now, now, names(kinds)], |row| row.get(0))
@@ -64,7 +64,7 @@ pub(crate) fn claim(
 }
 
 /// Extends the lease of a job. Returns false if this worker no longer holds it.
-pub(crate) fn renew(connection: &dyn Connection, job: &Job, until: Timestamp) -> sql::Result<bool> {
+pub(crate) fn renew(connection: &dyn Connection, job: &Job, until: Timestamp) -> sql::SqlResult<bool> {
     let done = connection.execute(
         "UPDATE jobs SET lease_until = ?4 WHERE id = ?1 AND state = 'running' AND attempts = ?2 AND lease_until = ?3",
         params![job.id, job.attempt, job.lease_until, until],
@@ -73,7 +73,7 @@ pub(crate) fn renew(connection: &dyn Connection, job: &Job, until: Timestamp) ->
 }
 
 /// Deletes a finished job. Returns false if this worker no longer holds it.
-pub(crate) fn finish(connection: &dyn Connection, job: &Job) -> sql::Result<bool> {
+pub(crate) fn finish(connection: &dyn Connection, job: &Job) -> sql::SqlResult<bool> {
     let done = connection.execute(
         "DELETE FROM jobs WHERE id = ?1 AND state = 'running' AND attempts = ?2 AND lease_until = ?3",
         params![job.id, job.attempt, job.lease_until],
@@ -88,7 +88,7 @@ pub(crate) fn fail(
     job: &Job,
     error: &str,
     retry_at: Option<Timestamp>,
-) -> sql::Result<bool> {
+) -> sql::SqlResult<bool> {
     let state = if retry_at.is_some() { "waiting" } else { "dead" };
     let done = connection.execute(
         "UPDATE jobs SET state = ?4, lease_until = NULL, last_error = ?5, run_after = coalesce(?6, run_after) \
@@ -104,13 +104,13 @@ pub(crate) fn list(
     space: &str,
     states: &[String],
     limit: usize,
-) -> sql::Result<Vec<JobRecord>> {
+) -> sql::SqlResult<Vec<JobRecord>> {
     let read = |row: &dyn Row| {
         let (kind, payload): (String, String) = (row.get(1)?, row.get(2)?);
         Ok(JobRecord {
             id: row.get(0)?,
             space: space.to_owned(),
-            kind: kind.parse().map_err(|error: loci_types::Error| sql::Error::unreadable(error))?,
+            kind: kind.parse().map_err(|error: loci_types::Error| sql::SqlError::unreadable(error))?,
             payload: serde_json::from_str(&payload).unwrap_or_default(),
             state: row.get(3)?,
             attempts: row.get(4)?,
@@ -139,7 +139,7 @@ pub(crate) fn list(
 
 /// Returns a job that is not running to the queue with its attempts reset. Refused if another queued or running job has
 /// the same key.
-pub(crate) fn retry(connection: &dyn Connection, id: i64, at: Timestamp) -> sql::Result<bool> {
+pub(crate) fn retry(connection: &dyn Connection, id: i64, at: Timestamp) -> sql::SqlResult<bool> {
     let done = connection.execute(
         "UPDATE jobs SET state = 'waiting', attempts = 0, last_error = NULL, run_after = ?2 \
          WHERE id = ?1 AND state != 'running' AND NOT EXISTS (SELECT 1 FROM jobs o WHERE o.unique_key = jobs.unique_key \
@@ -150,7 +150,7 @@ pub(crate) fn retry(connection: &dyn Connection, id: i64, at: Timestamp) -> sql:
 }
 
 /// Deletes a job that is not running.
-pub(crate) fn give_up(connection: &dyn Connection, id: i64) -> sql::Result<bool> {
+pub(crate) fn give_up(connection: &dyn Connection, id: i64) -> sql::SqlResult<bool> {
     Ok(connection.execute("DELETE FROM jobs WHERE id = ?1 AND state != 'running'", params![id])? > 0)
 }
 

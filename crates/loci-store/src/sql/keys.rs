@@ -11,7 +11,7 @@ use loci_types::{Key, Tenant};
 const COLUMNS: &str = "id, name, hash, allows, created_at, expires_at, revoked_at";
 
 /// Inserts a key, whose id must be new.
-pub(crate) fn put(connection: &dyn Connection, key: &Key) -> sql::Result<()> {
+pub(crate) fn put(connection: &dyn Connection, key: &Key) -> sql::SqlResult<()> {
     let (tenant, at) = (key.grant.tenant.name(), key.created_at.as_microsecond());
     connection.execute(
         "INSERT INTO tenants (name, created_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
@@ -27,12 +27,12 @@ pub(crate) fn put(connection: &dyn Connection, key: &Key) -> sql::Result<()> {
 }
 
 /// The key with this id, of any tenant.
-pub(crate) fn find(connection: &dyn Connection, id: &str) -> sql::Result<Option<Key>> {
+pub(crate) fn find(connection: &dyn Connection, id: &str) -> sql::SqlResult<Option<Key>> {
     connection.query_row(&format!("SELECT {COLUMNS} FROM keys WHERE id = ?1"), params![id], read).optional()
 }
 
 /// The keys of a tenant, oldest first.
-pub(crate) fn list(connection: &dyn Connection, tenant: &Tenant) -> sql::Result<Vec<Key>> {
+pub(crate) fn list(connection: &dyn Connection, tenant: &Tenant) -> sql::SqlResult<Vec<Key>> {
     connection.query_map(
         &format!("SELECT {COLUMNS} FROM keys WHERE tenant = ?1 ORDER BY created_at, id"),
         params![tenant.name()],
@@ -41,7 +41,7 @@ pub(crate) fn list(connection: &dyn Connection, tenant: &Tenant) -> sql::Result<
 }
 
 /// Revokes a key at a time; an earlier revocation stays. Returns false if the key does not exist.
-pub(crate) fn revoke(connection: &dyn Connection, tenant: &Tenant, id: &str, at: Timestamp) -> sql::Result<bool> {
+pub(crate) fn revoke(connection: &dyn Connection, tenant: &Tenant, id: &str, at: Timestamp) -> sql::SqlResult<bool> {
     let changed = connection.execute(
         "UPDATE keys SET revoked_at = CASE WHEN revoked_at < ?3 THEN revoked_at ELSE ?3 END WHERE tenant = ?1 AND id = ?2",
         params![tenant.name(), id, at],
@@ -50,12 +50,12 @@ pub(crate) fn revoke(connection: &dyn Connection, tenant: &Tenant, id: &str, at:
 }
 
 /// The names of all tenants, sorted.
-pub(crate) fn tenants(connection: &dyn Connection) -> sql::Result<Vec<String>> {
+pub(crate) fn tenants(connection: &dyn Connection) -> sql::SqlResult<Vec<String>> {
     connection.query_map("SELECT name FROM tenants ORDER BY name", params![], |row| row.get(0))
 }
 
 /// Any one key, to find out whether there is one.
-pub(crate) fn any(connection: &dyn Connection) -> sql::Result<Vec<Key>> {
+pub(crate) fn any(connection: &dyn Connection) -> sql::SqlResult<Vec<Key>> {
     let sql = format!("SELECT {COLUMNS} FROM keys LIMIT 1");
     connection.query_map(&sql, params![], read)
 }
@@ -64,7 +64,7 @@ fn micro(at: Option<Timestamp>) -> Option<i64> {
     at.map(Timestamp::as_microsecond)
 }
 
-fn read(row: &dyn Row) -> sql::Result<Key> {
+fn read(row: &dyn Row) -> sql::SqlResult<Key> {
     let allows: String = row.get(3)?;
     Ok(Key {
         id: row.get(0)?,
@@ -77,6 +77,6 @@ fn read(row: &dyn Row) -> sql::Result<Key> {
     })
 }
 
-fn unreadable(error: Box<dyn std::error::Error + Send + Sync>) -> sql::Error {
-    sql::Error::unreadable(error)
+fn unreadable(error: Box<dyn std::error::Error + Send + Sync>) -> sql::SqlError {
+    sql::SqlError::unreadable(error)
 }

@@ -78,7 +78,7 @@ pub(crate) fn read(
     clause: &Clause,
     keys: &[String],
     now: Timestamp,
-) -> sql::Result<Vec<(String, serde_json::Value)>> {
+) -> sql::SqlResult<Vec<(String, serde_json::Value)>> {
     let (condition, scopes) = clause.scope_condition("scope");
     let sql = format!("SELECT key, value FROM notes WHERE key = ? AND (until IS NULL OR until > ?) AND {condition}");
     let mut found = Vec::new();
@@ -94,6 +94,6 @@ pub(crate) fn read(
 }
 
 /// Deletes expired notes. Returns their number.
-pub(crate) fn sweep(connection: &dyn Connection, now: Timestamp) -> sql::Result<usize> {
+pub(crate) fn sweep(connection: &dyn Connection, now: Timestamp) -> sql::SqlResult<usize> {
     connection.execute("DELETE FROM notes WHERE until <= ?1", params![now])
 }

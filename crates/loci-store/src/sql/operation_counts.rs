@@ -29,7 +29,7 @@ pub(crate) fn count(
     visible: &Visible,
     range: TimeRange,
     bucket: i64,
-) -> sql::Result<Vec<(BucketKey, u64)>> {
+) -> sql::SqlResult<Vec<(BucketKey, u64)>> {
     let Some(clause) = Clause::visible(connection, space, visible)? else { return Ok(Vec::new()) };
     // The remainder of a time before 1970 is negative, so it is shifted to find the start of the bucket.
     let sql = format!(

@@ -20,7 +20,7 @@ pub(crate) fn vector_feed(
     model: &str,
     after: i64,
     limit: usize,
-) -> sql::Result<VectorFeed> {
+) -> sql::SqlResult<VectorFeed> {
     let known = read::model(connection, model)?;
     let since = connection
         .query_row("SELECT at FROM ledger WHERE sequence = ?1", params![after], |row| row.get(0))
@@ -64,13 +64,19 @@ pub(crate) fn vector_feed(
     Ok(feed)
 }
 
+/// Number of vectors of a model.
+pub(crate) fn vector_count(connection: &dyn Connection, model: &str) -> sql::SqlResult<u64> {
+    let Some((model, _)) = read::model(connection, model)? else { return Ok(0) };
+    connection.query_row("SELECT count(*) FROM vectors WHERE model = ?1", params![model], |row| row.get(0))
+}
+
 /// Those of these memories that match the clause, scored by their exact vectors.
 pub(crate) fn rescore(
     connection: &dyn Connection,
     clause: &Clause,
     query: &Vector,
     ids: &[MemoryId],
-) -> sql::Result<Vec<Hit>> {
+) -> sql::SqlResult<Vec<Hit>> {
     let Some(model) = read::model_of(connection, query)? else { return Ok(Vec::new()) };
     let query = Query::new(&query.values);
     let joined = format!("{} vectors v ON v.memory = m.row AND v.model = ?", connection.dialect().ordered_join);

@@ -15,7 +15,7 @@ pub(crate) fn create(
     tenant: &Tenant,
     pool: &Pool,
     members: &[String],
-) -> sql::Result<bool> {
+) -> sql::SqlResult<bool> {
     let at = pool.created_at.as_microsecond();
     connection.execute(
         "INSERT INTO tenants (name, created_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
@@ -38,7 +38,7 @@ pub(crate) fn join(
     pool: &str,
     agents: &[String],
     at: Timestamp,
-) -> sql::Result<u64> {
+) -> sql::SqlResult<u64> {
     let sql =
         "INSERT INTO pool_members (tenant, pool, agent, joined_at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
     let mut new = 0;
@@ -48,7 +48,7 @@ pub(crate) fn join(
     Ok(new)
 }
 
-pub(crate) fn find(connection: &dyn Connection, tenant: &Tenant, slug: &str) -> sql::Result<Option<Pool>> {
+pub(crate) fn find(connection: &dyn Connection, tenant: &Tenant, slug: &str) -> sql::SqlResult<Option<Pool>> {
     connection
         .query_row(
             "SELECT slug, name, created_at FROM pools WHERE tenant = ?1 AND slug = ?2",
@@ -58,18 +58,22 @@ pub(crate) fn find(connection: &dyn Connection, tenant: &Tenant, slug: &str) -> 
         .optional()
 }
 
-pub(crate) fn read_pool(row: &dyn Row) -> sql::Result<Pool> {
+pub(crate) fn read_pool(row: &dyn Row) -> sql::SqlResult<Pool> {
     Ok(Pool { pool_id: row.get(0)?, name: row.get(1)?, created_at: row.get(2)? })
 }
 
 /// Removes a member. Returns the number of removed rows.
-pub(crate) fn leave(connection: &dyn Connection, tenant: &Tenant, pool: &str, agent: &str) -> sql::Result<u64> {
+pub(crate) fn leave(connection: &dyn Connection, tenant: &Tenant, pool: &str, agent: &str) -> sql::SqlResult<u64> {
     let sql = "DELETE FROM pool_members WHERE tenant = ?1 AND pool = ?2 AND agent = ?3";
     Ok(connection.execute(sql, params![tenant.name(), pool, agent])? as u64)
 }
 
 /// The pools that match, with their members.
-pub(crate) fn list(connection: &dyn Connection, tenant: &Tenant, filter: &PoolFilter) -> sql::Result<Vec<PoolRecord>> {
+pub(crate) fn list(
+    connection: &dyn Connection,
+    tenant: &Tenant,
+    filter: &PoolFilter,
+) -> sql::SqlResult<Vec<PoolRecord>> {
     let (mut sql, mut values) =
         ("SELECT p.slug, p.name, p.created_at FROM pools p WHERE p.tenant = ?".to_owned(), params![tenant.name()]);
     if let Some(slug) = &filter.slug {

@@ -18,7 +18,7 @@ pub(crate) fn fetch(
     space: &Space,
     visible: &Visible,
     ids: &[MemoryId],
-) -> sql::Result<Vec<Memory>> {
+) -> sql::SqlResult<Vec<Memory>> {
     let Some(clause) = Clause::visible(connection, space, visible)? else { return Ok(Vec::new()) };
     let sql = among(connection, row::COLUMNS, "", &clause);
     let mut values = vec![wanted(ids)];
@@ -45,14 +45,14 @@ pub(crate) fn wanted(ids: &[MemoryId]) -> Value {
     Value::Ids(ids)
 }
 
-/// The ids that match the clause and lie in one of the ranges, oldest first. Reads the index of ids of each visible
+/// The ids that match the clause and are in one of the ranges, oldest first. Reads the index of ids of each visible
 /// scope, and a row only where the id fits.
 pub(crate) fn ids_within(
     connection: &dyn Connection,
     clause: &Clause,
     ranges: &[IdRange],
     limit: usize,
-) -> sql::Result<Vec<MemoryId>> {
+) -> sql::SqlResult<Vec<MemoryId>> {
     let last_block = connection.dialect().last_block;
     let (mut conditions, mut values) = (Vec::new(), Vec::new());
     for range in ranges {
@@ -84,7 +84,7 @@ pub(crate) fn scan(
     visible: &Visible,
     filter: &Filter,
     page: &Page,
-) -> sql::Result<(Vec<Memory>, u64)> {
+) -> sql::SqlResult<(Vec<Memory>, u64)> {
     let Some(clause) = Clause::of(connection, space, visible, filter)? else { return Ok((Vec::new(), 0)) };
     // Without a hint SQLite's planner scans the scope in the order of `ORDER BY`.
     let index = match filter {
@@ -115,7 +115,7 @@ pub(crate) fn count(
     space: &Space,
     visible: &Visible,
     filter: &Filter,
-) -> sql::Result<u64> {
+) -> sql::SqlResult<u64> {
     let Some(clause) = Clause::of(connection, space, visible, filter)? else { return Ok(0) };
     let sql = format!("SELECT count(*) FROM memories m WHERE {}", clause.sql);
     connection.query_row(&sql, params_from_iter(clause.values), |row| row.get(0))
@@ -128,7 +128,7 @@ pub(crate) fn vectors(
     visible: &Visible,
     model: &str,
     ids: &[MemoryId],
-) -> sql::Result<Vec<(MemoryId, Vector)>> {
+) -> sql::SqlResult<Vec<(MemoryId, Vector)>> {
     let Some(clause) = Clause::visible(connection, space, visible)? else { return Ok(Vec::new()) };
     let join = connection.dialect().ordered_join;
     let joined = format!("{join} vectors v ON v.memory = m.row {join} models o ON o.model = v.model AND o.name = ?");
@@ -150,7 +150,7 @@ pub(crate) fn history(
     visible: &Visible,
     id: MemoryId,
     limit: usize,
-) -> sql::Result<Vec<LedgerEntry>> {
+) -> sql::SqlResult<Vec<LedgerEntry>> {
     let known = !fetch(connection, space, visible, &[id])?.is_empty();
     // The ledger has an index on row numbers; only a removed memory is looked up by its id.
     let row: Option<i64> =
@@ -183,7 +183,7 @@ pub(crate) fn changes(
     thread: Option<&str>,
     since: i64,
     limit: usize,
-) -> sql::Result<Feed> {
+) -> sql::SqlResult<Feed> {
     let revision =
         connection.query_row("SELECT coalesce(max(sequence), 0) FROM ledger", params![], |row| row.get(0))?;
     let join = connection.dialect().ordered_join;
@@ -212,7 +212,7 @@ pub(crate) fn edges(
     clause: &Clause,
     ids: &[MemoryId],
     relations: &[Relation],
-) -> sql::Result<Vec<Edge>> {
+) -> sql::SqlResult<Vec<Edge>> {
     let Dialect { ids: of_ids, ordered_join: join, .. } = connection.dialect();
     let sql = format!(
         "WITH asked AS MATERIALIZED (SELECT m.row FROM {of_ids} {join} memories m ON m.id = j.value), \
@@ -238,7 +238,12 @@ const LATEST: usize = 256;
 
 /// The first memories by one measure. Each scope is queried separately, so that an index provides the order and no
 /// scope is read completely.
-pub(crate) fn top_by(connection: &dyn Connection, clause: &Clause, by: Measure, limit: usize) -> sql::Result<Vec<Hit>> {
+pub(crate) fn top_by(
+    connection: &dyn Connection,
+    clause: &Clause,
+    by: Measure,
+    limit: usize,
+) -> sql::SqlResult<Vec<Hit>> {
     // Without a hint SQLite's planner may sort the whole scope.
     let (value, index, order) = match by {
         Measure::Newest | Measure::Unembedded => {
@@ -287,7 +292,7 @@ fn top_by_in_one_statement(
     by: Measure,
     limit: usize,
     (value, order): (&str, &str),
-) -> sql::Result<Vec<Hit>> {
+) -> sql::SqlResult<Vec<Hit>> {
     let (scopes, mut values) = clause.scope_condition("s.scope");
     let (looked_at, waiting) = match by {
         Measure::Unembedded => (LATEST, "WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.memory = f.row)"),
@@ -312,7 +317,7 @@ pub(crate) fn last_of_thread(
     visible: &Visible,
     scope: &Scope,
     thread: &str,
-) -> sql::Result<Option<Memory>> {
+) -> sql::SqlResult<Option<Memory>> {
     let Some(clause) = Clause::visible(connection, space, visible)? else { return Ok(None) };
     let sql = format!(
         "SELECT {} FROM memories m WHERE m.thread_id = ? AND m.scope = (SELECT scope FROM scopes WHERE key = ?) \
@@ -326,7 +331,7 @@ pub(crate) fn last_of_thread(
 }
 
 /// The number and the dimensions of a model.
-pub(crate) fn model(connection: &dyn Connection, name: &str) -> sql::Result<Option<(i64, usize)>> {
+pub(crate) fn model(connection: &dyn Connection, name: &str) -> sql::SqlResult<Option<(i64, usize)>> {
     connection
         .query_row("SELECT model, dimensions FROM models WHERE name = ?1", params![name], |row| {
             Ok((row.get(0)?, row.get(1)?))
@@ -335,18 +340,18 @@ pub(crate) fn model(connection: &dyn Connection, name: &str) -> sql::Result<Opti
 }
 
 /// The number of the model of a vector; none if this space has no such model with vectors of that size.
-pub(crate) fn model_of(connection: &dyn Connection, vector: &Vector) -> sql::Result<Option<i64>> {
+pub(crate) fn model_of(connection: &dyn Connection, vector: &Vector) -> sql::SqlResult<Option<i64>> {
     let known = model(connection, &vector.model)?;
     Ok(known.filter(|(_, size)| *size == vector.values.len()).map(|(model, _)| model))
 }
 
 /// The names of the models in this space.
-pub(crate) fn model_names(connection: &dyn Connection) -> sql::Result<Vec<String>> {
+pub(crate) fn model_names(connection: &dyn Connection) -> sql::SqlResult<Vec<String>> {
     connection.query_map("SELECT name FROM models", params![], |row| row.get(0))
 }
 
 /// Vectors by model, and the number of live memories without one.
-fn models(connection: &dyn Connection, clause: &Clause) -> sql::Result<(BTreeMap<String, u64>, u64)> {
+fn models(connection: &dyn Connection, clause: &Clause) -> sql::SqlResult<(BTreeMap<String, u64>, u64)> {
     connection.without_timeout()?;
     let vectors = grouped(
         connection,
@@ -370,7 +375,7 @@ fn models(connection: &dyn Connection, clause: &Clause) -> sql::Result<(BTreeMap
 }
 
 /// The statistics of one space. Entities, ledger and jobs are counted only if `whole` is set.
-pub(crate) fn stats(connection: &dyn Connection, clause: &Clause, whole: bool) -> sql::Result<Stats> {
+pub(crate) fn stats(connection: &dyn Connection, clause: &Clause, whole: bool) -> sql::SqlResult<Stats> {
     let by = |column: &str| {
         let sql = format!("SELECT m.{column}, count(*) FROM memories m WHERE {} GROUP BY 1", clause.sql);
         grouped(connection, &sql, &clause.values)
@@ -401,7 +406,7 @@ pub(crate) fn stats(connection: &dyn Connection, clause: &Clause, whole: bool) -
     Ok(stats)
 }
 
-fn grouped(connection: &dyn Connection, sql: &str, values: &[Value]) -> sql::Result<BTreeMap<String, u64>> {
+fn grouped(connection: &dyn Connection, sql: &str, values: &[Value]) -> sql::SqlResult<BTreeMap<String, u64>> {
     let counts = connection.query_map(sql, params_from_iter(values.iter()), |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(counts.into_iter().collect())
 }

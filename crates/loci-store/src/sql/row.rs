@@ -21,8 +21,8 @@ pub(crate) const COLUMNS: &str = "m.id, m.version, m.layer, m.agent_id, m.user_i
     m.expires_at, m.purge_at, m.supersedes_id, m.superseded_by_id, m.state, m.said_at, m.imported_at";
 
 /// Reads a memory from a row of [`COLUMNS`].
-pub(crate) fn read(row: &dyn Row) -> sql::Result<Memory> {
-    let mut column = Column { row, next: 0 };
+pub(crate) fn read(row: &dyn Row) -> sql::SqlResult<Memory> {
+    let mut column = RowReader { row, next: 0 };
     Ok(Memory {
         id: column.take()?,
         version: column.take()?,
@@ -74,29 +74,29 @@ pub(crate) fn read(row: &dyn Row) -> sql::Result<Memory> {
 }
 
 /// Reads the columns of a row one after the other.
-struct Column<'a> {
+struct RowReader<'a> {
     row: &'a dyn Row,
     next: usize,
 }
 
-impl Column<'_> {
-    fn take<T: Get>(&mut self) -> sql::Result<T> {
+impl RowReader<'_> {
+    fn take<T: Get>(&mut self) -> sql::SqlResult<T> {
         let value = self.row.get(self.next)?;
         self.next += 1;
         Ok(value)
     }
 
-    fn word<T: std::str::FromStr<Err = loci_types::Error>>(&mut self) -> sql::Result<T> {
+    fn word<T: std::str::FromStr<Err = loci_types::Error>>(&mut self) -> sql::SqlResult<T> {
         let text: String = self.take()?;
-        text.parse().map_err(sql::Error::unreadable)
+        text.parse().map_err(sql::SqlError::unreadable)
     }
 
-    fn json<T: DeserializeOwned>(&mut self) -> sql::Result<Option<T>> {
+    fn json<T: DeserializeOwned>(&mut self) -> sql::SqlResult<Option<T>> {
         let text: Option<String> = self.take()?;
-        text.map(|text| serde_json::from_str(&text).map_err(sql::Error::unreadable)).transpose()
+        text.map(|text| serde_json::from_str(&text).map_err(sql::SqlError::unreadable)).transpose()
     }
 
-    fn source(&mut self) -> sql::Result<Option<Source>> {
+    fn source(&mut self) -> sql::SqlResult<Option<Source>> {
         let kind: Option<String> = self.take()?;
         let (role, reference) = (self.take()?, self.take()?);
         Ok(kind.map(|kind| Source { kind, role, reference }))
@@ -193,7 +193,7 @@ pub(crate) fn insert(
     memory: &Memory,
     unless: Option<ContentHash>,
     claim: Option<ContentHash>,
-) -> sql::Result<i64> {
+) -> sql::SqlResult<i64> {
     static INSERT: LazyLock<String> = LazyLock::new(|| {
         let names: Vec<&str> = columns().chain(["scope", "unless", "claim"]).collect();
         let places = vec!["?"; names.len()].join(", ");
@@ -207,7 +207,7 @@ pub(crate) fn insert(
 }
 
 /// Updates all columns of a row except [`FIXED`].
-pub(crate) fn update(connection: &dyn Connection, row: i64, memory: &Memory) -> sql::Result<()> {
+pub(crate) fn update(connection: &dyn Connection, row: i64, memory: &Memory) -> sql::SqlResult<()> {
     static UPDATE: LazyLock<String> = LazyLock::new(|| {
         let set: Vec<String> =
             columns().filter(|name| !FIXED.contains(name)).map(|name| format!("{name} = ?")).collect();
@@ -220,7 +220,7 @@ pub(crate) fn update(connection: &dyn Connection, row: i64, memory: &Memory) -> 
 }
 
 /// Overwrites all columns of a row except the id, which comes first, and the scope.
-pub(crate) fn replace(connection: &dyn Connection, row: i64, addition: &Addition) -> sql::Result<()> {
+pub(crate) fn replace(connection: &dyn Connection, row: i64, addition: &Addition) -> sql::SqlResult<()> {
     static REPLACE: LazyLock<String> = LazyLock::new(|| {
         let names = columns().skip(1).chain(["unless", "claim", "aged_at"]);
         let set: Vec<String> = names.map(|name| format!("{name} = ?")).collect();
@@ -237,12 +237,12 @@ pub(crate) fn replace(connection: &dyn Connection, row: i64, addition: &Addition
     renew_tags(connection, row, &addition.memory.tags)
 }
 
-fn renew_tags(connection: &dyn Connection, row: i64, tags: &[String]) -> sql::Result<()> {
+fn renew_tags(connection: &dyn Connection, row: i64, tags: &[String]) -> sql::SqlResult<()> {
     connection.execute("DELETE FROM tags WHERE memory = ?1", params![row])?;
     insert_tags(connection, row, tags)
 }
 
-fn insert_tags(connection: &dyn Connection, row: i64, tags: &[String]) -> sql::Result<()> {
+fn insert_tags(connection: &dyn Connection, row: i64, tags: &[String]) -> sql::SqlResult<()> {
     for tag in tags {
         connection
             .run_later("INSERT INTO tags (tag, memory) VALUES (?1, ?2) ON CONFLICT DO NOTHING", params![tag, row])?;
@@ -261,8 +261,8 @@ pub(crate) fn json(value: &impl Serialize) -> String {
 
 /// Reads a ledger entry from the columns
 /// `sequence, at, event, memory_id, version, old, new, actor, node, reason, thread_id, request_id`.
-pub(crate) fn read_entry(space: &str, row: &dyn Row) -> sql::Result<LedgerEntry> {
-    let mut column = Column { row, next: 0 };
+pub(crate) fn read_entry(space: &str, row: &dyn Row) -> sql::SqlResult<LedgerEntry> {
+    let mut column = RowReader { row, next: 0 };
     Ok(LedgerEntry {
         space: space.to_owned(),
         sequence: column.take()?,

@@ -111,7 +111,7 @@ pub(crate) fn list(
     clause: &Clause,
     filter: &SessionFilter,
     limit: usize,
-) -> sql::Result<Vec<Session>> {
+) -> sql::SqlResult<Vec<Session>> {
     let (condition, mut values) = clause.scope_condition("s.scope");
     let mut sql = format!(
         "{COLUMNS}, s.scope, EXISTS (SELECT 1 FROM memories m WHERE {UNLEARNED} \
@@ -136,7 +136,7 @@ pub(crate) fn list(
 }
 
 /// Reads a session from [`COLUMNS`], the scope's number and whether it has pending turns.
-fn read_waiting(row: &dyn Row) -> sql::Result<Session> {
+fn read_waiting(row: &dyn Row) -> sql::SqlResult<Session> {
     Ok(Session { pending: row.get(9)?, ..read(row)? })
 }
 
@@ -145,9 +145,9 @@ pub(crate) const COLUMNS: &str = "SELECT k.key, s.name, s.thread_id, s.started_a
     s.consolidated_at, s.consolidated_through";
 
 /// Reads a session from [`COLUMNS`]; `pending` is false.
-pub(crate) fn read(row: &dyn Row) -> sql::Result<Session> {
+pub(crate) fn read(row: &dyn Row) -> sql::SqlResult<Session> {
     let key: String = row.get(0)?;
-    let scope = Scope::from_key(&key).map_err(sql::Error::unreadable)?;
+    let scope = Scope::from_key(&key).map_err(sql::SqlError::unreadable)?;
     Ok(Session {
         scope,
         session_id: row.get(1)?,
@@ -168,7 +168,7 @@ pub(crate) fn pending_turns(
     scope: &Scope,
     session: &str,
     limit: usize,
-) -> sql::Result<Vec<Memory>> {
+) -> sql::SqlResult<Vec<Memory>> {
     let sql = format!(
         "SELECT {} FROM sessions s JOIN memories m ON {UNLEARNED} \
          WHERE s.scope = (SELECT scope FROM scopes WHERE key = ?) AND s.name = ? AND {} ORDER BY m.row LIMIT ?",

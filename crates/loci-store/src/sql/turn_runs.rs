@@ -29,7 +29,7 @@ type Threads = BTreeMap<Thread, Vec<Turn>>;
 /// The order of turns in the threads of some scopes, cached in memory.
 pub(crate) trait TurnOrder {
     /// Up to `most` rows before or after `row` in the thread that are in the session of `turn`, nearest first.
-    fn beside(&self, thread: &Thread, turn: i64, row: i64, side: Side, most: usize) -> Vec<i64>;
+    fn beside(&self, thread: &Thread, turn: i64, row: i64, side: Direction, most: usize) -> Vec<i64>;
 
     /// The number of the last ledger entry about a memory.
     fn stamp(&self, scope: i64, row: i64) -> i64;
@@ -54,7 +54,7 @@ pub(crate) fn turn_runs(
     ids: &[MemoryId],
     reach: usize,
     turns: Turns<'_>,
-) -> sql::Result<Vec<TurnRun>> {
+) -> sql::SqlResult<Vec<TurnRun>> {
     let order = if let Turns::InMemory(order) = turns { Some(order) } else { None };
     // Row and scope numbers are unique only within one file.
     let file = number(path);
@@ -101,7 +101,7 @@ fn beside(
     threads: &Threads,
     reach: usize,
     marks: &StampColumns<'_>,
-) -> sql::Result<(Beside, HashMap<i64, TurnRef>)> {
+) -> sql::SqlResult<(Beside, HashMap<i64, TurnRef>)> {
     let asked: Vec<i64> = threads.values().flatten().map(|(row, _)| *row).collect();
     if asked.is_empty() {
         return Ok((Beside::new(), HashMap::new()));
@@ -155,7 +155,7 @@ fn sort(
     clause: &Clause,
     ids: &[MemoryId],
     marks: &StampColumns<'_>,
-) -> sql::Result<RequestedTurns> {
+) -> sql::SqlResult<RequestedTurns> {
     let columns = format!("{}, m.scope, m.thread_id, m.session_id", marks.columns());
     let sql = among(connection, &columns, "", clause);
     let mut values = vec![wanted(ids)];
@@ -192,11 +192,11 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn take_in(&mut self, turn: &Turn) -> sql::Result<()> {
+    fn take_in(&mut self, turn: &Turn) -> sql::SqlResult<()> {
         let known = self.runs.last().and_then(|run| run.iter().position(|(row, _)| *row == turn.0));
         if known.is_none() {
             // One turn more than `reach` shows whether this run touches the one before it.
-            let mut before = self.neighbours(turn, turn.0, Side::Before, self.reach.saturating_add(1))?;
+            let mut before = self.neighbours(turn, turn.0, Direction::Before, self.reach.saturating_add(1))?;
             let last = self.runs.last().and_then(|run| run.last()).map(|(row, _)| *row);
             let joins = last.is_some_and(|last| before.iter().any(|(row, _)| *row <= last));
             if !joins {
@@ -213,7 +213,7 @@ impl Walk<'_> {
         let at = run.iter().rposition(|(row, _)| *row == turn.0).unwrap_or(run.len() - 1);
         let missing = self.reach.saturating_sub(run.len() - 1 - at);
         let end = run.last().map_or(turn.0, |(row, _)| *row);
-        let after = if missing == 0 { Vec::new() } else { self.neighbours(turn, end, Side::After, missing)? };
+        let after = if missing == 0 { Vec::new() } else { self.neighbours(turn, end, Direction::After, missing)? };
         if let Some(run) = self.runs.last_mut() {
             run.extend(after);
         }
@@ -221,27 +221,27 @@ impl Walk<'_> {
     }
 
     /// Up to `most` turns beside `row` in the session of `turn`, oldest first.
-    fn neighbours(&self, turn: &Turn, row: i64, side: Side, most: usize) -> sql::Result<Vec<Turn>> {
+    fn neighbours(&self, turn: &Turn, row: i64, side: Direction, most: usize) -> sql::SqlResult<Vec<Turn>> {
         if let Some(known) = self.known {
             let beside = known.get(&turn.0).into_iter().flatten();
             return Ok(match side {
-                Side::Before => beside.filter(|(other, _)| *other < row).cloned().collect(),
-                Side::After => beside.filter(|(other, _)| *other > row).take(most).cloned().collect(),
+                Direction::Before => beside.filter(|(other, _)| *other < row).cloned().collect(),
+                Direction::After => beside.filter(|(other, _)| *other > row).take(most).cloned().collect(),
             });
         }
         if let Some(order) = self.order {
             let mut rows = order.beside(self.thread, turn.0, row, side, most);
-            if matches!(side, Side::Before) {
+            if matches!(side, Direction::Before) {
                 rows.reverse();
             }
             return Ok(rows.into_iter().map(|row| (row, turn.1.clone())).collect());
         }
         let sql = match side {
-            Side::Before => {
+            Direction::Before => {
                 "SELECT row, session_id FROM memories WHERE thread_id = ?1 AND scope = ?2 AND row < ?3 \
                  ORDER BY row DESC LIMIT ?4"
             }
-            Side::After => {
+            Direction::After => {
                 "SELECT row, session_id FROM memories WHERE thread_id = ?1 AND scope = ?2 AND row > ?3 \
                  ORDER BY row LIMIT ?4"
             }
@@ -249,7 +249,7 @@ impl Walk<'_> {
         let values = params![&self.thread.1, self.thread.0, row, clause::limit(most)];
         let mut found: Vec<Turn> = self.connection.query_map(sql, values, |row| Ok((row.get(0)?, row.get(1)?)))?;
         found.truncate(found.iter().take_while(|other| other.1 == turn.1).count());
-        if matches!(side, Side::Before) {
+        if matches!(side, Direction::Before) {
             found.reverse();
         }
         Ok(found)
@@ -258,7 +258,7 @@ impl Walk<'_> {
 
 /// A direction in a thread.
 #[derive(Clone, Copy)]
-pub(crate) enum Side {
+pub(crate) enum Direction {
     Before,
     After,
 }
@@ -269,7 +269,7 @@ fn visible_rows(
     clause: &Clause,
     rows: Vec<i64>,
     marks: &StampColumns<'_>,
-) -> sql::Result<HashMap<i64, TurnRef>> {
+) -> sql::SqlResult<HashMap<i64, TurnRef>> {
     if rows.is_empty() {
         return Ok(HashMap::new());
     }
@@ -306,7 +306,7 @@ impl StampColumns<'_> {
     }
 
     /// Reads a row number with its reference.
-    fn read(&self, row: &dyn Row) -> sql::Result<(i64, TurnRef)> {
+    fn read(&self, row: &dyn Row) -> sql::SqlResult<(i64, TurnRef)> {
         let (number_of, id): (i64, [u8; 16]) = (row.get(0)?, row.get(1)?);
         let last: Option<i64> = row.get(5)?;
         let last = self.order.map_or(last, |order| last.map(|scope| order.stamp(scope, number_of)));

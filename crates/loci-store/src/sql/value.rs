@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use loci_types::{EdgeId, EntityId, FactId, MemoryId};
 use uuid::Uuid;
 
-use super::{Error, Result, Row};
+use super::{Row, SqlError, SqlResult};
 
 /// A value for a statement.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,17 +96,17 @@ impl<'o> From<&'o Option<Vec<u8>>> for Value {
 /// A column of a row: its number or its name.
 pub(crate) trait ColumnRef {
     /// Its number.
-    fn number(self, row: &dyn Row) -> Result<usize>;
+    fn number(self, row: &dyn Row) -> SqlResult<usize>;
 }
 
 impl ColumnRef for usize {
-    fn number(self, _: &dyn Row) -> Result<usize> {
+    fn number(self, _: &dyn Row) -> SqlResult<usize> {
         Ok(self)
     }
 }
 
 impl ColumnRef for &str {
-    fn number(self, row: &dyn Row) -> Result<usize> {
+    fn number(self, row: &dyn Row) -> SqlResult<usize> {
         row.column(self)
     }
 }
@@ -123,7 +123,7 @@ pub(crate) enum ValueRef<'r> {
 }
 
 impl ValueRef<'_> {
-    fn wrong<T>(&self, wanted: &str) -> Result<T> {
+    fn wrong<T>(&self, wanted: &str) -> SqlResult<T> {
         let found = match self {
             ValueRef::Null => "null",
             ValueRef::Integer(_) => "an integer",
@@ -132,18 +132,18 @@ impl ValueRef<'_> {
             ValueRef::Blob(_) => "bytes",
             ValueRef::Floats(_) => "a vector",
         };
-        Err(Error::unreadable(format!("the column holds {found}, not {wanted}")))
+        Err(SqlError::unreadable(format!("the column holds {found}, not {wanted}")))
     }
 }
 
 /// A type that can be read from a column.
 pub(crate) trait Get: Sized {
     /// Reads a value.
-    fn from_value(value: ValueRef<'_>) -> Result<Self>;
+    fn from_value(value: ValueRef<'_>) -> SqlResult<Self>;
 }
 
 impl<T: Get> Get for Option<T> {
-    fn from_value(value: ValueRef<'_>) -> Result<Self> {
+    fn from_value(value: ValueRef<'_>) -> SqlResult<Self> {
         match value {
             ValueRef::Null => Ok(None),
             value => T::from_value(value).map(Some),
@@ -152,7 +152,7 @@ impl<T: Get> Get for Option<T> {
 }
 
 impl Get for i64 {
-    fn from_value(value: ValueRef<'_>) -> Result<Self> {
+    fn from_value(value: ValueRef<'_>) -> SqlResult<Self> {
         match value {
             ValueRef::Integer(number) => Ok(number),
             other => other.wrong("an integer"),
@@ -161,22 +161,22 @@ impl Get for i64 {
 }
 
 impl Get for bool {
-    fn from_value(value: ValueRef<'_>) -> Result<Self> {
+    fn from_value(value: ValueRef<'_>) -> SqlResult<Self> {
         Ok(i64::from_value(value)? != 0)
     }
 }
 
 macro_rules! counts {
     ($($number:ty),*) => { $(impl Get for $number {
-        fn from_value(value: ValueRef<'_>) -> Result<Self> {
-            i64::from_value(value)?.try_into().map_err(Error::unreadable)
+        fn from_value(value: ValueRef<'_>) -> SqlResult<Self> {
+            i64::from_value(value)?.try_into().map_err(SqlError::unreadable)
         }
     })* };
 }
 counts!(u32, u64, usize);
 
 impl Get for f64 {
-    fn from_value(value: ValueRef<'_>) -> Result<Self> {
+    fn from_value(value: ValueRef<'_>) -> SqlResult<Self> {
         match value {
             ValueRef::Real(number) => Ok(number),
             ValueRef::Integer(number) => Ok(number as f64),
@@ -186,7 +186,7 @@ impl Get for f64 {
 }
 
 impl Get for String {
-    fn from_value(value: ValueRef<'_>) -> Result<Self> {
+    fn from_value(value: ValueRef<'_>) -> SqlResult<Self> {
         match value {
             ValueRef::Text(text) => Ok(text.to_owned()),
             other => other.wrong("text"),
@@ -195,7 +195,7 @@ impl Get for String {
 }
 
 impl Get for Vec<u8> {
-    fn from_value(value: ValueRef<'_>) -> Result<Self> {
+    fn from_value(value: ValueRef<'_>) -> SqlResult<Self> {
         match value {
             ValueRef::Blob(bytes) => Ok(bytes.to_vec()),
             other => other.wrong("bytes"),
@@ -205,7 +205,7 @@ impl Get for Vec<u8> {
 
 macro_rules! ids {
     ($($id:ident),*) => { $(impl Get for $id {
-        fn from_value(value: ValueRef<'_>) -> Result<Self> {
+        fn from_value(value: ValueRef<'_>) -> SqlResult<Self> {
             <[u8; 16]>::from_value(value).map(|bytes| Self(Uuid::from_bytes(bytes)))
         }
     })* };
@@ -214,17 +214,17 @@ ids!(EdgeId, EntityId, FactId, MemoryId);
 
 /// A value outside the range of timestamps is reported as damage.
 impl Get for Timestamp {
-    fn from_value(value: ValueRef<'_>) -> Result<Self> {
-        Timestamp::from_microsecond(i64::from_value(value)?).map_err(Error::unreadable)
+    fn from_value(value: ValueRef<'_>) -> SqlResult<Self> {
+        Timestamp::from_microsecond(i64::from_value(value)?).map_err(SqlError::unreadable)
     }
 }
 
 impl<const N: usize> Get for [u8; N] {
-    fn from_value(value: ValueRef<'_>) -> Result<Self> {
+    fn from_value(value: ValueRef<'_>) -> SqlResult<Self> {
         match value {
             ValueRef::Blob(bytes) => bytes
                 .try_into()
-                .map_err(|_| Error::unreadable(format!("the column holds {} bytes, not {N}", bytes.len()))),
+                .map_err(|_| SqlError::unreadable(format!("the column holds {} bytes, not {N}", bytes.len()))),
             other => other.wrong("bytes"),
         }
     }
@@ -234,7 +234,7 @@ impl<const N: usize> Get for [u8; N] {
 pub(crate) struct Floats(pub(crate) Vec<f32>);
 
 impl Get for Floats {
-    fn from_value(value: ValueRef<'_>) -> Result<Self> {
+    fn from_value(value: ValueRef<'_>) -> SqlResult<Self> {
         match value {
             ValueRef::Floats(values) => Ok(Self(values)),
             ValueRef::Blob(bytes) => Ok(Self(vector_values(bytes))),

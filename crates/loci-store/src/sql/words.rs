@@ -12,7 +12,7 @@ use crate::text::{Analyser, asks, with_question};
 const MOST_TERMS: usize = 64;
 
 /// Writes the terms of a memory, replacing the old ones.
-pub(crate) fn write(connection: &dyn Connection, analyser: &Analyser, row: i64) -> sql::Result<()> {
+pub(crate) fn write(connection: &dyn Connection, analyser: &Analyser, row: i64) -> sql::SqlResult<()> {
     let (content, scope): (String, i64) =
         connection.query_row("SELECT content, scope FROM memories WHERE row = ?1", params![row], |row| {
             Ok((row.get(0)?, row.get(1)?))
@@ -30,7 +30,7 @@ pub(crate) fn first(
     scope: i64,
     content: &str,
     question: Option<Question>,
-) -> sql::Result<()> {
+) -> sql::SqlResult<()> {
     put(connection, analyser, row, scope, content, question)
 }
 
@@ -41,7 +41,7 @@ fn put(
     scope: i64,
     content: &str,
     question: Option<Question>,
-) -> sql::Result<()> {
+) -> sql::SqlResult<()> {
     let (answers, question) = question.unzip();
     let terms = with_question(analyser.terms(content), question.map(|text| analyser.terms(&text)));
     connection.put_terms(row, scope, &terms, answers)
@@ -60,7 +60,7 @@ pub(crate) fn question(turn: &StoredMemory, before: StoredMemory) -> Option<Ques
 
 /// The question that this turn answers: the turn before it, in the same scope and session, by someone else. Of several
 /// it is the latest, in every database.
-fn question_before(connection: &dyn Connection, row: i64) -> sql::Result<Option<Question>> {
+fn question_before(connection: &dyn Connection, row: i64) -> sql::SqlResult<Option<Question>> {
     let before: Option<Question> = connection
         .query_row(
             "SELECT p.row, p.content FROM edges e JOIN memories p ON p.row = e.source JOIN memories m ON m.row = e.target \

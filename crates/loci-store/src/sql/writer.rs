@@ -64,13 +64,13 @@ pub(crate) trait WriteTask: Send {
     fn answer(self: Box<Self>, commit: Result<(), &Error>);
 }
 
-struct PendingWrite<T, W> {
+struct QueuedWrite<T, W> {
     work: W,
     result: Option<Result<T>>,
     reply: oneshot::Sender<Result<T>>,
 }
 
-impl<T: Send, W: FnMut(&dyn Connection) -> Result<T> + Send> WriteTask for PendingWrite<T, W> {
+impl<T: Send, W: FnMut(&dyn Connection) -> Result<T> + Send> WriteTask for QueuedWrite<T, W> {
     fn run(&mut self, connection: &dyn Connection) -> Result<()> {
         // A panic in one change must not end the thread that serves all spaces.
         let result = catch_unwind(AssertUnwindSafe(|| (self.work)(connection)))
@@ -99,7 +99,7 @@ where
     W: FnMut(&dyn Connection) -> Result<T> + Send + 'static,
 {
     let (reply, answer) = oneshot::channel();
-    (Box::new(PendingWrite { work, result: None, reply }), answer)
+    (Box::new(QueuedWrite { work, result: None, reply }), answer)
 }
 
 /// A task in the queue of a space.
@@ -113,11 +113,11 @@ struct WriteRequest {
 #[derive(Default)]
 struct SpaceQueue {
     waiting: VecDeque<WriteRequest>,
-    /// Whether a thread serves this space now. While one does, the space is not in `State::ready`.
+    /// Whether a thread serves this space now. While one does, the space is not in `WriterQueues::ready`.
     served: bool,
 }
 
-struct State<P> {
+struct WriterQueues<P> {
     /// The queues of spaces with queued changes or a thread that serves them.
     queues: HashMap<P, SpaceQueue>,
     /// Spaces with queued changes that no thread serves, first in first out.
@@ -126,9 +126,9 @@ struct State<P> {
     closed: bool,
 }
 
-struct Shared<C: Committer> {
+struct WriterShared<C: Committer> {
     committer: C,
-    state: Mutex<State<C::Place>>,
+    state: Mutex<WriterQueues<C::Place>>,
     /// Signalled when a space becomes ready, and after closing when a queue becomes empty.
     changed: Condvar,
     commits: AtomicU64,
@@ -138,15 +138,15 @@ struct Shared<C: Committer> {
 
 /// The queues of all spaces and the threads that serve them.
 pub(crate) struct Writers<C: Committer> {
-    shared: Arc<Shared<C>>,
+    shared: Arc<WriterShared<C>>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl<C: Committer> Writers<C> {
     /// Starts `count` threads, which end once this value is dropped and the queues are empty.
     pub(crate) fn start(count: usize, committer: C) -> Result<Self> {
-        let state = State { queues: HashMap::new(), ready: VecDeque::new(), waiting: 0, closed: false };
-        let shared = Arc::new(Shared {
+        let state = WriterQueues { queues: HashMap::new(), ready: VecDeque::new(), waiting: 0, closed: false };
+        let shared = Arc::new(WriterShared {
             committer,
             state: Mutex::new(state),
             changed: Condvar::new(),
@@ -241,8 +241,8 @@ impl<C: Committer> Drop for Writers<C> {
     }
 }
 
-impl<C: Committer> Shared<C> {
-    fn lock(&self) -> MutexGuard<'_, State<C::Place>> {
+impl<C: Committer> WriterShared<C> {
+    fn lock(&self) -> MutexGuard<'_, WriterQueues<C::Place>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -291,7 +291,7 @@ impl<C: Committer> Shared<C> {
     }
 }
 
-fn serve<C: Committer>(shared: &Arc<Shared<C>>) {
+fn serve<C: Committer>(shared: &Arc<WriterShared<C>>) {
     while let Some((place, group)) = shared.take() {
         let admin = group.iter().any(|request| request.admin);
         if !admin && !shared.committer.takes_long(&place) {

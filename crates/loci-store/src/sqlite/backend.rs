@@ -11,7 +11,7 @@ use loci_types::{JobKind, MemoryId, Space, Tenant, Vector, Visible};
 use super::commit::next_work;
 use super::file::FileId;
 use super::space::OpenSpace;
-use super::{SqliteBackend, dropped, scrub};
+use super::{SqliteBackend, dropped, private, scrub};
 use crate::sql::clause::Clause;
 use crate::sql::turn_runs::{self, Turns};
 use crate::sql::{self, Backend, Connection, catalogue, jobs};
@@ -83,7 +83,7 @@ impl Backend for SqliteBackend {
     fn read<T>(
         &self,
         open: &OpenSpace,
-        work: impl FnOnce(&rusqlite::Connection) -> sql::Result<T>,
+        work: impl FnOnce(&rusqlite::Connection) -> sql::SqlResult<T>,
     ) -> Result<Option<T>> {
         open.read(work)
     }
@@ -95,7 +95,7 @@ impl Backend for SqliteBackend {
     fn prepare(&self, tenant: &Tenant, open: &OpenSpace, at: Timestamp) -> Result<()> {
         self.write_catalogue(|connection| catalogue::register(connection, tenant, &open.space, at))?;
         if let Some(folder) = open.folder() {
-            std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, &error))?;
+            private::create_folder(folder).map_err(|error| Error::io(folder, &error))?;
         }
         open.is_registered.store(true, Ordering::Relaxed);
         Ok(())
@@ -131,16 +131,16 @@ impl Backend for SqliteBackend {
 
     fn try_read_catalogue<T, W>(&self, work: W) -> std::result::Result<Result<T>, W>
     where
-        W: FnOnce(&dyn Connection) -> sql::Result<T>,
+        W: FnOnce(&dyn Connection) -> sql::SqlResult<T>,
     {
         self.inner.catalogue.try_read_catalogue(work)
     }
 
-    fn read_catalogue<T>(&self, work: impl FnOnce(&dyn Connection) -> sql::Result<T>) -> Result<T> {
+    fn read_catalogue<T>(&self, work: impl FnOnce(&dyn Connection) -> sql::SqlResult<T>) -> Result<T> {
         self.inner.catalogue.read_catalogue(work)
     }
 
-    fn write_catalogue<T>(&self, work: impl FnOnce(&dyn Connection) -> sql::Result<T>) -> Result<T> {
+    fn write_catalogue<T>(&self, work: impl FnOnce(&dyn Connection) -> sql::SqlResult<T>) -> Result<T> {
         self.inner.catalogue.write_catalogue(work)
     }
 
@@ -151,7 +151,7 @@ impl Backend for SqliteBackend {
         clause: &Clause,
         terms: &[String],
         limit: usize,
-    ) -> sql::Result<Vec<Hit>> {
+    ) -> sql::SqlResult<Vec<Hit>> {
         Ok(self.inner.cache.lexical(connection, clause, terms, limit)?)
     }
 
@@ -161,7 +161,7 @@ impl Backend for SqliteBackend {
         connection: &rusqlite::Connection,
         clause: &Clause,
         terms: &[String],
-    ) -> sql::Result<Frequencies> {
+    ) -> sql::SqlResult<Frequencies> {
         Ok(self.inner.cache.frequencies(connection, clause, terms)?)
     }
 
@@ -172,7 +172,7 @@ impl Backend for SqliteBackend {
         clause: &Clause,
         ids: &[MemoryId],
         reach: usize,
-    ) -> sql::Result<Vec<TurnRun>> {
+    ) -> sql::SqlResult<Vec<TurnRun>> {
         let turn_runs = |turns: Turns<'_>| turn_runs::turn_runs(connection, &open.path, clause, ids, reach, turns);
         match &clause.scopes {
             Some(scopes) => self
@@ -190,8 +190,12 @@ impl Backend for SqliteBackend {
         clause: &Clause,
         vector: &Vector,
         limit: usize,
-    ) -> sql::Result<Vec<Hit>> {
+    ) -> sql::SqlResult<Vec<Hit>> {
         self.inner.cache.nearest(connection, clause, vector, limit)
+    }
+
+    fn empty_log(&self, open: &OpenSpace) -> Result<bool> {
+        scrub::log_at_once(&open.path)
     }
 
     fn scrub(&self, tenant: &Tenant) -> Result<Option<String>> {
@@ -244,11 +248,15 @@ impl Backend for SqliteBackend {
         Ok(self.name())
     }
 
+    fn store_id(&self) -> Result<String> {
+        self.read_store_id()
+    }
+
     fn health(&self) -> Result<StoreHealth> {
         // The query also reads a table: the version alone does not touch the file.
         let sql = "SELECT sqlite_version(), EXISTS (SELECT 1 FROM spaces)";
         let version = self.read_catalogue(|connection| connection.query_row(sql, [], |row| row.get(0)))?;
-        Ok(StoreHealth { name: "sqlite".to_owned(), version, read_only: None })
+        Ok(StoreHealth { name: "sqlite".to_owned(), version, read_only: self.write_problem() })
     }
 
     fn examine(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>> {

@@ -16,7 +16,7 @@ use rusqlite::Connection;
 
 use super::connections::{Limits, ReadPool, Reader};
 use super::file::FileId;
-use super::schema;
+use super::{private, schema};
 use crate::sql::{self, OptionalExtension, Value, params};
 use crate::{Error, Result};
 
@@ -24,7 +24,7 @@ use crate::{Error, Result};
 const MAX_LOOKED_AT: usize = 1_000;
 
 /// The catalogue of a data folder.
-pub(super) struct Catalogue {
+pub(super) struct SqliteCatalogue {
     path: Arc<PathBuf>,
     file: FileId,
     readers: Arc<ReadPool>,
@@ -33,7 +33,7 @@ pub(super) struct Catalogue {
     locks: Mutex<HashMap<PathBuf, File>>,
 }
 
-impl Catalogue {
+impl SqliteCatalogue {
     pub(super) fn open(folder: &Path) -> Result<Self> {
         let path = Arc::new(folder.join("catalogue.db"));
         let writer = Mutex::new(schema::open(&path, schema::CATALOGUE)?);
@@ -46,14 +46,14 @@ impl Catalogue {
     }
 
     /// Reads the catalogue.
-    pub(super) fn read_catalogue<T>(&self, work: impl FnOnce(&dyn sql::Connection) -> sql::Result<T>) -> Result<T> {
+    pub(super) fn read_catalogue<T>(&self, work: impl FnOnce(&dyn sql::Connection) -> sql::SqlResult<T>) -> Result<T> {
         self.read(self.readers.take(&self.path, self.file)?, work)
     }
 
     /// Reads the catalogue if a connection is idle; otherwise returns the work, because opening a connection blocks.
     pub(super) fn try_read_catalogue<T, W>(&self, work: W) -> std::result::Result<Result<T>, W>
     where
-        W: FnOnce(&dyn sql::Connection) -> sql::Result<T>,
+        W: FnOnce(&dyn sql::Connection) -> sql::SqlResult<T>,
     {
         match self.readers.take_idle(&self.path, self.file) {
             Some(reader) => Ok(self.read(reader, work)),
@@ -61,14 +61,14 @@ impl Catalogue {
         }
     }
 
-    fn read<T>(&self, reader: Reader, work: impl FnOnce(&dyn sql::Connection) -> sql::Result<T>) -> Result<T> {
+    fn read<T>(&self, reader: Reader, work: impl FnOnce(&dyn sql::Connection) -> sql::SqlResult<T>) -> Result<T> {
         let found = work(&*reader).map_err(|error| Error::sql(&self.path, error))?;
         reader.give_back();
         Ok(found)
     }
 
     /// Changes the catalogue in one transaction.
-    pub(super) fn write_catalogue<T>(&self, work: impl FnOnce(&dyn sql::Connection) -> sql::Result<T>) -> Result<T> {
+    pub(super) fn write_catalogue<T>(&self, work: impl FnOnce(&dyn sql::Connection) -> sql::SqlResult<T>) -> Result<T> {
         let failed = |error| Error::sqlite(&self.path, error);
         let mut connection = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let transaction =
@@ -88,7 +88,7 @@ impl Catalogue {
                        (SELECT value FROM json_each(?)) GROUP BY space ORDER BY min(at), space LIMIT ?";
             let values = params![tenant.name(), now, Value::Texts(names), MAX_LOOKED_AT as i64];
             connection.query_map(sql, values, |row| {
-                row.get::<_, String>(0)?.parse().map_err(|error: loci_types::Error| sql::Error::unreadable(error))
+                row.get::<_, String>(0)?.parse().map_err(|error: loci_types::Error| sql::SqlError::unreadable(error))
             })
         })
     }
@@ -204,7 +204,7 @@ impl Catalogue {
 }
 
 /// Sets the marks of a space unless they are earlier already. A dropped space gets none.
-fn put_work(connection: &dyn sql::Connection, tenant: &str, space: &str, next: &[(String, i64)]) -> sql::Result<()> {
+fn put_work(connection: &dyn sql::Connection, tenant: &str, space: &str, next: &[(String, i64)]) -> sql::SqlResult<()> {
     let sql = "INSERT INTO work (tenant, space, kind, at) SELECT tenant, name, ?3, ?4 FROM spaces \
                WHERE tenant = ?1 AND name = ?2 \
                ON CONFLICT (tenant, space, kind) DO UPDATE SET at = min(at, excluded.at)";
@@ -217,7 +217,7 @@ fn put_work(connection: &dyn sql::Connection, tenant: &str, space: &str, next: &
 /// Creates and locks a file; none if it is locked already, by this process or another.
 fn lock(path: &Path) -> Result<Option<File>> {
     let failed = |error: std::io::Error| Error::io(path, &error);
-    let file = File::options().create(true).truncate(false).write(true).open(path).map_err(failed)?;
+    let file = private::file_options().create(true).truncate(false).open(path).map_err(failed)?;
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Ok(None),

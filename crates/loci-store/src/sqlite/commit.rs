@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use loci_types::{Space, Tenant};
 
-use super::catalogue::Catalogue;
+use super::catalogue::SqliteCatalogue;
 use super::connection::Transaction;
 use super::connections::{Limits, ReadPool, WritePool};
 use super::schema;
@@ -31,7 +31,7 @@ pub(super) struct SpaceFile {
 
 /// Commits to the files of a store.
 pub(super) struct FileCommitter {
-    catalogue: Arc<Catalogue>,
+    catalogue: Arc<SqliteCatalogue>,
     readers: Arc<ReadPool>,
     connections: WritePool,
 }
@@ -69,7 +69,7 @@ impl Committer for FileCommitter {
 }
 
 impl FileCommitter {
-    pub(super) fn new(catalogue: Arc<Catalogue>, readers: Arc<ReadPool>) -> Self {
+    pub(super) fn new(catalogue: Arc<SqliteCatalogue>, readers: Arc<ReadPool>) -> Self {
         Self { catalogue, readers, connections: WritePool::new(Limits::of_this_process().idle_writers) }
     }
 
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn a_mark_is_not_cleared_while_a_job_is_on_its_way() {
         let folder = tempfile::tempdir().unwrap();
-        let catalogue = Arc::new(Catalogue::open(folder.path()).unwrap());
+        let catalogue = Arc::new(SqliteCatalogue::open(folder.path()).unwrap());
         let path = Arc::new(folder.path().join("loci.db"));
         let place = Arc::new(SpaceFile { tenant: Tenant::default(), space: Space::Shared, path });
         let register = |connection: &dyn Connection| {
@@ -239,13 +239,13 @@ mod tests {
         };
         catalogue.write_catalogue(register).unwrap();
         let now = jiff::Timestamp::from_microsecond(10).unwrap();
-        let marked = |catalogue: &Catalogue| {
+        let marked = |catalogue: &SqliteCatalogue| {
             !catalogue.spaces_with_work(&place.tenant, &[JobKind::Link], now).unwrap().is_empty()
         };
         let here = FileCommitter::new(catalogue.clone(), Arc::new(ReadPool::new(1, 1)));
         // Another process has connections of its own.
         let there =
-            FileCommitter::new(Arc::new(Catalogue::open(folder.path()).unwrap()), Arc::new(ReadPool::new(1, 1)));
+            FileCommitter::new(Arc::new(SqliteCatalogue::open(folder.path()).unwrap()), Arc::new(ReadPool::new(1, 1)));
         let job = "INSERT INTO jobs (kind, payload, state, run_after, attempts, created_at) \
                    VALUES ('link', '{}', 'waiting', 5, 0, 0)";
         let (task, _answer) = task_of(job);

@@ -3,7 +3,7 @@
 use rusqlite::types::{ToSqlOutput, Value as Owned, ValueRef as SqliteValue};
 use rusqlite::{Connection as SqliteConnection, params_from_iter};
 
-use crate::sql::{Connection, Dialect, Error, Result, Row, Value, ValueRef, vector_bytes};
+use crate::sql::{Connection, Dialect, Row, SqlError, SqlResult, Value, ValueRef, vector_bytes};
 use crate::terms::encode;
 
 /// The SQL dialect of SQLite.
@@ -36,11 +36,11 @@ impl Connection for SqliteConnection {
         &DIALECT
     }
 
-    fn run(&self, sql: &str, values: &[Value]) -> Result<usize> {
+    fn run(&self, sql: &str, values: &[Value]) -> SqlResult<usize> {
         Ok(self.prepare_cached(sql)?.execute(params_from_iter(values))?)
     }
 
-    fn visit(&self, sql: &str, values: &[Value], each: &mut dyn FnMut(&dyn Row) -> Result<bool>) -> Result<()> {
+    fn visit(&self, sql: &str, values: &[Value], each: &mut dyn FnMut(&dyn Row) -> SqlResult<bool>) -> SqlResult<()> {
         let mut statement = self.prepare_cached(sql)?;
         let mut rows = statement.query(params_from_iter(values))?;
         while let Some(row) = rows.next()? {
@@ -51,23 +51,23 @@ impl Connection for SqliteConnection {
         Ok(())
     }
 
-    fn put_terms(&self, row: i64, _: i64, terms: &[String], answers: Option<i64>) -> Result<()> {
+    fn put_terms(&self, row: i64, _: i64, terms: &[String], answers: Option<i64>) -> SqlResult<()> {
         let put = "INSERT INTO words (memory, answers, terms) VALUES (?1, ?2, ?3)";
         self.prepare_cached(put)?.execute((row, answers, encode(terms)))?;
         Ok(())
     }
 
-    fn clear_terms(&self, row: i64) -> Result<()> {
+    fn clear_terms(&self, row: i64) -> SqlResult<()> {
         self.prepare_cached("DELETE FROM words WHERE memory = ?1")?.execute([row])?;
         Ok(())
     }
 
-    fn last_number(&self, table: &str, _: &str) -> Result<i64> {
+    fn last_number(&self, table: &str, _: &str) -> SqlResult<i64> {
         let sql = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?1";
         Ok(self.prepare_cached(sql)?.query_row([table], |row| row.get(0))?)
     }
 
-    fn set_last_number(&self, table: &str, _: &str, number: i64) -> Result<()> {
+    fn set_last_number(&self, table: &str, _: &str, number: i64) -> SqlResult<()> {
         // A table without AUTOINCREMENT has no sequence: SQLite uses the greatest row number plus one.
         let counted = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND sql LIKE '%AUTOINCREMENT%')";
         if self.prepare_cached(counted)?.query_row([table], |row| row.get(0))? {
@@ -78,23 +78,23 @@ impl Connection for SqliteConnection {
         Ok(())
     }
 
-    fn overwrite_deleted(&self) -> Result<()> {
+    fn overwrite_deleted(&self) -> SqlResult<()> {
         Ok(self.pragma_update(None, "secure_delete", true)?)
     }
 }
 
 impl Row for rusqlite::Row<'_> {
-    fn value(&self, column: usize) -> Result<ValueRef<'_>> {
+    fn value(&self, column: usize) -> SqlResult<ValueRef<'_>> {
         Ok(match self.get_ref(column)? {
             SqliteValue::Null => ValueRef::Null,
             SqliteValue::Integer(number) => ValueRef::Integer(number),
             SqliteValue::Real(number) => ValueRef::Real(number),
-            SqliteValue::Text(text) => ValueRef::Text(std::str::from_utf8(text).map_err(Error::unreadable)?),
+            SqliteValue::Text(text) => ValueRef::Text(std::str::from_utf8(text).map_err(SqlError::unreadable)?),
             SqliteValue::Blob(bytes) => ValueRef::Blob(bytes),
         })
     }
 
-    fn column(&self, name: &str) -> Result<usize> {
+    fn column(&self, name: &str) -> SqlResult<usize> {
         Ok(self.as_ref().column_index(name)?)
     }
 }
@@ -161,7 +161,7 @@ impl<'c> Transaction<'c> {
     }
 
     /// Runs work in a savepoint, which is rolled back if the work fails.
-    pub(super) fn within<T, E>(&self, work: impl FnOnce() -> Result<T, E>) -> rusqlite::Result<Result<T, E>> {
+    pub(super) fn within<T, E>(&self, work: impl FnOnce() -> SqlResult<T, E>) -> rusqlite::Result<SqlResult<T, E>> {
         run_cached(self.connection, "SAVEPOINT part")?;
         let done = work();
         // A full or failing disk rolls back the whole transaction, and the savepoint with it.

@@ -6,7 +6,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::catalogue::Catalogue;
+use super::catalogue::SqliteCatalogue;
 use super::space_path;
 use crate::Result;
 use crate::sql::{catalogue, keys};
@@ -19,7 +19,7 @@ const DROPPED: &str = "dropped";
 pub(super) fn move_away(store: &Path, space: &Path) -> io::Result<Option<PathBuf>> {
     let dropped = store.join(DROPPED).join(uuid::Uuid::new_v4().to_string());
     let target = dropped.join(space.strip_prefix(store).unwrap_or(Path::new("space")));
-    std::fs::create_dir_all(target.parent().unwrap_or(&dropped))?;
+    super::private::create_folder(target.parent().unwrap_or(&dropped))?;
     match std::fs::rename(space, &target) {
         Ok(()) => Ok(Some(dropped)),
         Err(error) => {
@@ -30,7 +30,7 @@ pub(super) fn move_away(store: &Path, space: &Path) -> io::Result<Option<PathBuf
 }
 
 /// Completes drops that were interrupted: removes the entries of the spaces from the catalogue, and their folders.
-pub(super) fn finish(store: &Path, entries: &Catalogue) -> Result<()> {
+pub(super) fn finish(store: &Path, entries: &SqliteCatalogue) -> Result<()> {
     let Ok(dropped) = std::fs::read_dir(store.join(DROPPED)) else { return Ok(()) };
     let dropped: Vec<PathBuf> = dropped.flatten().map(|folder| folder.path()).collect();
     if dropped.is_empty() {

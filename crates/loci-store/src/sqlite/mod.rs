@@ -14,6 +14,7 @@ mod doctor;
 mod dropped;
 mod file;
 mod migrations;
+mod private;
 mod schema;
 mod scrub;
 mod space;
@@ -26,7 +27,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use loci_types::{Space, Tenant};
 
 use self::cache::ScopeCache;
-use self::catalogue::Catalogue;
+use self::catalogue::SqliteCatalogue;
 use self::commit::FileCommitter;
 use self::connections::{Limits, ReadPool};
 use self::file::{path_component, rename_folders};
@@ -57,7 +58,7 @@ pub type SqliteStore = SqlStore<SqliteBackend>;
 /// The SQLite backend: one data folder.
 #[derive(Clone)]
 pub struct SqliteBackend {
-    inner: Arc<Inner>,
+    inner: Arc<SqliteInner>,
 }
 
 impl SqliteStore {
@@ -77,10 +78,10 @@ impl SqliteStore {
     }
 }
 
-struct Inner {
+struct SqliteInner {
     folder: PathBuf,
     cache: ScopeCache,
-    catalogue: Arc<Catalogue>,
+    catalogue: Arc<SqliteCatalogue>,
     spaces: Mutex<OpenSpaces>,
     readers: Arc<ReadPool>,
     writers: Writers<FileCommitter>,
@@ -89,6 +90,18 @@ struct Inner {
 
 /// The format of the catalogue since which folders are named by [`path_component`].
 const FOLDERS_RENAMED: usize = 5;
+
+/// The size of the file that shows whether the disk has room: a page of the database.
+const WRITE_CHECK_BYTES: usize = 4_096;
+
+/// An error of the operating system without its number.
+fn plain_words(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
+}
+
+/// The file with the identity of the store.
+const STORE_ID: &str = "store-id";
 
 /// Maximum number of spaces in [`OpenSpaces`] while nobody uses them.
 const MAX_SPACES: usize = 2_048;
@@ -115,16 +128,20 @@ impl OpenSpaces {
 impl SqliteBackend {
     fn open(folder: &Path, options: SqliteOptions) -> Result<Self> {
         let unusable = |error: std::io::Error| Error::Folder { path: folder.to_owned(), problem: error.to_string() };
-        std::fs::create_dir_all(folder).map_err(unusable)?;
+        private::create_folder(folder).map_err(unusable)?;
+        // A folder that was made before may be shared with other programs; one with a catalogue is Loci's own.
+        if folder.join("catalogue.db").exists() {
+            private::narrow(folder).map_err(unusable)?;
+        }
         if schema::is_old(&folder.join("catalogue.db"), &schema::CATALOGUE[..FOLDERS_RENAMED]) {
             rename_folders(folder).map_err(unusable)?;
         }
         split::split_users(folder)?;
-        let catalogue = Arc::new(Catalogue::open(folder)?);
+        let catalogue = Arc::new(SqliteCatalogue::open(folder)?);
         dropped::finish(folder, &catalogue)?;
         let limits = Limits::of_this_process();
         let readers = Arc::new(ReadPool::new(limits.readers, limits.idle_readers));
-        let inner = Inner {
+        let inner = SqliteInner {
             folder: folder.to_owned(),
             writers: Writers::start(options.writers.max(1), FileCommitter::new(catalogue.clone(), readers.clone()))?,
             catalogue,
@@ -134,6 +151,36 @@ impl SqliteBackend {
             cache: ScopeCache::new(options.cache_bytes),
         };
         Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Why nothing can be written to the folder now: the disk is full, the folder is read-only, or the process has no file
+    /// descriptor left. It writes a small file and removes it, because only that shows it.
+    pub(crate) fn write_problem(&self) -> Option<String> {
+        let path = self.inner.folder.join(format!(".write-check-{}", uuid::Uuid::new_v4().simple()));
+        let written = std::fs::write(&path, [0; WRITE_CHECK_BYTES]);
+        // A file that could not be created is not there.
+        drop(std::fs::remove_file(&path));
+        written.err().map(|error| format!("nothing can be written to the data folder: {}", plain_words(&error)))
+    }
+
+    /// The identity in the file `store-id`, which is created when it is first needed.
+    pub(crate) fn read_store_id(&self) -> Result<String> {
+        let path = self.inner.folder.join(STORE_ID);
+        let failed = |error: std::io::Error| Error::Folder { path: path.clone(), problem: error.to_string() };
+        match std::fs::read_to_string(&path) {
+            Ok(found) if !found.trim().is_empty() => return Ok(found.trim().to_owned()),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
+            _ => {}
+        }
+        // Written beside and linked, so that of several processes one wins and none reads a half-written file.
+        let new = self.inner.folder.join(format!("{STORE_ID}-{}", uuid::Uuid::new_v4().simple()));
+        std::fs::write(&new, format!("{}\n", uuid::Uuid::new_v4())).map_err(failed)?;
+        let linked = std::fs::hard_link(&new, &path);
+        std::fs::remove_file(&new).map_err(failed)?;
+        match linked {
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(failed(error)),
+            _ => std::fs::read_to_string(&path).map(|found| found.trim().to_owned()).map_err(failed),
+        }
     }
 
     /// The canonical path of the folder.

@@ -16,6 +16,7 @@ use rusqlite::functions::FunctionFlags;
 
 use super::file::FileId;
 pub(super) use super::migrations::{CATALOGUE, SPACE};
+use super::private;
 use crate::terms;
 use crate::text::{Analyser, asks, with_question};
 use crate::{Error, Result};
@@ -49,6 +50,7 @@ pub(super) fn open(path: &Path, migrations: &[&str]) -> Result<Connection> {
         // If this fails, the code below creates the file more slowly or reports the error.
         drop(create(path));
     }
+    private::create_database(path).map_err(|error| Error::io(path, &error))?;
     let mut connection = Connection::open(path).map_err(failed)?;
     prepare(&connection).map_err(failed)?;
     // The page size takes effect only in an empty file.
@@ -83,7 +85,7 @@ fn create(path: &Path) -> Result<()> {
         return Ok(());
     }
     let new = beside(&format!(".new-{}", std::process::id()));
-    let mut file = File::create_new(&new).map_err(failed)?;
+    let mut file = private::file_options().create_new(true).open(&new).map_err(failed)?;
     let written = image().and_then(|image| file.write_all(image).and_then(|()| file.sync_all()).map_err(failed));
     // Unlike a rename, a link does not replace an existing file.
     let named = written.and_then(|()| std::fs::hard_link(&new, path).map_err(failed));

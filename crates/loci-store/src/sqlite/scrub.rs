@@ -22,6 +22,16 @@ pub(super) fn file(path: &Path) -> Result<bool> {
     empty_log(&connection).map_err(failed)
 }
 
+/// Truncates the log of a file without waiting. Returns false if it is being read or written.
+pub(super) fn log_at_once(path: &Path) -> Result<bool> {
+    let failed = |error| Error::sqlite(path, error);
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE | rusqlite::OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+    connection.busy_timeout(Duration::ZERO).map_err(failed)?;
+    let busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+    Ok(busy.map_err(failed)? == 0)
+}
+
 /// Truncates the log of any file. Returns false if it is being read.
 pub(super) fn log(path: &Path) -> Result<bool> {
     let failed = |error| Error::sqlite(path, error);

@@ -45,7 +45,7 @@ impl OpenSpace {
     }
 
     /// Reads in one snapshot. Returns none if the space has no file, because nothing was written to it yet.
-    pub(super) fn read<T>(&self, work: impl FnOnce(&rusqlite::Connection) -> sql::Result<T>) -> Result<Option<T>> {
+    pub(super) fn read<T>(&self, work: impl FnOnce(&rusqlite::Connection) -> sql::SqlResult<T>) -> Result<Option<T>> {
         let failed = |error| Error::sqlite(&self.path, error);
         let Some(reader) = self.reader()? else { return Ok(None) };
         // The read transaction pins one snapshot and ends when it is dropped.

@@ -157,7 +157,7 @@ fn copy(shared: &Path, path: &Path, scopes: &[i64], latest: i64) -> Result<()> {
     let new = path.with_extension("split");
     let failed = |error: std::io::Error| Error::io(path, &error);
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(failed)?;
+        super::private::create_folder(folder).map_err(failed)?;
     }
     // An interrupted split may have left a file.
     remove(&new)?;

@@ -23,7 +23,7 @@ pub trait Records: Send + Sync {
     /// The visible memories with these ids, in the order of the ids, in any state.
     async fn fetch(&self, visible: &Visible, ids: &[MemoryId]) -> Result<Vec<Memory>>;
 
-    /// The ids of the visible memories, in any state, that lie in one of these ranges, oldest first.
+    /// The ids of the visible memories, in any state, that are in one of these ranges, oldest first.
     async fn ids_within(&self, visible: &Visible, ranges: &[IdRange], limit: usize) -> Result<Vec<MemoryId>>;
 
     /// One page of the visible memories that match the filter, newest first.

@@ -1,7 +1,7 @@
 //! A tier that falls back on a tier of this process.
 //!
 //! Calls go to the primary tier. When it is unavailable, a circuit breaker opens: this call and the following ones are
-//! served by the fallback until the back-off is over and one caller tries the primary tier again. So callers wait for a
+//! served by the fallback. After each pause a task in the background tries the primary tier again. So callers wait for a
 //! dead server once, not each time.
 //!
 //! Only the state of the server opens the breaker: a failed connection, or a timeout followed by a failed health check.
@@ -17,17 +17,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use tokio::time::Instant;
+use loci_breaker::{Breaker, Entry, Pauses, Permit};
 
 use super::{
     ProcessTier, RateDecision, SessionEntry, SessionKey, Tier, TierError, TierHealth, TierResult, WorkingEntry,
     WorkingKey,
 };
-use crate::Retry;
-use crate::breaker::Breaker;
-
-/// How long one caller spends on pending deletions; the next one continues.
-const DELETING: Duration = Duration::from_millis(250);
 
 /// Maximum number of pending deletions. Further entries disappear from the primary tier by their time to live.
 const MAX_PENDING: usize = 10_000;
@@ -38,17 +33,7 @@ pub struct FallbackTier {
     fallback: ProcessTier,
     breaker: Breaker,
     /// Deletions during this outage. This lock is held whenever the breaker opens or closes.
-    pending: Mutex<HashSet<PendingDelete>>,
-    /// Held by the one caller that tries the primary tier again.
-    trial: tokio::sync::Mutex<()>,
-}
-
-/// The tier that serves a call.
-enum Route<'a> {
-    Primary,
-    /// The primary tier, as a trial.
-    Trial(#[expect(dead_code, reason = "held until the trial is over")] tokio::sync::MutexGuard<'a, ()>),
-    Fallback,
+    pending: Arc<Mutex<HashSet<PendingDelete>>>,
 }
 
 /// A deletion that the primary tier has not seen.
@@ -62,47 +47,24 @@ enum PendingDelete {
 impl FallbackTier {
     /// Uses `primary`, and `fallback` while `primary` is unavailable.
     pub fn new(primary: Arc<dyn Tier>, fallback: ProcessTier) -> Self {
-        let breaker = Breaker::new(primary.name(), Retry::default());
-        Self { primary, fallback, breaker, pending: Mutex::default(), trial: tokio::sync::Mutex::default() }
+        let breaker = Breaker::new(primary.name(), Pauses::default());
+        Self { primary, fallback, breaker, pending: Arc::default() }
     }
 
     fn pending(&self) -> MutexGuard<'_, HashSet<PendingDelete>> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.pending)
     }
 
-    async fn route(&self) -> Route<'_> {
-        if self.breaker.problem().is_none() {
-            return Route::Primary;
-        }
-        let Some(trial) = self.breaker.allow().ok().and_then(|()| self.trial.try_lock().ok()) else {
-            return Route::Fallback;
-        };
-        match self.delete_pending().await {
-            Ok(true) => Route::Trial(trial),
-            Ok(false) => Route::Fallback,
-            Err(error) => {
-                self.breaker.record(Err(&error.to_string()));
-                Route::Fallback
+    /// The permit to use the primary tier; none during an outage. If a trial is due, it is made in the background.
+    fn permit(&self) -> Option<Permit> {
+        match self.breaker.enter() {
+            Entry::Call(permit) => Some(permit),
+            Entry::Refused(_) => None,
+            Entry::Probe(permit) => {
+                tokio::spawn(trial(self.primary.clone(), self.pending.clone(), permit));
+                None
             }
         }
-    }
-
-    /// Repeats the pending deletions in the primary tier. Returns false if some are left.
-    async fn delete_pending(&self) -> TierResult<bool> {
-        let pending = self.pending().clone();
-        let started = Instant::now();
-        for delete in &pending {
-            if started.elapsed() > DELETING {
-                return Ok(false);
-            }
-            match delete {
-                PendingDelete::Working(key) => self.primary.clear(key).await?,
-                PendingDelete::Session(key) => self.primary.end(key).await?,
-                PendingDelete::User(tenant, user, at) => drop(self.primary.erase_user(tenant, user, *at).await?),
-            }
-            self.pending().remove(delete);
-        }
-        Ok(true)
     }
 
     /// Whether an error concerns the server and not only the call.
@@ -114,20 +76,19 @@ impl FallbackTier {
         }
     }
 
-    fn unavailable(&self, problem: &str) {
+    fn unavailable(&self, permit: Permit, problem: &str) {
         let mut pending = self.pending();
-        if self.breaker.problem().is_none() {
-            self.fallback.empty();
-            pending.clear();
+        if self.breaker.problem().is_some() {
+            return permit.record(Err(problem));
         }
-        self.breaker.record(Err(problem));
-    }
-
-    /// Closes the breaker after a successful trial, unless deletions are pending.
-    fn available(&self) {
-        let pending = self.pending();
-        if pending.is_empty() {
-            self.breaker.record(Ok(()));
+        self.fallback.empty();
+        pending.clear();
+        permit.record(Err(problem));
+        // The call began in an earlier outage, which is over; this one is another.
+        if self.breaker.problem().is_none()
+            && let Entry::Call(permit) = self.breaker.enter()
+        {
+            permit.record(Err(problem));
         }
     }
 
@@ -137,20 +98,13 @@ impl FallbackTier {
         primary: impl Future<Output = TierResult<T>>,
         fallback: impl Future<Output = TierResult<T>>,
     ) -> TierResult<T> {
-        let route = self.route().await;
-        if matches!(route, Route::Fallback) {
-            return fallback.await;
-        }
+        let Some(permit) = self.permit() else { return fallback.await };
         let outcome = primary.await;
         if let Err(error) = &outcome
             && self.is_outage(error).await
         {
-            self.unavailable(&error.to_string());
-            drop(route);
+            self.unavailable(permit, &error.to_string());
             return fallback.await;
-        }
-        if matches!(route, Route::Trial(_)) {
-            self.available();
         }
         outcome
     }
@@ -173,6 +127,42 @@ impl FallbackTier {
         };
         if outage { fallback.await } else { primary.await }
     }
+}
+
+fn lock(pending: &Mutex<HashSet<PendingDelete>>) -> MutexGuard<'_, HashSet<PendingDelete>> {
+    pending.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Tries the primary tier again: repeats the pending deletions in it and asks for its health. The breaker closes only if no
+/// deletion is pending.
+async fn trial(primary: Arc<dyn Tier>, pending: Arc<Mutex<HashSet<PendingDelete>>>, permit: Permit) {
+    loop {
+        let outcome = match delete_pending(&*primary, &pending).await {
+            Ok(()) => primary.health().await.map(drop),
+            Err(error) => Err(error),
+        };
+        let pending = lock(&pending);
+        match outcome {
+            Err(error) => return permit.record(Err(&error.to_string())),
+            Ok(()) if pending.is_empty() => return permit.record(Ok(())),
+            // Something was deleted meanwhile.
+            Ok(()) => {}
+        }
+    }
+}
+
+/// Repeats the pending deletions in the primary tier.
+async fn delete_pending(primary: &dyn Tier, pending: &Mutex<HashSet<PendingDelete>>) -> TierResult<()> {
+    let deletions = lock(pending).clone();
+    for delete in &deletions {
+        match delete {
+            PendingDelete::Working(key) => primary.clear(key).await?,
+            PendingDelete::Session(key) => primary.end(key).await?,
+            PendingDelete::User(tenant, user, at) => drop(primary.erase_user(tenant, user, *at).await?),
+        }
+        lock(pending).remove(delete);
+    }
+    Ok(())
 }
 
 #[async_trait]

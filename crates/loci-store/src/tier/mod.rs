@@ -4,6 +4,7 @@
 //! time. [`ProcessTier`] keeps it in this process, [`RedisTier`] in Redis for several servers, and [`FallbackTier`]
 //! uses a process tier while Redis is unavailable.
 
+mod fair;
 mod fallback;
 mod process;
 mod redis;

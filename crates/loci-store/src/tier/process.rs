@@ -1,7 +1,8 @@
 //! A tier in this process.
 //!
-//! Working memory, sessions and embeddings are in caches that are limited in bytes, with least-recently-used eviction,
-//! and in time. Rates are stored separately, so that many entries do not evict them.
+//! Working memory, sessions and embeddings are in caches that are limited in bytes and in time. What belongs to users is
+//! shared fairly ([`FairCache`]); embeddings belong to nobody and are evicted by their last use. Rates are stored
+//! separately, so that many entries do not evict them.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::Hash;
@@ -11,10 +12,10 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use jiff::Timestamp;
 use moka::Expiry;
-use moka::ops::compute::{CompResult, Op};
 use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 
+use super::fair::{FairCache, OwnedKey};
 use super::{
     RateDecision, SessionEntry, SessionKey, Tier, TierHealth, TierOptions, TierResult, WorkingEntry, WorkingKey,
 };
@@ -26,16 +27,16 @@ const SWEEP_RATES: usize = 1_024;
 pub struct ProcessTier {
     options: TierOptions,
     clock: Box<dyn Fn() -> Instant + Send + Sync>,
-    working: Cache<WorkingKey, Slot<Working>>,
-    sessions: Cache<SessionKey, Slot<Session>>,
-    embeddings: Cache<String, Slot<Vec<u8>>>,
+    working: Mutex<FairCache<WorkingKey, Working>>,
+    sessions: Mutex<FairCache<SessionKey, SessionEntries>>,
+    embeddings: Cache<String, CachedValue<Vec<u8>>>,
     /// When users were erased, by tenant and user.
-    erased: Cache<(String, String), Slot<Timestamp>>,
+    erased: Cache<(String, String), CachedValue<Timestamp>>,
     rates: Mutex<Rates>,
 }
 
 /// A cached value. It is shared, so that a long working memory is changed in place.
-struct Slot<V> {
+struct CachedValue<V> {
     value: Arc<Mutex<V>>,
     bytes: usize,
     /// When the value expires by the clock of the tier. The cache removes it after `life` by its own clock, which tests
@@ -44,13 +45,13 @@ struct Slot<V> {
     life: Duration,
 }
 
-impl<V> Slot<V> {
+impl<V> CachedValue<V> {
     fn new(value: V, bytes: usize, now: Instant, life: Duration) -> Self {
         Self { value: Arc::new(Mutex::new(value)), bytes, ends: now + life, life }
     }
 }
 
-impl<V> Clone for Slot<V> {
+impl<V> Clone for CachedValue<V> {
     fn clone(&self) -> Self {
         Self { value: self.value.clone(), ..*self }
     }
@@ -58,13 +59,25 @@ impl<V> Clone for Slot<V> {
 
 struct LifeOfSlot;
 
-impl<K, V> Expiry<K, Slot<V>> for LifeOfSlot {
-    fn expire_after_create(&self, _: &K, slot: &Slot<V>, _: Instant) -> Option<Duration> {
+impl<K, V> Expiry<K, CachedValue<V>> for LifeOfSlot {
+    fn expire_after_create(&self, _: &K, slot: &CachedValue<V>, _: Instant) -> Option<Duration> {
         Some(slot.life)
     }
 
-    fn expire_after_update(&self, _: &K, slot: &Slot<V>, _: Instant, _: Option<Duration>) -> Option<Duration> {
+    fn expire_after_update(&self, _: &K, slot: &CachedValue<V>, _: Instant, _: Option<Duration>) -> Option<Duration> {
         Some(slot.life)
+    }
+}
+
+impl OwnedKey for WorkingKey {
+    fn owner(&self) -> (&str, &str) {
+        (&self.tenant, &self.user)
+    }
+}
+
+impl OwnedKey for SessionKey {
+    fn owner(&self) -> (&str, &str) {
+        (&self.tenant, &self.user)
     }
 }
 
@@ -88,13 +101,13 @@ impl Working {
 
 /// The entries of a session by time in microseconds and id, and their size in bytes.
 #[derive(Default)]
-struct Session {
+struct SessionEntries {
     by_time: BTreeMap<(i64, String), SessionEntry>,
     times: HashMap<String, i64>,
     bytes: usize,
 }
 
-impl Session {
+impl SessionEntries {
     fn put(&mut self, entry: &SessionEntry, most: usize) {
         let time = entry.at.as_microsecond();
         self.bytes += session_bytes(entry);
@@ -150,8 +163,8 @@ impl ProcessTier {
         Self {
             options,
             clock: Box::new(clock),
-            working: cache(bytes),
-            sessions: cache(bytes),
+            working: Mutex::new(FairCache::new(bytes)),
+            sessions: Mutex::new(FairCache::new(bytes)),
             embeddings: cache(bytes),
             erased: cache(bytes),
             rates: Mutex::new(Rates { due: HashMap::new(), sweep_at: SWEEP_RATES }),
@@ -160,15 +173,16 @@ impl ProcessTier {
 
     /// Removes everything except the rates.
     pub fn empty(&self) {
-        self.working.invalidate_all();
-        self.sessions.invalidate_all();
+        locked(&self.working).remove_all(|_, _| true);
+        locked(&self.sessions).remove_all(|_, _| true);
         self.embeddings.invalidate_all();
         self.erased.invalidate_all();
     }
 
     /// Approximate number of bytes in use.
     pub fn bytes(&self) -> u64 {
-        size(&self.working) + size(&self.sessions) + size(&self.embeddings) + size(&self.erased)
+        let shared = locked(&self.working).bytes() + locked(&self.sessions).bytes();
+        shared as u64 + size(&self.embeddings) + size(&self.erased)
     }
 
     /// Number of stored rates.
@@ -176,80 +190,35 @@ impl ProcessTier {
         locked(&self.rates).due.len()
     }
 
-    fn change_working<T: Default>(&self, key: &WorkingKey, change: impl FnOnce(&mut Working) -> T) -> T {
-        let life = self.options.working_idle;
-        self.change(&self.working, key, life, |working| (change(working), working.bytes))
-    }
-
-    /// Changes a value atomically and extends it to `life` from now; a longer remaining time is kept. `change` returns
-    /// its result and the new size of the value in bytes; a value of 0 bytes is removed.
-    fn change<K: Key, V: Default + Send + 'static, T: Default>(
-        &self,
-        cache: &Cache<K, Slot<V>>,
-        key: &K,
-        life: Duration,
-        change: impl FnOnce(&mut V) -> (T, usize),
-    ) -> T {
+    fn change_working<T>(&self, key: &WorkingKey, change: impl FnOnce(&mut Working) -> T) -> T {
         let now = (self.clock)();
-        let mut answer = T::default();
-        cache.entry_by_ref(key).and_compute_with(|entry| {
-            let held = entry.map(moka::Entry::into_value).filter(|slot| slot.ends > now);
-            let ends = held.as_ref().map_or(now, |slot| slot.ends).max(now + life);
-            let value = held.map(|slot| slot.value).unwrap_or_default();
-            let bytes;
-            (answer, bytes) = change(&mut locked(&value));
-            match bytes {
-                0 => removal(cache),
-                _ => Op::Put(Slot { value, bytes, ends, life: ends - now }),
-            }
-        });
-        answer
+        let change = |working: &mut Working| (change(working), working.bytes);
+        locked(&self.working).change(key, now, now + self.options.working_idle, change)
     }
 
     /// Returns a value that has not expired.
-    fn get<K: Key, V: Send + 'static>(&self, cache: &Cache<K, Slot<V>>, key: &K) -> Option<Slot<V>> {
+    fn get<K: CacheKey, V: Send + 'static>(&self, cache: &Cache<K, CachedValue<V>>, key: &K) -> Option<CachedValue<V>> {
         cache.get(key).filter(|slot| slot.ends > (self.clock)())
-    }
-
-    /// Removes every value whose key matches, and returns the number of those that had not expired.
-    fn remove_all<K: Key, V: Send + 'static>(&self, cache: &Cache<K, Slot<V>>, of: impl Fn(&K) -> bool) -> usize {
-        let now = (self.clock)();
-        let found = cache.iter().filter(|(key, _)| of(key));
-        found.filter_map(|(key, _)| remove(cache, &*key)).filter(|slot| slot.ends > now).count()
     }
 }
 
 /// The key of a cache.
-trait Key: Hash + Eq + Clone + Send + Sync + 'static {}
+trait CacheKey: Hash + Eq + Clone + Send + Sync + 'static {}
 
-impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
+impl<K: Hash + Eq + Clone + Send + Sync + 'static> CacheKey for K {}
 
-fn cache<K: Key, V: Send + 'static>(bytes: usize) -> Cache<K, Slot<V>> {
+fn cache<K: CacheKey, V: Send + 'static>(bytes: usize) -> Cache<K, CachedValue<V>> {
     Cache::builder()
         .max_capacity(bytes as u64)
-        .weigher(|_, slot: &Slot<V>| u32::try_from(slot.bytes).unwrap_or(u32::MAX))
+        .weigher(|_, slot: &CachedValue<V>| u32::try_from(slot.bytes).unwrap_or(u32::MAX))
         .eviction_policy(EvictionPolicy::lru())
         .expire_after(LifeOfSlot)
         .build()
 }
 
-fn size<K: Key, V: Send + 'static>(cache: &Cache<K, Slot<V>>) -> u64 {
+fn size<K: CacheKey, V: Send + 'static>(cache: &Cache<K, CachedValue<V>>) -> u64 {
     cache.run_pending_tasks();
     cache.weighted_size()
-}
-
-/// The removal of an entry whose lock is held. The cache (moka 0.12) permanently miscounts its bytes if an update of
-/// the entry is still queued when it is removed, so the queue is processed first.
-fn removal<K: Key, V: Send + 'static, S>(cache: &Cache<K, Slot<V>>) -> Op<S> {
-    cache.run_pending_tasks();
-    Op::Remove
-}
-
-fn remove<K: Key, V: Send + 'static>(cache: &Cache<K, Slot<V>>, key: &K) -> Option<Slot<V>> {
-    match cache.entry_by_ref(key).and_compute_with(|_| removal(cache)) {
-        CompResult::Removed(entry) => Some(entry.into_value()),
-        _ => None,
-    }
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -321,12 +290,13 @@ impl Tier for ProcessTier {
     }
 
     async fn clear(&self, key: &WorkingKey) -> TierResult<()> {
-        remove(&self.working, key);
+        locked(&self.working).remove(key);
         Ok(())
     }
 
     async fn put(&self, key: &SessionKey, entry: &SessionEntry, life: Option<Duration>) -> TierResult<()> {
-        self.change(&self.sessions, key, life.unwrap_or(self.options.session_idle), |session| {
+        let now = (self.clock)();
+        locked(&self.sessions).change(key, now, now + life.unwrap_or(self.options.session_idle), |session| {
             session.put(entry, self.options.session_entries);
             ((), session.bytes)
         });
@@ -334,20 +304,23 @@ impl Tier for ProcessTier {
     }
 
     async fn latest(&self, key: &SessionKey, limit: usize) -> TierResult<Vec<SessionEntry>> {
-        let Some(slot) = self.get(&self.sessions, key) else { return Ok(Vec::new()) };
-        Ok(locked(&slot.value).by_time.values().rev().take(limit).cloned().collect())
+        let mut sessions = locked(&self.sessions);
+        let Some(session) = sessions.get(key, (self.clock)()) else { return Ok(Vec::new()) };
+        Ok(session.by_time.values().rev().take(limit).cloned().collect())
     }
 
     async fn end(&self, key: &SessionKey) -> TierResult<()> {
-        remove(&self.sessions, key);
+        locked(&self.sessions).remove(key);
         Ok(())
     }
 
     async fn erase_user(&self, tenant: &str, user: &str, at: Timestamp) -> TierResult<usize> {
-        let mark = Slot::new(at, 2 * text_bytes(user), (self.clock)(), self.options.working_idle);
+        let mark = CachedValue::new(at, 2 * text_bytes(user), (self.clock)(), self.options.working_idle);
         self.erased.insert((tenant.to_owned(), user.to_owned()), mark);
-        let working = self.remove_all(&self.working, |key| key.tenant == tenant && key.user == user);
-        Ok(working + self.remove_all(&self.sessions, |key| key.tenant == tenant && key.user == user))
+        let now = (self.clock)();
+        let mut removed = locked(&self.working).remove_all(|key, _| key.owner() == (tenant, user));
+        removed.extend(locked(&self.sessions).remove_all(|key, _| key.owner() == (tenant, user)));
+        Ok(removed.into_iter().filter(|ends| *ends > now).count())
     }
 
     async fn erased(&self, tenant: &str, user: &str) -> TierResult<Option<Timestamp>> {
@@ -364,7 +337,8 @@ impl Tier for ProcessTier {
         let now = (self.clock)();
         for (key, bytes) in entries {
             let size = bytes.len() + 2 * text_bytes(key);
-            self.embeddings.insert(key.clone(), Slot::new(bytes.clone(), size, now, self.options.embedding_life));
+            self.embeddings
+                .insert(key.clone(), CachedValue::new(bytes.clone(), size, now, self.options.embedding_life));
         }
         Ok(())
     }

@@ -26,7 +26,7 @@ use jiff::Timestamp;
 use redis::aio::MultiplexedConnection;
 use redis::{
     AsyncConnectionConfig, Client, ConnectionAddr, FromRedisValue, Pipeline, RedisError, RedisResult, Script,
-    ScriptInvocation,
+    ScriptInvocation, TlsCertificates,
 };
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
@@ -207,8 +207,22 @@ impl RedisTier {
     /// A tier at this address, such as `redis://127.0.0.1:6379/0`, or `rediss://…` for TLS. It does not connect yet, so
     /// it succeeds while the server is down.
     pub fn new(url: &str, options: TierOptions) -> TierResult<Self> {
-        let client = Client::open(url)
-            .map_err(|error| TierError::Address { name: NAME, problem: error.category().to_owned() })?;
+        Self::with_authorities(url, None, options)
+    }
+
+    /// The same with these certificate authorities (PEM) and no others. They require `rediss://`.
+    pub fn with_authorities(url: &str, authorities: Option<Vec<u8>>, options: TierOptions) -> TierResult<Self> {
+        let wrong = |problem: String| TierError::Address { name: NAME, problem };
+        let client = match authorities {
+            None => Client::open(url),
+            Some(_) if !url.starts_with("rediss://") => {
+                return Err(wrong(
+                    "certificate authorities are given, but the address does not begin with rediss://".to_owned(),
+                ));
+            }
+            Some(pem) => Client::build_with_tls(url, TlsCertificates { client_tls: None, root_cert: Some(pem) }),
+        };
+        let client = client.map_err(|error| wrong(error.category().to_owned()))?;
         let tls = matches!(client.get_connection_info().addr(), ConnectionAddr::TcpTls { .. });
         Ok(Self { client, options, tls, small_calls: Mutex::default(), large_calls: Mutex::default() })
     }

@@ -122,7 +122,7 @@ async fn increments_add_up() {
     assert!(files.len() > 2, "{} steps", steps.len());
     let missing = vec![files[0].clone(), files[2].clone()];
     let error = restore_backup(to, plan(&missing)).await.unwrap_err();
-    assert!(error.to_string().contains("does not go on from the backup before it"), "{error}");
+    assert!(error.to_string().contains("is not an increment of the backup before it"), "{error}");
     good(restore_backup(to, plan(&files)).await);
     same!(from, to);
     sound(&other).await;
@@ -323,7 +323,7 @@ async fn a_bad_backup_is_refused_and_nothing_is_changed() {
         flipped[place] ^= 1 << (place % 8);
         check("a bit is flipped", &flipped, &["hash is wrong", "cut off", "changed"], ErrorKind::Corrupt).await;
     }
-    check("more follows", &[&bytes[..], b"x"].concat(), &["goes on after its end"], ErrorKind::Corrupt).await;
+    check("more follows", &[&bytes[..], b"x"].concat(), &["has data after its end"], ErrorKind::Corrupt).await;
     for foreign in [&b""[..], b"SQLite format 3\0 and so on", b"{\"loci\":\"export\"}\n"] {
         check("foreign", foreign, &["is not a backup of Loci"], ErrorKind::InvalidInput).await;
     }
@@ -389,7 +389,7 @@ async fn a_space_that_is_gone_is_not_left_out_of_a_backup() {
     let path = home.path().join("tenants/default/spaces/agent_memory_bot");
     std::fs::rename(&path, home.path().join("aside")).unwrap();
     let failed = made!(&store, everything_of(), &place.path().join("all.backup")).unwrap_err();
-    assert!(matches!(&failed, Error::Damaged { problem, .. } if problem.contains("gone")), "{failed:?}");
+    assert!(matches!(&failed, Error::Damaged { problem, .. } if problem.contains("missing")), "{failed:?}");
 }
 
 /// A space that somebody writes to while the ones before it are restored is left as it is.

@@ -34,10 +34,7 @@ async fn repairs_chains(store: &dyn Store, run: impl Fn(&str), literal: fn(Memor
         findings.into_iter().map(|finding| (finding.problem, finding.repaired)).collect()
     };
     let found = problems(false).await;
-    assert_eq!(
-        found,
-        [("1 chains have more than one head".into(), false), ("2 chains close in a circle".into(), false)]
-    );
+    assert_eq!(found, [("1 chains have more than one head".into(), false), ("2 chains contain a cycle".into(), false)]);
     let repaired = problems(true).await;
     assert!(repaired.len() == 2 && repaired.iter().all(|(_, repaired)| *repaired), "{repaired:?}");
     assert!(repaired.iter().all(|(problem, _)| problem.contains("the newest")), "it says what was done: {repaired:?}");

@@ -13,9 +13,9 @@ use loci_testkit::model;
 use loci_testkit::samples::*;
 use loci_testkit::servers::Schema;
 use loci_types::{
-    Action, Addition, Batch, Bookkeeping, Bounds, Checkpoint, CheckpointFilter, ErrorKind, Fact, FactFilter, Grant,
-    JobKind, JobSpec, Key, Kind, Memory, MemoryId, NoteValue, Reach, Relation, Role, SessionFilter, Source, Tenant,
-    Vector, Visible,
+    Action, Addition, Batch, Bookkeeping, Checkpoint, CheckpointFilter, ErrorKind, Fact, FactFilter, Grant, JobKind,
+    JobSpec, Key, Kind, Memory, MemoryId, NoteValue, Reach, Relation, Role, SessionFilter, Source, Tenant, Vector,
+    Visible,
 };
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
@@ -119,8 +119,7 @@ pub(super) async fn fill(store: &dyn Store) {
     }
     let agent = Agent { agent_id: "idle".into(), settings: json!({ "mood": "\u{1}" }), created_at: at(5) };
     good(store.change_catalogue(&Tenant::default(), CatalogueChange::PutAgent(agent)).await);
-    let grant =
-        Grant { tenant: other(), role: Role::Writer, bounds: Bounds::default(), categories: Some(["a".into()].into()) };
+    let grant = Grant { role: Role::Writer, categories: Some(["a".into()].into()), ..Grant::whole(other()) };
     let key = Key {
         id: "k".into(),
         name: "the key".into(),
@@ -287,7 +286,7 @@ macro_rules! moved_with_stops {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_copy_that_was_stopped_goes_on() {
+async fn a_stopped_copy_is_resumed() {
     let ((first, _first), (last, _last)) = (folder(), folder());
     fill(&first).await;
     moved_with_stops!(&first, &last);
@@ -297,7 +296,7 @@ async fn a_copy_that_was_stopped_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_target_with_something_else_is_left_alone() {
+async fn a_target_with_other_data_is_not_changed() {
     let ((first, _first), (last, _last)) = (folder(), folder());
     fill(&first).await;
     let id = Driver::on(&last).remember(&user("anna"), "was here before").await;
@@ -371,7 +370,7 @@ async fn what_cannot_be_copied_is_refused() {
     assert_eq!(refusal(&first, &same).await, "the source and the target are the same store");
     Driver::on(&first).remember(&user("anna"), "lost").await;
     std::fs::remove_file(place.path().join(ANNA)).unwrap();
-    assert!(refusal(&first, &last).await.contains("it is gone"));
+    assert!(refusal(&first, &last).await.contains("missing"));
     let Some(schema) = Schema::new() else { return };
     let open = async || {
         let options = PostgresOptions { schema: schema.name.clone(), partitions: 1, ..PostgresOptions::default() };

@@ -25,7 +25,7 @@ const WHO: &str = "wilhelminaprudence";
 const SHE: &str = "theodora";
 
 /// Files below a folder that hold these bytes.
-fn holding(folder: &Path, needle: &str) -> Vec<String> {
+pub(crate) fn holding(folder: &Path, needle: &str) -> Vec<String> {
     let mut found = Vec::new();
     let Ok(entries) = std::fs::read_dir(folder) else { return found };
     for path in entries.flatten().map(|entry| entry.path()) {
@@ -167,7 +167,7 @@ async fn nothing_is_left_on_the_server() {
             _ => None,
         })
     };
-    // Only whoever runs the server can have its log removed at once.
+    // Only the operator of the server can have its log removed at once.
     schema.ask("ALTER SYSTEM SET wal_recycle = off");
     schema.ask("SELECT pg_reload_conf()");
     let folder = shown("data_directory").unwrap();
@@ -181,7 +181,11 @@ async fn nothing_is_left_on_the_server() {
     schema.ask(&format!("ANALYZE {}.memories", schema.name));
     assert!(!holding(Path::new(&folder), SECRET).is_empty(), "it is there before");
     erased(&store, &kept).await;
-    assert_eq!(good(store.scrub(&Tenant::default()).await), None);
+    // Other tests read in the same database; as long as one of their transactions runs, rows must be kept for it.
+    let begun = Instant::now();
+    while let Some(left) = good(store.scrub(&Tenant::default()).await) {
+        assert!(left.contains("still running") && begun.elapsed() < Duration::from_secs(120), "{left}");
+    }
     assert_eq!(holding(Path::new(&folder), SECRET), Vec::<String>::new());
     assert_eq!(holding(Path::new(&folder), WHO), Vec::<String>::new());
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use loci_store::prelude::*;
-use loci_store::{CatalogueChange, IndexedOptions, Qdrant, QdrantConfig, SqliteStore, VectorIndex};
+use loci_store::{CatalogueChange, IndexedOptions, Pauses, Qdrant, QdrantConfig, SqliteStore, VectorIndex};
 use loci_testkit::driver::{Driver, good};
 use loci_testkit::qdrant::StandIn;
 use loci_testkit::samples::*;
@@ -16,31 +16,31 @@ use tempfile::TempDir;
 
 use crate::outside::{config, indexed, options};
 
-struct IndexedStore {
-    store: SqliteStore,
-    index: Arc<Qdrant>,
-    server: StandIn,
-    folder: TempDir,
+pub(crate) struct IndexedStore {
+    pub(crate) store: SqliteStore,
+    pub(crate) index: Arc<Qdrant>,
+    pub(crate) server: StandIn,
+    pub(crate) folder: TempDir,
 }
 
 impl IndexedStore {
-    async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         Self::with(options(), |config| config).await
     }
 
-    async fn with(options: IndexedOptions, change: impl FnOnce(QdrantConfig) -> QdrantConfig) -> Self {
+    pub(crate) async fn with(options: IndexedOptions, change: impl FnOnce(QdrantConfig) -> QdrantConfig) -> Self {
         let server = StandIn::start_new().await;
         let folder = tempfile::tempdir().unwrap();
         let index = Arc::new(Qdrant::new(change(config(&server.url()))).unwrap());
         Self { store: indexed(&folder, index.clone(), options), index, server, folder }
     }
 
-    async fn near(&self) -> loci_store::Result<Vec<MemoryId>> {
+    pub(crate) async fn near(&self) -> loci_store::Result<Vec<MemoryId>> {
         near(&self.store).await
     }
 
     /// Waits until the index knows everything by itself, and the store finds it.
-    async fn recovers(&self, expect: &[MemoryId]) {
+    pub(crate) async fn recovers(&self, expect: &[MemoryId]) {
         eventually("everything is found", async || self.near().await.is_ok_and(|found| found == expect)).await;
         eventually("the index has caught up", async || {
             let status = good(self.store.indexed().unwrap().status(&Tenant::default()).await);
@@ -54,14 +54,14 @@ impl IndexedStore {
 }
 
 /// All memories near `lantern`, in the order of their ids.
-async fn near(store: &dyn Store) -> loci_store::Result<Vec<MemoryId>> {
+pub(crate) async fn near(store: &dyn Store) -> loci_store::Result<Vec<MemoryId>> {
     let hits = store.nearest(&whole(), &vector("lantern"), &now(), 1_000).await?;
     let mut ids: Vec<MemoryId> = hits.into_iter().map(|hit| hit.id).collect();
     ids.sort();
     Ok(ids)
 }
 
-async fn eventually(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+pub(crate) async fn eventually(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(20);
     while !holds().await {
         assert!(Instant::now() < deadline, "in vain: {what}");
@@ -69,7 +69,7 @@ async fn eventually(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     }
 }
 
-async fn write(store: &dyn Store, scope: &Scope, numbers: std::ops::Range<u64>) -> Vec<MemoryId> {
+pub(crate) async fn write(store: &dyn Store, scope: &Scope, numbers: std::ops::Range<u64>) -> Vec<MemoryId> {
     let mut ids = Vec::new();
     for number in numbers {
         let memory = memory(number, scope, &format!("lantern {number}"));
@@ -79,7 +79,7 @@ async fn write(store: &dyn Store, scope: &Scope, numbers: std::ops::Range<u64>) 
     ids
 }
 
-fn unavailable(error: &loci_store::Error) {
+pub(crate) fn unavailable(error: &loci_store::Error) {
     assert!(matches!(error, loci_store::Error::Unavailable { .. }), "{error}");
     assert_eq!((error.kind(), error.kind().row().retryable), (ErrorKind::Provider, true));
     assert!(error.hint().is_some());
@@ -128,11 +128,7 @@ async fn slow() {
 
 #[tokio::test]
 async fn an_index_that_is_away_is_reported_at_once() {
-    let away = loci_store::Retry {
-        initial_delay: Duration::from_secs(600),
-        max_delay: Duration::from_secs(600),
-        ..options().back_off
-    };
+    let away = Pauses { first: Duration::from_secs(600), longest: Duration::from_secs(600), factor: 1.0 };
     let fixture = IndexedStore::with(IndexedOptions { back_off: away, ..options() }, |config| config).await;
     let ids = write(&fixture.store, &user("anna"), 1..5).await;
     fixture.recovers(&ids).await;
@@ -273,7 +269,7 @@ async fn two_processes_fill_one_collection() {
 }
 
 #[tokio::test]
-async fn verify_finds_what_differs_and_rebuild_mends_it() {
+async fn verify_finds_differences_and_rebuild_repairs_them() {
     let fixture = IndexedStore::new().await;
     let ids = write(&fixture.store, &user("anna"), 1..10).await;
     fixture.recovers(&ids).await;

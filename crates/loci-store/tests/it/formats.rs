@@ -269,7 +269,7 @@ async fn a_file_of_format_1_may_be_written_before_it_is_read() {
     assert_eq!(format_of(&folder.path().join(SPACE)), newest().await);
 }
 
-/// Writes an entity into an old file, as an older version would have, spoken of by these texts.
+/// Writes an entity and memories that mention it into an old file, as an older version did.
 fn plant(folder: &Path, entity: &Entity, texts: &[&str]) {
     let raw = Connection::open(folder.join(SPACE)).unwrap();
     raw.execute(

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loci_store::{
-    IndexedOptions, LocalIndex, PgvectorConfig, PgvectorIndex, Qdrant, QdrantConfig, Retry, SqliteOptions, SqliteStore,
-    SystemContext, VectorIndex,
+    IndexedOptions, LocalIndex, Pauses, PgvectorConfig, PgvectorIndex, Qdrant, QdrantConfig, Retry, SqliteOptions,
+    SqliteStore, SystemContext, VectorIndex,
 };
 use loci_testkit::qdrant::StandIn;
 use loci_testkit::samples::{MODEL, at, grant};
@@ -18,12 +18,7 @@ use tempfile::TempDir;
 
 /// Quick to try again, and patient where a slow machine needs it.
 pub(crate) fn options() -> IndexedOptions {
-    let back_off = Retry {
-        max_attempts: 2,
-        initial_delay: Duration::from_millis(10),
-        max_delay: Duration::from_millis(50),
-        multiplier: 2.0,
-    };
+    let back_off = Pauses { first: Duration::from_millis(10), longest: Duration::from_millis(50), factor: 2.0 };
     IndexedOptions { patience: Duration::from_secs(20), back_off, ..IndexedOptions::default() }
 }
 
@@ -35,7 +30,12 @@ pub(crate) fn config(url: &str) -> QdrantConfig {
     QdrantConfig {
         usual_model: Some(MODEL.to_owned()),
         timeout: Duration::from_secs(10),
-        retry: options().back_off,
+        retry: Retry {
+            max_attempts: 2,
+            initial_delay: Duration::from_millis(10),
+            max_delay: Duration::from_millis(50),
+            multiplier: 2.0,
+        },
         ..QdrantConfig::new(url)
     }
 }
@@ -62,17 +62,39 @@ impl Drop for Server {
     }
 }
 
-/// Leaves a real server as it was.
+/// Leaves a real server as it was. A creation may still be in flight, so it looks until there was nothing to remove for half
+/// a second.
 async fn sweep(url: &str, prefix: &str) {
     let client = reqwest::Client::new();
-    let listed: serde_json::Value =
-        client.get(format!("{url}/collections")).send().await.unwrap().json().await.unwrap();
-    for collection in listed["result"]["collections"].as_array().into_iter().flatten() {
-        let name = collection["name"].as_str().unwrap_or_default();
-        if name.starts_with(prefix) {
-            drop(client.delete(format!("{url}/collections/{name}")).send().await);
+    let mut quiet_since = std::time::Instant::now();
+    while quiet_since.elapsed() < Duration::from_millis(500) {
+        let listed: serde_json::Value =
+            client.get(format!("{url}/collections")).send().await.unwrap().json().await.unwrap();
+        for collection in listed["result"]["collections"].as_array().into_iter().flatten() {
+            let name = collection["name"].as_str().unwrap_or_default();
+            if name.starts_with(prefix) {
+                drop(client.delete(format!("{url}/collections/{name}")).send().await);
+                quiet_since = std::time::Instant::now();
+            }
         }
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
+}
+
+// qdrant T2.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_collection_whose_creation_is_in_flight_is_removed_after_the_test() {
+    let server = StandIn::start_new().await;
+    server.delay(Duration::from_millis(100));
+    let url = server.url();
+    let make = async |name: &str| {
+        let body = serde_json::json!({ "vectors": { "size": 3, "distance": "Cosine" } });
+        drop(reqwest::Client::new().put(format!("{url}/collections/{name}")).json(&body).send().await);
+    };
+    make("loci-test-a-one").await;
+    make("another").await;
+    tokio::join!(make("loci-test-a-two"), sweep(&url, "loci-test-a-"));
+    assert_eq!(server.collections(), ["another"]);
 }
 
 #[expect(clippy::disallowed_methods, reason = "a test asks where its server is")]
@@ -80,7 +102,7 @@ fn real_server() -> Option<String> {
     std::env::var("LOCI_TEST_QDRANT_URL").ok().filter(|url| !url.is_empty())
 }
 
-#[expect(clippy::print_stderr, reason = "whoever reads the tests must know what they ran on")]
+#[expect(clippy::print_stderr, reason = "the output must say which index was used")]
 async fn with_qdrant() -> (SqliteStore, (TempDir, Server)) {
     let folder = tempfile::tempdir().unwrap();
     let prefix = format!("loci-test-{}-", uuid::Uuid::new_v4().simple());
@@ -96,7 +118,8 @@ async fn with_qdrant() -> (SqliteStore, (TempDir, Server)) {
         }
     };
     let index = Qdrant::new(QdrantConfig { prefix, ..config(&url) }).unwrap();
-    (indexed(&folder, Arc::new(index), options()), (folder, server))
+    // qdrant T1: with the usual tail, the ledger answers and the index is hardly ever asked.
+    (indexed(&folder, Arc::new(index), IndexedOptions { tail: 1, ..options() }), (folder, server))
 }
 
 async fn with_local() -> (SqliteStore, TempDir) {

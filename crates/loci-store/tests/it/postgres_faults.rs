@@ -141,7 +141,7 @@ async fn lost_in_the_middle() {
     .await;
     assert!(refused > 0, "no write was in the middle of it");
     holds(&store, 1..321).await;
-    // And what is said of it is what is there, not what this store believes.
+    // The report describes the database and not the cache of this store.
     let other = good(PostgresStore::open(&schema.url, options(&schema)).await);
     holds(&other, 1..321).await;
 }
@@ -181,7 +181,7 @@ impl Owner {
     fn new() -> Option<(Self, String)> {
         let schema = Schema::new()?;
         let name = format!("{}_owner", schema.name);
-        // With the password of whoever the tests are, if they have one.
+        // With the password of the test user, if it has one.
         let (scheme, rest) = schema.url.split_once("://").unwrap();
         let (shown, place) = rest.split_once('@').unwrap_or(("", rest));
         let password = shown.split_once(':').map_or("", |(_, password)| password);

@@ -73,7 +73,7 @@ async fn a_lease_whose_connection_failed_can_be_taken_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn statements_do_not_multiply_with_what_is_asked() {
     let Some((store, schema)) = fresh().await else { return };
-    // Projects, because all of them lie in one space.
+    // Projects, because all of them are in one space.
     let project = |number: usize| scope(Layer::Project, &[&format!("project-{number}")]);
     let first = project(0);
     good(store.apply(batch(&first.space(), vec![add(memory(1, &first, "lantern"))])).await);
@@ -110,7 +110,7 @@ async fn a_connection_forgets_statements() {
          INSERT INTO {name}.seen SELECT pg_backend_pid(), count(*) FROM pg_prepared_statements; RETURN NEW; END $$; \
          CREATE TRIGGER see BEFORE INSERT ON {name}.memories FOR EACH ROW EXECUTE FUNCTION {name}.see()"
     ));
-    // One after the other on the same connection, each with a text of its own: so many fields, of so many sorts.
+    // Statements with different texts, one after the other on the same connection.
     for number in 0..512_usize {
         let mut filter = now();
         filter.metadata = (0..number / 8).map(|field| (format!("field-{field}"), field.into())).collect();

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use loci_store::prelude::*;
 use loci_store::{Error, PostgresOptions, PostgresStore};
+use loci_testkit::certificates::{Authority, Issued, Validity};
 use loci_testkit::driver::{Driver, good};
 use loci_testkit::samples::*;
 use loci_testkit::servers::{Schema, postgres_tls};
@@ -125,6 +126,57 @@ async fn clear_text_is_refused_or_said() {
     let store = good(open(&schema.url, &schema).await);
     Driver::on(&store).remember(&user("anna"), "lantern").await;
     assert_eq!(said(), 1);
+}
+
+/// A server that agrees to TLS as PostgreSQL does, shows this certificate and then hangs up. Clients that refuse the
+/// certificate do so before anything of PostgreSQL is sent, so no more is needed.
+async fn shows(issued: Issued) -> u16 {
+    use rustls::pki_types::pem::PemObject;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let certificate = rustls::pki_types::CertificateDer::from_pem_slice(issued.certificate.as_bytes()).unwrap();
+    let key = rustls::pki_types::PrivateKeyDer::from_pem_slice(issued.key.as_bytes()).unwrap();
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key)
+        .unwrap();
+    let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut question = [0; 8];
+            drop(stream.read_exact(&mut question).await);
+            drop(stream.write_all(b"S").await);
+            drop(acceptor.accept(stream).await);
+        }
+    });
+    port
+}
+
+// doors H4: needs no server for tests.
+#[tokio::test(flavor = "multi_thread")]
+async fn expired_certificates_and_those_of_other_names_are_refused() {
+    let (authority, folder) = (Authority::new("Loci test"), tempfile::tempdir().unwrap());
+    let roots = authority.write(folder.path()).display().to_string();
+    let check = async |names: &[&str], validity: Validity, mode: &str, expect: Option<&str>| {
+        let port = shows(authority.issue(names, validity)).await;
+        let url = format!("postgres://a@localhost:{port}/d?sslmode={mode}&sslrootcert={roots}");
+        let options = PostgresOptions { timeout: Duration::from_secs(5), ..PostgresOptions::default() };
+        let error = PostgresStore::open(&url, options).await.err().unwrap().to_string();
+        match expect {
+            Some(problem) => assert!(error.contains(problem), "{mode} {names:?}: {error}"),
+            None => assert!(!error.contains("certificate"), "{mode} {names:?}: {error}"),
+        }
+    };
+    check(&["localhost"], Validity::Now, "verify-full", None).await;
+    check(&["db.example"], Validity::Now, "verify-full", Some("not valid for name")).await;
+    check(&["db.example"], Validity::Now, "verify-ca", None).await;
+    for mode in ["prefer", "require", "verify-ca", "verify-full"] {
+        check(&["localhost"], Validity::Expired, mode, Some("expired")).await;
+    }
 }
 
 /// The certificate of an authority whose key was thrown away.

@@ -186,7 +186,7 @@ async fn an_older_store_is_split_by_user() {
         assert_eq!(good(store.notes(&whole(), space, &[key.to_owned()], at(0)).await).len(), 1, "{key}");
     }
     drop(store);
-    // Nothing is lost or doubled, but for what cannot lie in two files.
+    // Nothing is lost or duplicated, except links between memories that are now in two files.
     let mut sum = BTreeMap::<String, i64>::new();
     for space in spaces() {
         counts(&file(folder.path(), &space))
@@ -209,7 +209,7 @@ async fn an_older_store_is_split_by_user() {
 
 /// Whatever was done when it was interrupted, the split begins anew and ends the same.
 #[tokio::test]
-async fn an_interrupted_split_goes_on() {
+async fn an_interrupted_split_is_resumed() {
     let (old, done) = (old_store(), old_store());
     let before = read_old_memories(&file(old.path(), &Space::Shared));
     drop(open(done.path()));

@@ -224,7 +224,7 @@ async fn a_damaged_file_is_named_and_found() {
         let read = store.scan(&anna, &everything(), all).await.expect_err(name);
         assert!(matches!(&read, Error::Damaged { path: at, .. } if *at == path), "{name}: {read:?}");
         assert_eq!(read.kind(), ErrorKind::Corrupt, "{name}");
-        assert!(read.hint().is_some_and(|hint| hint.contains("loci doctor")), "{name}");
+        assert!(read.hint().is_some_and(|hint| hint.contains("loci store doctor")), "{name}");
         assert!(read.to_string().contains(&path.display().to_string()), "{name}");
         for repair in [false, true] {
             let findings = good(store.check(&whole(), repair).await);

@@ -110,7 +110,7 @@ pub async fn a_thread_that_went_on_is_a_conflict(store: &dyn Store) {
 }
 
 /// Pending writes are read in order with their checkpoint. The same task and position again replaces a write.
-pub async fn writes_stand_beside_their_checkpoint(store: &dyn Store) {
+pub async fn writes_are_stored_with_their_checkpoint(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     keep(&driver, &checkpoint(&anna, "t", "1", None, b"one")).await;
     let write = |task: &str, position: i64, data: &[u8]| PendingWrite {

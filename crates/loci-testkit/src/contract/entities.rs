@@ -104,7 +104,7 @@ pub async fn an_entity_is_found_by_any_name_in_any_case(store: &dyn Store) {
     }
 }
 
-/// A renamed entity is no longer found by its old names and keeps its mentions.
+/// A renamed entity keeps its mentions and is not found by its old names.
 pub async fn a_renamed_entity_loses_its_old_names(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let first = driver.name(&anna, "Constantinople", &["Byzantium", "Царьград"]).await;
@@ -177,7 +177,7 @@ pub async fn a_memory_tells_what_it_speaks_of(store: &dyn Store) {
 }
 
 /// Memories are ordered by the share of the given entities that they mention, then newest first, up to the limit.
-pub async fn those_that_speak_of_most_come_first(store: &dyn Store) {
+pub async fn memories_with_most_mentions_come_first(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let mut entities = Vec::new();
     for name in ["Harbour", "Boat", "Gull", "Unspoken"] {

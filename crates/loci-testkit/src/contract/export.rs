@@ -14,7 +14,7 @@ async fn memories(store: &dyn Store, filter: &Filter, limit: usize) -> Vec<Expor
     let (mut found, mut after) = (Vec::new(), Some(ExportCursor::Memories(0)));
     while let Some(cursor) = after {
         let page = good(store.export_page(&whole(), filter, &user("anna").space(), &cursor, limit).await);
-        assert!(page.memories.len() <= limit, "a page is no longer than it may be");
+        assert!(page.memories.len() <= limit, "a page exceeds its limit");
         found.extend(page.memories);
         after = page.next;
     }
@@ -72,7 +72,7 @@ pub async fn entities_are_carried_each_by_itself(store: &dyn Store) {
     assert_eq!(found, [(lab.id, None, vec![]), (labs.id, Some(lab.id), vec![memory])]);
     assert_eq!((all[0].entity.aliases.as_slice(), &all[0].scope), (&["lab".to_owned()][..], &anna));
     let hers = page(store, &visible(&[anna]), ExportCursor::Entities(None)).await.entities;
-    assert_eq!(hers.iter().map(|one| one.entity.id).collect::<Vec<_>>(), [labs.id], "those that are spoken of");
+    assert_eq!(hers.iter().map(|one| one.entity.id).collect::<Vec<_>>(), [labs.id], "those that are mentioned");
     assert_eq!(page(store, &visible(&[vera]), ExportCursor::Entities(None)).await.entities, []);
 }
 

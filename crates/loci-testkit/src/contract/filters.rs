@@ -102,7 +102,7 @@ const CASES: &[Case] = &[
 ];
 
 /// For each case every search returns what the reference returns, among memories of all cases and some plain ones.
-pub async fn every_field_means_what_the_law_says(store: &dyn Store) {
+pub async fn every_field_follows_the_specification(store: &dyn Store) {
     let driver = Driver::on(store);
     let scopes =
         [scope(Layer::Project, &["loci"]), scope(Layer::Session, &["vera", "s-1"]), scope(Layer::User, &["eva"])];

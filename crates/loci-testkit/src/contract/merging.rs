@@ -86,7 +86,7 @@ pub async fn a_merge_tells_what_it_took_and_where_it_was_revised(store: &dyn Sto
     assert_eq!((revised.event.as_str(), merged.event.as_str()), ("UPDATE", "MERGE"));
     assert_eq!(merged.new, Some(json!({ "from": ids[1..3], "revised": revised.sequence })));
     assert_eq!(applied.sequence, Some(merged.sequence));
-    // If the text did not change, there is no entry of a revision.
+    // If the text did not change, the ledger has no entry of a revision.
     let as_it_is = Box::new(revision(ids[0], Patch::default()));
     let applied = driver.must(&anna.space(), Action::Merge { into: as_it_is, from: vec![ids[3]] }).await;
     let line = line(store, &whole(), &anna.space(), applied.sequence).await;

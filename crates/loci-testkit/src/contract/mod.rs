@@ -97,7 +97,7 @@ macro_rules! store_contract {
                 a_new_text_has_new_words_and_no_old_vector
                 a_touch_counts_and_is_not_history
                 fading_changes_state_and_scores
-                history_tells_who_and_why_in_order
+                history_shows_actor_and_reason_in_order
             }
             short_ids {
                 a_part_of_an_id_finds_its_memories
@@ -200,7 +200,7 @@ macro_rules! store_contract {
                 a_renamed_entity_loses_its_old_names
                 an_entity_is_seen_where_it_is_spoken_of
                 a_memory_tells_what_it_speaks_of
-                those_that_speak_of_most_come_first
+                memories_with_most_mentions_come_first
                 mentioning_memories_keep_to_visibility_and_filter
                 a_second_mention_changes_nothing
             }
@@ -231,7 +231,7 @@ macro_rules! store_contract {
                 a_checkpoint_comes_back_field_by_field
                 an_id_is_put_once
                 a_thread_that_went_on_is_a_conflict
-                writes_stand_beside_their_checkpoint
+                writes_are_stored_with_their_checkpoint
                 checkpoints_are_found_by_what_is_asked
                 checkpoints_are_removed
                 checkpoints_keep_to_their_scopes
@@ -266,13 +266,14 @@ macro_rules! store_contract {
                 top_by_keeps_to_visibility_and_filter
             }
             filters {
-                every_field_means_what_the_law_says
+                every_field_follows_the_specification
                 metadata_is_compared_as_json
             }
             visibility {
                 every_read_keeps_to_the_scopes
                 every_read_keeps_to_the_categories
                 every_read_keeps_to_the_writer
+                every_read_keeps_to_the_sessions
                 nothing_leaves_its_tenant
                 nothing_leaves_its_agent
                 a_scope_named_twice_is_one_scope
@@ -339,7 +340,7 @@ macro_rules! store_contract {
                 a_pool_that_is_written_to_is_known_and_has_no_members
             }
             shards {
-                each_user_lies_in_the_shard_of_the_user
+                each_user_is_stored_in_their_shard
                 a_user_and_a_project_are_found_together
                 a_user_is_erased_from_every_space
                 a_tenant_is_carried_shard_by_shard

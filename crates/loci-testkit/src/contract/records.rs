@@ -290,7 +290,7 @@ pub async fn fading_changes_state_and_scores(store: &dyn Store) {
 }
 
 /// Each ledger entry has its time, version, actor, reason and the difference.
-pub async fn history_tells_who_and_why_in_order(store: &dyn Store) {
+pub async fn history_shows_actor_and_reason_in_order(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let kept = driver.remember(&anna, "lantern").await;
     let mut reported = change(at(60), Action::Revise(Box::new(new_text(kept, "candle", true))));

@@ -23,7 +23,7 @@ async fn fill(driver: &Driver<'_>) -> Vec<MemoryId> {
 
 /// A user and their sessions are in one space, users of other shards in others. A space exists after its first write
 /// and has a ledger of its own. A caller with access to the whole tenant sees all of them.
-pub async fn each_user_lies_in_the_shard_of_the_user(store: &dyn Store) {
+pub async fn each_user_is_stored_in_their_shard(store: &dyn Store) {
     let (driver, [anna, ben, monday, atlas]) = (Driver::on(store), scopes());
     assert_eq!(good(store.spaces(&Tenant::default()).await), []);
     driver.remember(&anna, "lantern").await;

@@ -332,7 +332,7 @@ pub async fn a_burst_and_then_the_rate(subject: &impl Subject) {
         assert!(taken.left == left || taken.left == left + 1, "{left}: {taken:?}");
     }
     let refused = loop {
-        // On a slow machine one more request may have become due in the meantime.
+        // On a slow machine one more request may have become due by now.
         let taken = tier.take("a", 1, 3).await.expect("to take");
         if !taken.allowed {
             break taken;

@@ -213,6 +213,20 @@ pub async fn every_read_keeps_to_the_categories(store: &dyn Store) {
     }
 }
 
+/// Reads respect the sessions that a caller is bound to. The turns belong to the session that their thread names.
+pub async fn every_read_keeps_to_the_sessions(store: &dyn Store) {
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let plain: Vec<_> = (0..3).map(|n| turn(&driver, &anna, &format!("lantern {n}"))).collect();
+    keep_all(&driver, &plain).await;
+    for reach in [Reach::Whole, Reach::Scopes(vec![anna.clone()])] {
+        for sessions in [&[][..], &["t"], &["u"], &["t", "u"]] {
+            let sessions = sessions.iter().map(|name| (*name).to_owned()).collect();
+            let visible = grant(Tenant::default(), reach.clone(), None, None).in_sessions(sessions);
+            reads_keep_to(&driver, &visible, &plain).await;
+        }
+    }
+}
+
 /// Private and restricted memories are visible to their actor, or to their user if they have no actor.
 pub async fn every_read_keeps_to_the_writer(store: &dyn Store) {
     let driver = Driver::on(store);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::filter::Filter;
+use super::filter::PointFilter;
 use super::strict::{Rejection, bad, field, id, object, vector};
 
 /// A collection.
@@ -121,7 +121,7 @@ impl CollectionData {
     pub(super) fn delete(&mut self, body: &Value) -> Result<(), Rejection> {
         let body = object(body, "PointsSelector", &["points", "filter"])?;
         if body.contains_key("filter") {
-            let filter = Filter::read(body.get("filter"), &self.indexes)?;
+            let filter = PointFilter::read(body.get("filter"), &self.indexes)?;
             self.points.retain(|id, point| !filter.passes(id, &point.payload));
             return Ok(());
         }
@@ -149,7 +149,7 @@ impl CollectionData {
         let known = ["query", "filter", "limit", "params", "with_payload", "with_vector"];
         let body = object(body, "QueryRequest", &known)?;
         let query = vector(field(body, "query")?, self.dimensions)?;
-        let filter = Filter::read(body.get("filter"), &self.indexes)?;
+        let filter = PointFilter::read(body.get("filter"), &self.indexes)?;
         if let Some(params) = body.get("params") {
             let params = object(params, "params", &["hnsw_ef", "exact", "quantization"])?;
             optional(params, "quantization", &["ignore", "rescore", "oversampling"])?;
@@ -175,7 +175,7 @@ impl CollectionData {
     /// Counts the points that match a filter.
     pub(super) fn count(&self, body: &Value) -> Result<Value, Rejection> {
         let body = object(body, "CountRequest", &["filter", "exact"])?;
-        let filter = Filter::read(body.get("filter"), &self.indexes)?;
+        let filter = PointFilter::read(body.get("filter"), &self.indexes)?;
         let count = self.points.iter().filter(|(id, point)| filter.passes(id, &point.payload)).count();
         Ok(json!({ "count": count }))
     }
@@ -183,7 +183,7 @@ impl CollectionData {
     /// Returns points in the order of their ids, starting at an id.
     pub(super) fn scroll(&self, body: &Value) -> Result<Value, Rejection> {
         let body = object(body, "ScrollRequest", &["filter", "limit", "offset", "with_payload", "with_vector"])?;
-        let filter = Filter::read(body.get("filter"), &self.indexes)?;
+        let filter = PointFilter::read(body.get("filter"), &self.indexes)?;
         let from = body.get("offset").map(id).transpose()?.unwrap_or_default();
         let limit = limit(body)?;
         let mut found = self.points.range(from..).filter(|(id, point)| filter.passes(id, &point.payload));

@@ -11,7 +11,7 @@ use super::strict::{Rejection, bad, field, id, object};
 
 /// A parsed filter.
 #[derive(Debug, Default)]
-pub(super) struct Filter {
+pub(super) struct PointFilter {
     must: Vec<Condition>,
     should: Vec<Condition>,
     must_not: Vec<Condition>,
@@ -23,10 +23,10 @@ enum Condition {
     IsNull(String),
     IsEmpty(String),
     HasId(Vec<String>),
-    All(Filter),
+    All(PointFilter),
 }
 
-impl Filter {
+impl PointFilter {
     /// Parses a filter. Every field in it must have a payload index.
     pub(super) fn read(value: Option<&Value>, indexes: &BTreeMap<String, Value>) -> Result<Self, Rejection> {
         let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(Self::default()) };
@@ -58,7 +58,7 @@ impl Condition {
             indexed(field(inner, "key")?, indexes)
         };
         if object.contains_key("must") || object.contains_key("should") || object.contains_key("must_not") {
-            return Filter::read(Some(value), indexes).map(Self::All);
+            return PointFilter::read(Some(value), indexes).map(Self::All);
         }
         if object.contains_key("is_null") {
             return keyed("is_null").map(Self::IsNull);

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use axum::body::Bytes;
-use axum::extract::{Path, Request, State as Shared};
+use axum::extract::{Path, Request, State};
 use axum::http::{Method, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
@@ -13,12 +13,12 @@ use axum::routing::{any, get};
 use axum::{Json, Router};
 use serde_json::{Value, json};
 
-use super::State;
+use super::StandInState;
 use super::collection::CollectionData;
 use super::strict::{Rejection, bad, missing};
 
 /// Returns the router with all routes.
-pub(super) fn router(state: Arc<State>) -> Router {
+pub(super) fn router(state: Arc<StandInState>) -> Router {
     Router::new()
         .route("/", get(|| async { Json(json!({ "title": "a stand-in for qdrant", "version": "0.0.0-stand-in" })) }))
         .route("/collections", get(list))
@@ -29,7 +29,7 @@ pub(super) fn router(state: Arc<State>) -> Router {
 }
 
 /// Counts every request, applies the delay and the requested failures, and checks the API key.
-async fn pass(Shared(state): Shared<Arc<State>>, request: Request, next: Next) -> Response {
+async fn pass(State(state): State<Arc<StandInState>>, request: Request, next: Next) -> Response {
     state.requests.fetch_add(1, Ordering::SeqCst);
     let delay = state.delay.load(Ordering::SeqCst);
     if delay > 0 {
@@ -47,7 +47,7 @@ async fn pass(Shared(state): Shared<Arc<State>>, request: Request, next: Next) -
     next.run(request).await
 }
 
-async fn list(Shared(state): Shared<Arc<State>>) -> Json<Value> {
+async fn list(State(state): State<Arc<StandInState>>) -> Json<Value> {
     let held = state.collections.lock().unwrap_or_else(PoisonError::into_inner);
     let names: Vec<Value> = held.keys().map(|name| json!({ "name": name })).collect();
     answer(json!({ "collections": names }))
@@ -55,7 +55,7 @@ async fn list(Shared(state): Shared<Arc<State>>) -> Json<Value> {
 
 /// Creates, describes and removes collections.
 async fn whole(
-    Shared(state): Shared<Arc<State>>,
+    State(state): State<Arc<StandInState>>,
     Path(name): Path<String>,
     method: Method,
     body: Bytes,
@@ -79,12 +79,13 @@ async fn whole(
 
 /// Serves the requests within a collection.
 async fn part(
-    Shared(state): Shared<Arc<State>>,
+    State(state): State<Arc<StandInState>>,
     Path((name, rest)): Path<(String, String)>,
     method: Method,
     body: Bytes,
 ) -> Result<Json<Value>, Rejection> {
     let body = read(&body)?;
+    refuse_beyond_limits(&state, &rest, &body)?;
     let mut held = state.collections.lock().unwrap_or_else(PoisonError::into_inner);
     let held = held.get_mut(&name).ok_or_else(|| missing(&name))?;
     let done = |()| json!({ "operation_id": 0, "status": "completed" });
@@ -99,6 +100,20 @@ async fn part(
         _ => Err(Rejection { status: StatusCode::NOT_FOUND, error: format!("{method} {rest} is not answered here") }),
     }
     .map(answer)
+}
+
+/// Refuses what exceeds the limits of strict mode, with the message of the real server. It reads one more point than a page of
+/// a scroll has.
+fn refuse_beyond_limits(state: &StandInState, rest: &str, body: &Value) -> Result<(), Rejection> {
+    let (widest, page) = (state.widest.load(Ordering::SeqCst), state.largest_page.load(Ordering::SeqCst));
+    let (width, limit) = (body["params"]["hnsw_ef"].as_u64().unwrap_or(0), body["limit"].as_u64().unwrap_or(0));
+    let limit = limit + u64::from(rest == "points/scroll");
+    for (name, asked, most) in [("hnsw_ef", width, widest), ("limit", limit, page)] {
+        if most > 0 && asked > most {
+            return Err(bad(format!("Bad request: Limit exceeded {asked} > {most} for {name}. Help: Reduce it")));
+        }
+    }
+    Ok(())
 }
 
 fn read(body: &Bytes) -> Result<Value, Rejection> {

@@ -152,6 +152,6 @@ impl<'a> Pass<'a> {
 
 /// Says what sort of text is not taken, and never the text.
 fn refused(field: &'static str, name: &str) -> Error {
-    Error::invalid(field, format!("{field} holds something of the sort `{name}`, which is not kept here"))
-        .hint(format!("take it out, or move `{name}` from redaction.refuse to redaction.mask"))
+    Error::invalid(field, format!("{field} matches the redaction pattern `{name}`, which is refused"))
+        .hint(format!("remove it, or move `{name}` from redaction.refuse to redaction.mask"))
 }

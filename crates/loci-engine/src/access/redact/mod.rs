@@ -62,7 +62,7 @@ impl Redaction {
         for (field, names) in [("redaction.mask", &self.mask), ("redaction.refuse", &self.refuse)] {
             if let Some(name) = names.iter().find(|name| !self.names().any(|known| known == name.as_str())) {
                 let known: Vec<&str> = self.names().collect();
-                return Err(wrong(field, format!("`{name}` is the name of no pattern"))
+                return Err(wrong(field, format!("unknown redaction pattern `{name}`"))
                     .hint(format!("use one of {}", known.join(", "))));
             }
         }
@@ -87,7 +87,7 @@ impl RedactionPattern {
             wrong(field, format!("the pattern `{}` is not a valid regular expression: {error}", self.name))
         })?;
         if regex.is_match("") {
-            return Err(wrong(field, format!("the pattern `{}` matches nothing at all", self.name))
+            return Err(wrong(field, format!("the pattern `{}` matches the empty string", self.name))
                 .hint("write it so that it needs at least one character"));
         }
         Ok(regex)

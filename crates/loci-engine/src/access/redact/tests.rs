@@ -244,7 +244,7 @@ fn own_patterns_have_their_names_and_wrong_ones_are_refused() {
         (rules(&["bagde"], &[], &[]), "redaction.mask", "bagde"),
         (rules(&[], &["x"], &[]), "redaction.refuse", "`x`"),
         (rules(&["a"], &[], &[("a", "(")]), "redaction.patterns", "`a`"),
-        (rules(&["a"], &[], &[("a", "x*")]), "redaction.patterns", "nothing at all"),
+        (rules(&["a"], &[], &[("a", "x*")]), "redaction.patterns", "empty string"),
         (rules(&["A b"], &[], &[("A b", "x")]), "redaction.patterns", "`A b`"),
         (rules(&[], &[], &[("a", "x")]), "redaction.patterns", "neither masked nor refused"),
     ] {

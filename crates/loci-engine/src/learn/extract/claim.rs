@@ -12,13 +12,13 @@ use crate::learn::language::{Attribute, Language, form};
 /// A statement taken apart. All texts are folded, so that two ways to say the same are equal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// Whose and what it is: the owner, all qualifiers and the noun, folded and sorted: `acm port`, `ana`.
+    /// The subject: owner, all qualifiers and the noun, folded and sorted: `acm port`, `ana`.
     pub subject: String,
     /// The same as it was said: `acme port`.
     pub about: String,
     /// Which side of it: `home`, `employer`, `is`.
     pub attribute: &'static str,
-    /// What is said of that side, folded: `lisbon`, `9090`.
+    /// The value, folded: `lisbon`, `9090`.
     pub value: String,
     /// The same as it was said.
     pub said: String,
@@ -26,7 +26,7 @@ pub struct Claim {
     pub negated: bool,
     /// There can be only one value at a time: another one replaces it.
     pub single: bool,
-    /// There are many such values: another one stands beside it, whatever is said of it.
+    /// Many values can be true at the same time, so another value never replaces it.
     pub many: bool,
     /// It says that this has changed.
     pub changes: bool,

@@ -4,13 +4,16 @@
 //! a sentence or heading is never a name by its capital alone. In German, where every noun has a capital, only a
 //! title, a relation or a template marks a name. The type of an entity is given only where it is certain.
 
-use loci_types::EntityType;
+use std::collections::HashSet;
 
-use super::Mention;
-use super::claim::Claim;
-use crate::learn::language::sentence::Sentence;
-use crate::learn::language::word::{Shape, Word};
-use crate::learn::language::{Language, form};
+use loci_types::{EntityType, MemoryId};
+
+use super::claim::{Claim, claims};
+use super::select::AnalysedSentence;
+use super::{Mention, SpeakerIdentity, Utterance};
+use crate::learn::language::sentence::{Sentence, sentences};
+use crate::learn::language::word::{Shape, Word, words};
+use crate::learn::language::{Language, form, language_of};
 
 /// Who is there, by the words of their names in lower case.
 #[derive(Debug, Clone, Default)]
@@ -172,6 +175,61 @@ fn text(sentence: &str, words: &[Word]) -> String {
     let (Some(first), Some(last)) = (words.first(), words.last()) else { return String::new() };
     let name = &sentence[first.at.start..last.at.end];
     name.strip_suffix("'s").or_else(|| name.strip_suffix("’s")).unwrap_or(name).to_owned()
+}
+
+/// The things that a text names which someone wrote down on purpose.
+pub(crate) fn mentioned(text: &str, voice: &SpeakerIdentity) -> Vec<Mention> {
+    let language = language_of(text);
+    let nobody = PresentNames::default();
+    let named = sentences(text).into_iter().flat_map(|sentence| {
+        let words = words(sentence.text, language);
+        names(&sentence, &words, language, &claims(&words, language, voice), &nobody)
+    });
+    once_each(named)
+}
+
+pub(super) fn mentions(
+    reads: &[AnalysedSentence<'_>],
+    language: Option<&Language>,
+    present: &PresentNames,
+) -> Vec<Mention> {
+    once_each(reads.iter().flat_map(|read| names(&read.sentence, &read.words, language, &read.claims, present)))
+}
+
+/// Each thing once, with all its other names.
+fn once_each(named: impl Iterator<Item = Mention>) -> Vec<Mention> {
+    let mut found: Vec<Mention> = Vec::new();
+    for mention in named {
+        match found.iter_mut().find(|known| known.name == mention.name) {
+            Some(known) => known.aliases.extend(mention.aliases),
+            None => found.push(mention),
+        }
+    }
+    found
+}
+
+/// A capital at the beginning of a sentence is a name only if that name is known from elsewhere.
+pub(super) fn add_first_words(
+    turns: &[Utterance<'_>],
+    known: &HashSet<String>,
+    mentions: &mut Vec<(MemoryId, Vec<Mention>)>,
+) {
+    for turn in turns.iter().filter(|turn| turn.speaker.teaches()) {
+        for sentence in sentences(turn.text) {
+            let Some(first) = sentence.text.split(|c: char| !c.is_alphanumeric()).next() else { continue };
+            if !first.starts_with(char::is_uppercase) || !known.contains(&first.to_lowercase()) {
+                continue;
+            }
+            let at = mentions.iter().position(|(id, _)| *id == turn.id).unwrap_or_else(|| {
+                mentions.push((turn.id, Vec::new()));
+                mentions.len() - 1
+            });
+            if mentions[at].1.iter().all(|one| one.name != first) {
+                let entity_type = EntityType::Concept;
+                mentions[at].1.push(Mention { name: first.to_owned(), entity_type, aliases: Vec::new() });
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,18 +1,64 @@
-//! Scores how much a sentence is worth keeping.
+//! Reads the sentences of a turn and scores how much each is worth keeping.
 //!
 //! By form alone: a statement of persons about themselves or what is theirs, or one with a name, a number, a date or
 //! a change. Questions, orders, reactions, greetings, jokes and hypotheses are not kept. The score grows with the
 //! number of signs; none of them is a word about a topic.
 
-use super::claim::Claim;
-use super::quote::Audience;
-use crate::learn::language::form;
-use crate::learn::language::sentence::Sentence;
-use crate::learn::language::word::{Shape, Word};
+use super::claim::{Claim, claims};
+use super::names::PresentNames;
+use super::request::{Request, declines, request};
+use super::{SpeakerIdentity, Utterance};
+use crate::learn::language::sentence::{Sentence, sentences};
+use crate::learn::language::word::{Shape, Word, words};
+use crate::learn::language::{Language, form};
+
+/// A sentence with what was read from it.
+pub(super) struct AnalysedSentence<'a> {
+    pub(super) sentence: Sentence<'a>,
+    pub(super) words: Vec<Word>,
+    pub(super) request: Option<Request>,
+    pub(super) claims: Vec<Claim>,
+    pub(super) worth: Option<f64>,
+    /// It asks that something is not kept.
+    pub(super) declines: bool,
+}
+
+/// What matters of those who hear a turn.
+pub(crate) struct Audience<'a> {
+    /// The one before asked something.
+    pub(super) asked: bool,
+    /// Someone is there who can be asked to remember.
+    pub(crate) listens: bool,
+    /// Who is there, by the words of their names.
+    pub(crate) present: &'a PresentNames,
+}
+
+/// Reads the sentences of a turn and scores each.
+pub(super) fn analyse<'a>(
+    turn: &Utterance<'a>,
+    language: Option<&Language>,
+    voice: &SpeakerIdentity,
+    hearing: &Audience<'_>,
+) -> Vec<AnalysedSentence<'a>> {
+    let one = |(place, sentence): (usize, Sentence<'a>)| {
+        let words = words(sentence.text, language);
+        let declined = declines(&words);
+        let request = request(sentence.text, sentence.asks, &words, language).filter(|_| hearing.listens && !declined);
+        // "No, Tuesday" answers whatever was said before.
+        let lead = words.iter().take_while(|word| word.is(form::NEGATION | form::CONFIRMS)).count();
+        let denies = lead > 0 && words.get(lead).is_some_and(|word| word.shape == Shape::Mark);
+        let claims = claims(&words, language, voice);
+        let worth = language
+            .filter(|_| !declined)
+            .and_then(|_| worth(&sentence, &words, &claims, (hearing.asked || denies) && place == 0, hearing));
+        AnalysedSentence { claims, sentence, words, request, worth, declines: declined }
+    };
+    sentences(turn.text).into_iter().enumerate().map(one).collect()
+}
 
 /// Minimum score of a sentence that is kept. Conversations between people are mostly small talk; what someone says to
 /// an assistant is mostly relevant.
-pub(crate) fn enough(among_people: bool) -> f64 {
+pub(crate) fn min_worth(among_people: bool) -> f64 {
     if among_people { 1.3 } else { 0.9 }
 }
 

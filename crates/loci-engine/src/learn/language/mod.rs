@@ -189,7 +189,7 @@ impl Attribute {
         Attribute::Is,
     ];
 
-    /// Whether it is said of things, and not of a person.
+    /// Whether it describes things and not persons.
     pub(crate) fn is_of_things(self) -> bool {
         use Attribute::{Cost, Count, Hours, Is, Port, Weight};
         matches!(self, Is | Cost | Weight | Hours | Port | Count)

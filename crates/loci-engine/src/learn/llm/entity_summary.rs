@@ -23,7 +23,7 @@ impl LlmClient {
         let answer = self.ask(&question, &mut spent).await?;
         match shorten(answer["summary"].as_str().unwrap_or_default().trim(), MAX_SUMMARY_TOKENS) {
             Some(summary) => Ok((summary, spent)),
-            None => Err(self.nothing("`summary` says nothing", spent)),
+            None => Err(self.nothing("`summary` is empty", spent)),
         }
     }
 }

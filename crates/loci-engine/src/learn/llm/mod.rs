@@ -110,7 +110,7 @@ impl LlmClient {
         }
         let message =
             format!("`{}` needs up to {estimate} tokens of the language model, and too few are left", question.purpose);
-        let hint = "it goes on with the next day's tokens; to have more of them, raise learning.tokens_per_day";
+        let hint = "the job continues with the tokens of the next day; raise learning.tokens_per_day to allow more";
         Err(loci_types::Error::new(ErrorKind::RateLimited, message).hint(hint).into())
     }
 

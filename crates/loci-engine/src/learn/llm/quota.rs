@@ -7,7 +7,7 @@ use loci_types::{Action, Batch, Bookkeeping, NoteValue, Space, Tenant};
 
 use crate::access::policy::{self, Caller};
 use crate::learn::llm::LlmClient;
-use crate::lifecycle::rules::ageing::days_after;
+use crate::lifecycle::rules::state::days_after;
 use crate::{Engine, Result};
 
 impl Engine {
@@ -39,9 +39,9 @@ impl Engine {
             until: Some(days_after(at, 2)),
         });
         let caller = Caller { tenant: tenant.clone(), ..Caller::operator() };
-        let change = self.change(&caller, "worker", "tokens of the language model", note);
+        let change = self.change(&caller, "worker", "language model usage", note);
         let batch = Batch { tenant: tenant.clone(), space: Space::Shared, changes: vec![change] };
-        Ok(self.store.apply(batch).await.map(drop)?)
+        Ok(self.apply(batch).await.map(drop)?)
     }
 
     /// Tokens that the tenant has spent today.

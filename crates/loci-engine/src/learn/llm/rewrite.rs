@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::fence::{fence, quote};
 use super::prompt::Purpose;
 use super::{LlmClient, TokenUsage, items, object, question};
-use crate::learn::extract::consent::claimed;
+use crate::learn::extract::sensitive::claimed;
 use crate::learn::extract::{ExtractionContext, LearningCandidate, Speaker, SpeakerIdentity, Utterance, claims_of};
 use crate::learn::language::word::{Shape, Word, words};
 use crate::learn::language::{form, language_of};

@@ -21,7 +21,7 @@ impl LlmClient {
         let answer = self.ask(&question, &mut spent).await?;
         match shorten(answer["summary"].as_str().unwrap_or_default().trim(), max_tokens) {
             Some(summary) => Ok((summary, spent)),
-            None => Err(self.nothing("`summary` says nothing", spent)),
+            None => Err(self.nothing("`summary` is empty", spent)),
         }
     }
 }

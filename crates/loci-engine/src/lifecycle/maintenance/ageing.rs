@@ -5,7 +5,7 @@ use loci_types::{Action, AgedScore, Kind, MemoryId, Space, State};
 
 use super::{MaintenanceRun, MaintenanceStep, StepReport};
 use crate::access::policy;
-use crate::lifecycle::rules::ageing::{AgeingOutcome, Cause, ageing_outcome, days_after};
+use crate::lifecycle::rules::state::{AgeingOutcome, Cause, ageing_outcome, days_after};
 use crate::{Engine, Result};
 
 /// Number of memories that are read and written at once. A page is one transaction; others may write between two pages.
@@ -95,7 +95,7 @@ impl Engine {
         let purge_at = days_after(run.at, i64::from(self.config.lifecycle.purge_days));
         let mut actions: Vec<(Action, String)> = Vec::new();
         if !aged.is_empty() {
-            actions.push((Action::Age { aged }, "time passes".to_owned()));
+            actions.push((Action::Age { aged }, "ageing".to_owned()));
         }
         for (id, outcome, cause) in moves {
             let action = match (outcome.step, cause) {
@@ -134,9 +134,9 @@ fn action(outcome: &AgeingOutcome) -> &'static str {
         Some((Some(State::Active), _)) => "make active again",
         Some((Some(State::Decayed), _)) => "mark as decayed",
         Some((Some(State::Archived), _)) => "archive",
-        Some((Some(State::SoftDeleted), Cause::Lapsed)) => "let lapse",
+        Some((Some(State::SoftDeleted), Cause::Lapsed)) => "expire proposal",
         Some((Some(State::SoftDeleted | State::Proposed), _)) => "soft-delete",
-        Some((None, _)) => "remove for good",
+        Some((None, _)) => "purge",
         None => "keep",
     }
 }

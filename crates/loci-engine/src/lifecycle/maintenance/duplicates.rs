@@ -17,7 +17,7 @@ use serde_json::json;
 use super::{MaintenanceRun, MaintenanceStep, StepReport};
 use crate::access::policy;
 use crate::learn::llm::Verdict;
-use crate::lifecycle::rules::ageing::{days_after, days_before};
+use crate::lifecycle::rules::state::{days_after, days_before};
 use crate::write::contradict::settled_key;
 use crate::write::reconcile::write::{neighbour, statement};
 use crate::write::reconcile::{Decision, may_replace, reconcile};
@@ -187,7 +187,7 @@ impl Engine {
                 Verdict::Contradicts { .. }
                     if may_replace(&statement(&pair.newer), &neighbour(&pair.older, pair.similarity)) =>
                 {
-                    let reason = "a contradiction, judged by a language model".to_owned();
+                    let reason = "contradiction found by a language model".to_owned();
                     decisions[place] = Decision::Supersede { old: pair.older.id, contradicts: Vec::new(), reason };
                 }
                 // What says the same without a word more was found by rules; anything else would be lost.

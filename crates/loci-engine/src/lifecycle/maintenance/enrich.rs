@@ -21,7 +21,7 @@ impl Engine {
         let mentions_min = u64::from(self.config.learning.mentions_for_summary);
         let filter = EntityFilter { mentions_min, without_summary: true };
         for entity in self.store.entities(&whole, &EntityQuery::Known(filter.clone()), MAX_ENTITIES).await? {
-            let why = format!("spoken of {} times", entity.mention_count);
+            let why = format!("mentioned {} times", entity.mention_count);
             // One that cannot be described does not keep the others from it.
             let summary = match self.portrait(run, &entity).await {
                 Ok(Some(summary)) => summary,

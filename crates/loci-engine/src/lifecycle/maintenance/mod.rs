@@ -139,7 +139,7 @@ pub struct MaintainRequest {
 }
 
 /// What a run did, or would do.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MaintainReport {
@@ -153,7 +153,7 @@ pub struct MaintainReport {
 }
 
 /// What one step did, or would do.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct StepReport {
@@ -166,17 +166,17 @@ pub struct StepReport {
     /// The first changes.
     pub planned: Vec<PlannedAction>,
     /// Errors of the step.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
 /// One planned change.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PlannedAction {
     /// The memory, if the change concerns one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<MemoryId>,
     /// The action.
     pub action: String,
@@ -215,7 +215,7 @@ impl Engine {
         request: MaintainRequest,
         mut progress: impl FnMut(MaintenanceStep) + Send,
     ) -> Result<MaintainReport> {
-        policy::require_operator(caller, "maintains it")?;
+        policy::require_operator(caller, "run maintenance")?;
         let at = request.at.unwrap_or_else(|| self.now());
         let holder = self.new_id(self.now()).to_string();
         let run = MaintenanceRun { caller, at, dry: request.dry_run, holder };
@@ -273,9 +273,9 @@ impl Engine {
         if self.store.lease(&run.caller.tenant, NAME, &run.holder, self.now(), RUN_LEASE).await? {
             return Ok(());
         }
-        Err(Error::new(ErrorKind::Conflict, "maintenance is running elsewhere")
+        Err(Error::new(ErrorKind::Conflict, "another process runs maintenance")
             .at("maintenance")
-            .hint("wait until it is done; one that was cut short gives way after five minutes")
+            .hint("wait until it is done; an interrupted run releases its lock after five minutes")
             .into())
     }
 
@@ -297,12 +297,12 @@ impl Engine {
         };
         let changes: Vec<_> = actions.into_iter().map(change).collect();
         let batch = |changes| Batch { tenant: run.caller.tenant.clone(), space: space.clone(), changes };
-        match self.store.apply(batch(changes.clone())).await.map_err(crate::Error::from) {
+        match self.apply(batch(changes.clone())).await.map_err(crate::Error::from) {
             // Someone has changed one of them since the page was read: the others go on.
             Err(error) if crossed(&error) && changes.len() > 1 => {
                 let mut applied = Vec::new();
                 for change in changes {
-                    match self.store.apply(batch(vec![change])).await.map_err(crate::Error::from) {
+                    match self.apply(batch(vec![change])).await.map_err(crate::Error::from) {
                         Ok(one) => applied.extend(one),
                         Err(error) if crossed(&error) => {}
                         Err(error) => return Err(error),
@@ -320,13 +320,13 @@ impl Engine {
         for job in self.store.jobs(&run.caller.tenant, &["waiting"], usize::MAX).await? {
             if job.kind == kind && job.run_after <= run.at {
                 let session = job.payload["session"].as_str().unwrap_or_default();
-                report.add_planned(None, "look at", format!("session {session}"), "it is over");
+                report.add_planned(None, "inspect", format!("session {session}"), "it has ended");
             }
         }
         if !run.dry {
             let worked = self.work(run.caller, &[kind], usize::MAX).await?;
             if worked.failed > 0 {
-                report.problem = Some(format!("{} failed; `loci jobs` shows them", worked.failed));
+                report.problem = Some(format!("{} failed; `loci store jobs` shows them", worked.failed));
             }
         }
         Ok(report)

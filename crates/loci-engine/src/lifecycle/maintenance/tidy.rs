@@ -9,8 +9,8 @@ use loci_types::{Action, Bookkeeping, Filter, Kind, Layer, MemoryId, Session, Se
 use super::{MaintenanceRun, MaintenanceStep, StepReport};
 use crate::access::policy;
 use crate::lifecycle::curve::{Curve, age_days};
-use crate::lifecycle::rules::ageing::{days_after, days_before};
 use crate::lifecycle::rules::chain::superfluous;
+use crate::lifecycle::rules::state::{days_after, days_before};
 use crate::recall::score::utility;
 use crate::{Engine, Result};
 
@@ -31,15 +31,14 @@ impl Engine {
                 None,
                 "end and learn from",
                 format!("session {} of {}", session.session_id, session.scope),
-                "it is quiet",
+                "no recent turns",
             );
             if !run.dry {
                 let end = Action::Bookkeeping(Bookkeeping::EndSession {
                     scope: session.scope.clone(),
                     session: session.session_id.clone(),
                 });
-                self.apply_run(run, &session.scope.space(), vec![(end, "nobody has said anything for long".into())])
-                    .await?;
+                self.apply_run(run, &session.scope.space(), vec![(end, "session idle".into())]).await?;
                 self.take_turn(run).await?;
                 self.learn_in_the_night(run, &session, &mut report).await?;
             }
@@ -49,7 +48,7 @@ impl Engine {
                 None,
                 "learn from",
                 format!("session {} of {}", session.session_id, session.scope),
-                "it is over",
+                "it has ended",
             );
             if !run.dry {
                 self.take_turn(run).await?;
@@ -104,10 +103,10 @@ impl Engine {
                         Some(memory.id),
                         "soft-delete",
                         memory.content.chars().take(80).collect(),
-                        "its session is over",
+                        "its session has ended",
                     );
                     let action = Action::Forget { id: memory.id, expect: None, purge_at };
-                    actions.push((action, "its session is over".to_owned()));
+                    actions.push((action, "its session has ended".to_owned()));
                 }
                 if run.dry || actions.is_empty() {
                     break;
@@ -128,7 +127,12 @@ impl Engine {
             for id in &weakest {
                 let about =
                     texts.iter().find(|(listed, _)| listed == id).map(|(_, text)| text.clone()).unwrap_or_default();
-                report.add_planned(Some(*id), "archive", about, "its user has too many, and it is among the weakest");
+                report.add_planned(
+                    Some(*id),
+                    "archive",
+                    about,
+                    "the user has more memories than lifecycle.max_memories_per_user",
+                );
             }
             if run.dry {
                 continue;
@@ -141,7 +145,7 @@ impl Engine {
                     relevance: None,
                     purge_at: None,
                 };
-                let why = "its user has too many, and it is among the weakest";
+                let why = "the user has more memories than lifecycle.max_memories_per_user";
                 self.apply_run(run, &space, chunk.iter().map(|id| (fade(id), why.to_owned())).collect()).await?;
             }
         }
@@ -230,7 +234,7 @@ impl Engine {
         let state = State::SoftDeleted;
         let fade = |id: &MemoryId| {
             let action = Action::Fade { id: *id, state, confidence: None, relevance: None, purge_at: Some(purge_at) };
-            (action, "a version in the middle of a long chain".to_owned())
+            (action, "intermediate version of a long chain".to_owned())
         };
         let caller = policy::Caller { tenant: tenant.clone(), ..policy::Caller::operator() };
         let run = MaintenanceRun { caller: &caller, at, dry: false, holder: String::new() };
@@ -255,9 +259,9 @@ impl Engine {
         for space in self.all_spaces(&run.caller.tenant).await? {
             report.add_planned(
                 None,
-                "sweep up",
+                "compact",
                 format!("space {}", space.name()),
-                "old notes and words of what is gone",
+                "expired notes, index entries of removed memories",
             );
             if !run.dry {
                 self.store.compact(&run.caller.tenant, &space, run.at).await?;

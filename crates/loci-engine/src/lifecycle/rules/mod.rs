@@ -1,5 +1,5 @@
 //! Pure rules of maintenance.
 
-pub mod ageing;
 pub(crate) mod chain;
 pub mod profile;
+pub mod state;

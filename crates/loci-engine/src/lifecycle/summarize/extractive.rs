@@ -47,7 +47,7 @@ pub fn extractive(texts: &[String], vectors: Option<&[Vec<f32>]>, target_tokens:
     }
 }
 
-/// Every sentence once, the first time it is said.
+/// Every distinct sentence, in the order of the first occurrence.
 fn sentences(texts: &[String]) -> Vec<SourceSentence> {
     let mut seen = HashSet::new();
     let mut sentences = Vec::new();

@@ -1,4 +1,4 @@
-//! Tests of summaries, above all that none is too long.
+//! Tests of summaries, above all of their maximum length.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_has_enough_is_given_no_more() {
+    fn a_reader_that_stops_gets_no_more_items() {
         for text in ["[1,2,3]", "{\"a\":1}\n{\"a\":2}\n{\"a\":3}", "{\"results\":[1,2,3]}"] {
             assert_eq!(read(text.as_bytes(), 2).0.len(), 2, "{text}");
         }

@@ -6,7 +6,7 @@
 use loci_types::Source;
 use serde_json::{Map, Value, json};
 
-use super::mem0::{text, whose};
+use super::mem0::{owner_identifiers, text};
 use super::time::moment;
 use super::{SourceItem, SourceMemory};
 use crate::NewMemory;
@@ -25,14 +25,14 @@ pub(crate) fn entry(value: Value) -> Result<SourceItem, String> {
         labels(fields.get("namespace").or_else(|| fields.get("prefix"))).ok_or("an item has no `namespace`")?;
     let key = text(&fields, "key").ok_or("an item has no `key`")?;
     let said = fields.remove("value").ok_or("an item has no `value`")?;
-    let (content, rest) = content(said).ok_or("an item's value says nothing")?;
+    let (content, rest) = content(said).ok_or("an item's value is empty")?;
     let mut metadata = Map::from_iter([("namespace".to_owned(), json!(labels)), ("key".to_owned(), json!(key))]);
     if !rest.is_empty() {
         metadata.insert("value".to_owned(), Value::Object(rest));
     }
     let reference = format!("{}/{key}", labels.join("/"));
     let (user, agent, tags) = names(labels);
-    let identifiers = whose(user, agent, &mut metadata);
+    let identifiers = owner_identifiers(user, agent, &mut metadata);
     let source = Source { kind: "import".to_owned(), role: None, reference: Some(reference.clone()) };
     let new = NewMemory { content, tags, metadata, source: Some(source), ..NewMemory::default() };
     let (created_at, updated_at) = (moment(fields.get("created_at")), moment(fields.get("updated_at")));
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_namespace_says_whose_it_is() {
+    fn a_namespace_says_owner_identifiers_it_is() {
         for (namespace, user, agent, tags) in [
             (json!(["users", "ann", "memories"]), Some("ann"), None, vec!["memories"]),
             (json!(["memories", "user_id", "ann"]), Some("ann"), None, vec!["memories"]),

@@ -227,7 +227,7 @@ mod tests {
             "# Code\n```sh\n# no heading\n- no item\n```\nend",
             &["Code\n\n```sh\n# no heading\n- no item\n```\nend"],
         );
-        check("#hashtag is no heading\n#  \n-no item", &["#hashtag is no heading\n#  \n-no item"]);
+        check("#hashtag is not a heading\n#  \n-no item", &["#hashtag is not a heading\n#  \n-no item"]);
         check("# A\r\nwindows\r\n", &["A\n\nwindows"]);
     }
 

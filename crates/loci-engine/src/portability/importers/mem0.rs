@@ -19,7 +19,7 @@ pub(crate) fn entry(value: Value) -> Result<SourceItem, String> {
         Some(Value::Object(metadata)) => metadata.clone(),
         _ => Map::new(),
     };
-    let identifiers = whose(word("user_id"), word("agent_id"), &mut metadata);
+    let identifiers = owner_identifiers(word("user_id"), word("agent_id"), &mut metadata);
     let tags = match fields.get("categories") {
         Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
         _ => Vec::new(),
@@ -50,8 +50,12 @@ pub(crate) fn text(fields: &Map<String, Value>, name: &str) -> Option<String> {
     }
 }
 
-/// Whose it is. An agent's name that could not be one here is kept beside it.
-pub(crate) fn whose(user: Option<String>, agent: Option<String>, metadata: &mut Map<String, Value>) -> Identifiers {
+/// The identifiers of the owner. An agent name that Loci does not accept is put into the metadata.
+pub(crate) fn owner_identifiers(
+    user: Option<String>,
+    agent: Option<String>,
+    metadata: &mut Map<String, Value>,
+) -> Identifiers {
     let agent_id = match agent {
         Some(agent) if loci_types::slug("agentId", &agent).is_err() => {
             metadata.insert("agentId".to_owned(), agent.into());

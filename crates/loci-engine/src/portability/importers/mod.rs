@@ -2,7 +2,7 @@
 //!
 //! Each reader is a pure function from text to plain values: it opens no file, reads no clock and stores nothing. It
 //! yields one item after the other, so that memory use does not grow with the file, and reports unreadable items
-//! without stopping. The items are written by `take`.
+//! without stopping. The caller writes the items (`write.rs`).
 
 mod chatgpt;
 mod claude;
@@ -164,10 +164,10 @@ pub fn read(format: SourceFormat, input: &mut dyn BufRead, take: &mut ItemSink<'
         // One odd entry is an oddity; nothing but odd entries is another sort of file.
         Ok(_) if known == 0 => {
             Err(Error::invalid("file", format!("nothing in the file is an entry of {}", format.name()))
-                .hint("name the right format with --from, or leave it out and it is recognised"))
+                .hint("name the right format, or leave it out and it is recognised"))
         }
         Ok(_) => Ok(()),
-        Err(reason) => Err(Error::invalid("file", format!("the file cannot be read on: {reason}"))
-            .hint("what stands before is kept; the file may have been cut short")),
+        Err(reason) => Err(Error::invalid("file", format!("the file cannot be read further: {reason}"))
+            .hint("the entries before are stored; the file may be incomplete")),
     }
 }

@@ -24,7 +24,7 @@ pub struct ImportedItem {
     /// Its kind.
     pub kind: String,
     /// Its owner.
-    pub whose: String,
+    pub owner: String,
     /// Its thread.
     pub thread: Option<String>,
     /// The beginning of its text.
@@ -34,8 +34,8 @@ pub struct ImportedItem {
 impl ImportedItem {
     /// An item that was refused.
     fn refused(error: crate::Error) -> Self {
-        let (kind, whose, text) = Default::default();
-        Self { outcome: ImportOutcome::Refused(error), kind, whose, thread: None, text }
+        let (kind, owner, text) = Default::default();
+        Self { outcome: ImportOutcome::Refused(error), kind, owner, thread: None, text }
     }
 }
 
@@ -53,25 +53,25 @@ struct ConversationSession {
 }
 
 impl Engine {
-    /// Imports items of another system. `whose` is the owner where the file names none. Returns one result for each
+    /// Imports items of another system. `owner` is the owner where the file names none. Returns one result for each
     /// memory.
     pub async fn import_items(
         &self,
-        whose: &Caller,
+        owner: &Caller,
         format: SourceFormat,
         brought: Vec<SourceItem>,
         how: &mut ImportOptions,
     ) -> Result<Vec<ImportedItem>> {
-        let keeper = Caller { tenant: whose.tenant.clone(), ..Caller::operator() };
+        let keeper = Caller { tenant: owner.tenant.clone(), ..Caller::operator() };
         let (mut incoming, mut taken, mut talks) = (Vec::new(), Vec::new(), Vec::new());
         for one in brought {
             let mut refused = Vec::new();
             match one {
-                SourceItem::Memory(draft) => match self.memory_records(whose, format, *draft) {
+                SourceItem::Memory(draft) => match self.memory_records(owner, format, *draft) {
                     Ok(records) => incoming.extend(records),
                     Err(error) => refused.push(error),
                 },
-                SourceItem::Conversation(talk) => match self.conversation_records(whose, format, talk, &mut refused) {
+                SourceItem::Conversation(talk) => match self.conversation_records(owner, format, talk, &mut refused) {
                     Ok((scope, thread, turns)) => {
                         let places = incoming.len()..incoming.len() + turns.len();
                         let from = turns.first().and_then(|turn| turn.memory.event_time);
@@ -86,14 +86,15 @@ impl Engine {
         }
         let shown: Vec<_> = incoming.iter().map(|one| show(&one.memory)).collect();
         let outcomes = self.import_records(&keeper, incoming, how).await?;
-        if !how.dry_run {
+        // Sessions are learned from; what waits for a review must not be.
+        if !how.dry_run && !how.quarantine {
             self.update_sessions(&keeper, &talks, &outcomes).await?;
         }
         let items = outcomes.into_iter().zip(shown);
-        taken.extend(items.map(|(outcome, (kind, whose, thread, text))| ImportedItem {
+        taken.extend(items.map(|(outcome, (kind, owner, thread, text))| ImportedItem {
             outcome,
             kind,
-            whose,
+            owner,
             thread,
             text,
         }));
@@ -119,14 +120,14 @@ impl Engine {
                 loci_types::Change { at, ..self.change(caller, "operator", "imported", action) }
             });
             let (space, changes) = (talk.scope.space(), changes.collect());
-            self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes }).await?;
+            self.apply(Batch { tenant: caller.tenant.clone(), space, changes }).await?;
         }
         Ok(())
     }
 
     /// The records of a memory: one, or several if it is long.
-    fn memory_records(&self, whose: &Caller, format: SourceFormat, draft: SourceMemory) -> Result<Vec<IncomingRecord>> {
-        let mut caller = whose.clone();
+    fn memory_records(&self, owner: &Caller, format: SourceFormat, draft: SourceMemory) -> Result<Vec<IncomingRecord>> {
+        let mut caller = owner.clone();
         let named = draft.identifiers;
         caller.identifiers.user_id = named.user_id.or(caller.identifiers.user_id);
         caller.identifiers.agent_id = named.agent_id.or(caller.identifiers.agent_id);
@@ -143,7 +144,7 @@ impl Engine {
                 new.metadata.insert("part".to_owned(), json!(format!("{} of {parts}", part + 1)));
             }
             let scope = policy::scope_for(&caller.identifiers, new.layer)?;
-            let mut memory = self.admit(&caller, &scope, new, None)?.memory;
+            let mut memory = self.admit_into(&caller, &scope, new, None)?.memory;
             if let Some(at) = draft.created_at {
                 memory.created_at = at;
                 memory.imported_at = Some(self.now());
@@ -163,12 +164,12 @@ impl Engine {
     /// follows the one before it.
     fn conversation_records(
         &self,
-        whose: &Caller,
+        owner: &Caller,
         format: SourceFormat,
         talk: SourceConversation,
         refused: &mut Vec<crate::Error>,
     ) -> Result<(Scope, String, Vec<IncomingRecord>)> {
-        let scope = policy::target(whose, None)?;
+        let scope = policy::target(owner, None)?;
         crate::access::bounds::short("threadId", Some(&talk.id), crate::access::bounds::REFERENCE)?;
         let mut metadata = Map::from_iter([("importedFrom".to_owned(), json!(format.name()))]);
         if let Some(title) = &talk.title {
@@ -177,7 +178,7 @@ impl Engine {
         let (mut records, mut follows) = (Vec::<IncomingRecord>::new(), None);
         for (place, turn) in talk.turns.into_iter().enumerate() {
             let reference = turn.reference.clone().unwrap_or_else(|| place.to_string());
-            match self.turned(whose, &talk.id, &reference, &metadata, turn) {
+            match self.turn_memories(owner, &talk.id, &reference, &metadata, turn) {
                 Ok(memories) => {
                     for (part, mut memory) in memories.into_iter().enumerate() {
                         if let Some(at) = memory.event_time {
@@ -194,15 +195,15 @@ impl Engine {
     }
 
     /// The records of a turn: one, or several if it is long.
-    fn turned(
+    fn turn_memories(
         &self,
-        whose: &Caller,
+        owner: &Caller,
         thread: &str,
         reference: &str,
         metadata: &Map<String, Value>,
         mut turn: SourceTurn,
     ) -> Result<Vec<Memory>> {
-        let mut caller = whose.clone();
+        let mut caller = owner.clone();
         caller.identifiers.session_id = None;
         Pass::strict(&self.redactor).text("content", &mut turn.content)?;
         let mut memories = Vec::new();
@@ -224,7 +225,7 @@ impl Engine {
                 ..NewMemory::default()
             };
             let scope = policy::scope_for(&caller.identifiers, new.layer)?;
-            let mut memory = self.admit(&caller, &scope, new, None)?.memory;
+            let mut memory = self.admit_into(&caller, &scope, new, None)?.memory;
             if let Some(at) = turn.at {
                 memory.created_at = at;
                 memory.imported_at = Some(self.now());
@@ -255,9 +256,9 @@ fn derived(format: SourceFormat, scope: &Scope, names: &[&str], part: usize, at:
 }
 
 fn show(memory: &Memory) -> (String, String, Option<String>, String) {
-    let whose = memory.scope().map_or_else(|_| String::new(), |scope| scope.to_string());
+    let owner = memory.scope().map_or_else(|_| String::new(), |scope| scope.to_string());
     let text = memory.content.chars().take(MAX_PREVIEW_CHARACTERS).collect();
-    (memory.kind.name().to_owned(), whose, memory.thread_id.clone(), text)
+    (memory.kind.name().to_owned(), owner, memory.thread_id.clone(), text)
 }
 
 #[cfg(test)]

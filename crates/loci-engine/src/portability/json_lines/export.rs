@@ -146,7 +146,7 @@ impl Engine {
     /// The next page of a section; then the same section of the next space, then the next section.
     async fn export_section(&self, export: &mut Export, place: usize, after: ExportCursor) -> Result<Vec<ExportLine>> {
         // Turns have no category, so a caller who sees only some categories sees no turns, and no sessions either.
-        let hidden = matches!(after, ExportCursor::Sessions(_)) && export.visible.categories().is_some();
+        let hidden = matches!(after, ExportCursor::Sessions(_)) && export.visible.is_partial();
         let Some(space) = export.spaces.get(place).filter(|_| !hidden) else {
             export.stage = match after {
                 ExportCursor::Memories(_) => Stage::Space(0, ExportCursor::Edges(None)),
@@ -202,8 +202,8 @@ fn entity_lines(export: &mut Export, found: Vec<ExportedEntity>) -> Vec<ExportLi
         if !export.owns(&scope) {
             continue;
         }
-        let (id, whose) = (entity.id, RecordOwner::of(&scope));
-        lines.push(ExportLine::Entity(Box::new(EntityLine { whose, entity, mentioned: mentions.len() as u64 })));
+        let (id, owner) = (entity.id, RecordOwner::of(&scope));
+        lines.push(ExportLine::Entity(Box::new(EntityLine { owner, entity, mentioned: mentions.len() as u64 })));
         lines.extend(
             mentions
                 .chunks(NAMED)
@@ -225,7 +225,7 @@ fn union_lines(unions: Vec<(Scope, EntityId, EntityId)>) -> Vec<ExportLine> {
     let mut ordered: Vec<_> = unions.iter().map(|union| (std::cmp::Reverse(depth(union.1)), union)).collect();
     ordered.sort_by_key(|(depth, (_, from, _))| (*depth, *from));
     let line = |(_, (scope, from, into)): (_, &(Scope, EntityId, EntityId))| {
-        ExportLine::Union(UnionLine { whose: RecordOwner::of(scope), from_id: *from, into_id: *into })
+        ExportLine::Union(UnionLine { owner: RecordOwner::of(scope), from_id: *from, into_id: *into })
     };
     ordered.into_iter().map(line).collect()
 }

@@ -19,6 +19,12 @@ use super::records::{ImportOptions, IncomingRecord};
 use crate::access::policy::{self, Caller};
 use crate::{Engine, Result};
 
+/// The outcome of a line that is not a memory in a quarantined import: nobody could review it.
+fn not_in_quarantine(name: &str) -> ImportOutcome {
+    let message = format!("a quarantined import takes memories only, and this is a line of the type {name}");
+    ImportOutcome::Refused(Error::invalid("quarantine", message).hint("import it without quarantine").into())
+}
+
 impl Engine {
     /// Refuses a line that could not have been written here, before it is taken in with others.
     pub async fn check_line(&self, caller: &Caller, line: &ExportLine) -> Result<()> {
@@ -35,9 +41,9 @@ impl Engine {
                 loci_types::slug("agentId", &agent.agent_id)?;
                 self.check_settings(&agent.settings)
             }
-            ExportLine::Entity(line) => Ok(line.whose.scope().map(drop)?),
-            ExportLine::Union(line) => Ok(line.whose.scope().map(drop)?),
-            ExportLine::Session(line) => Ok(line.whose.scope().map(drop)?),
+            ExportLine::Entity(line) => Ok(line.owner.scope().map(drop)?),
+            ExportLine::Union(line) => Ok(line.owner.scope().map(drop)?),
+            ExportLine::Session(line) => Ok(line.owner.scope().map(drop)?),
             ExportLine::Fact(fact) => {
                 fact.scope()?;
                 Ok(loci_types::unit("confidence", fact.confidence).map(drop)?)
@@ -52,8 +58,8 @@ impl Engine {
         let line = match read_line(text)? {
             ParsedLine::Header(_) => return Ok(None),
             ParsedLine::Line(line) => line,
-            ParsedLine::New(whose, created_at, new) => {
-                let identifiers = whose.unwrap_or_else(|| owner.identifiers.clone());
+            ParsedLine::New(given, created_at, new) => {
+                let identifiers = given.unwrap_or_else(|| owner.identifiers.clone());
                 let memory = self.draft(&Caller { identifiers, ..owner.clone() }, *new, created_at)?;
                 ExportLine::Memory(Box::new(MemoryLine { memory, aged_at: None, vectors: Vec::new() }))
             }
@@ -88,7 +94,10 @@ impl Engine {
                     while let Some(ExportLine::Edge(next)) = lines.next_if(|line| matches!(line, ExportLine::Edge(_))) {
                         run.push(*next);
                     }
-                    outcomes.extend(self.import_edges(caller, run, how).await?);
+                    match how.quarantine {
+                        true => outcomes.extend(run.iter().map(|_| not_in_quarantine("edge"))),
+                        false => outcomes.extend(self.import_edges(caller, run, how).await?),
+                    }
                 }
                 other => outcomes.push(self.import_line(caller, other, how).await?),
             }
@@ -98,7 +107,10 @@ impl Engine {
 
     /// What belongs to a scope as a whole, or to the store, is the operator's to bring.
     async fn import_line(&self, caller: &Caller, line: ExportLine, how: &ImportOptions) -> Result<ImportOutcome> {
-        if let Err(error) = policy::require_operator(caller, &format!("brings in lines of the type {}", line.name())) {
+        if how.quarantine {
+            return Ok(not_in_quarantine(line.name()));
+        }
+        if let Err(error) = policy::require_operator(caller, &format!("import lines of the type {}", line.name())) {
             return Ok(ImportOutcome::Refused(error.into()));
         }
         let taken = match line {
@@ -133,7 +145,7 @@ impl Engine {
     }
 
     async fn import_edges(&self, caller: &Caller, run: Vec<Edge>, how: &ImportOptions) -> Result<Vec<ImportOutcome>> {
-        let visible = self.visible(caller, None).await?;
+        let visible = self.visible_by_id(caller).await?;
         let ends: Vec<MemoryId> = run.iter().flat_map(|edge| [edge.source_id, edge.target_id]).collect();
         let mut spaces: HashMap<MemoryId, Space> = HashMap::new();
         for memory in self.store.fetch(&visible, &ends).await? {
@@ -207,7 +219,7 @@ impl Engine {
     }
 
     async fn import_entity(&self, caller: &Caller, line: EntityLine, how: &ImportOptions) -> Result<ImportOutcome> {
-        let scope = line.whose.scope()?;
+        let scope = line.owner.scope()?;
         let known = self.entity_here(caller, &scope, line.entity.id).await?;
         let mut entity = line.entity;
         let outcome = match known {
@@ -265,14 +277,14 @@ impl Engine {
         }
         let missing = line.memory_ids.len() - here.len();
         if missing > 0 {
-            let message = format!("{missing} memories that speak of entity {} are not here", line.entity_id);
+            let message = format!("{missing} memories that mention entity {} do not exist here", line.entity_id);
             return Ok(ImportOutcome::Refused(Error::new(ErrorKind::NotFound, message).at("memoryIds").into()));
         }
         Ok(outcome)
     }
 
     async fn import_union(&self, caller: &Caller, line: UnionLine, how: &ImportOptions) -> Result<ImportOutcome> {
-        let scope = line.whose.scope()?;
+        let scope = line.owner.scope()?;
         let Some(from) = self.entity_here(caller, &scope, line.from_id).await? else {
             if how.dry_run {
                 return Ok(ImportOutcome::Imported);
@@ -373,7 +385,7 @@ fn same_edge(known: &Edge, edge: &Edge) -> bool {
     Edge { id: known.id, created_at: known.created_at, ..edge.clone() } == *known
 }
 
-/// Whether an entity is known as it is given; how often it was spoken of is counted here.
+/// Whether the store has the entity with these values. The number of mentions is not compared, because the import counts them.
 fn same_entity(known: &ExportedEntity, entity: &loci_types::Entity) -> bool {
     let count = known.entity.mention_count;
     loci_types::Entity { mention_count: count, updated_at: known.entity.updated_at, ..entity.clone() } == known.entity

@@ -106,7 +106,7 @@ pub struct VectorLine {
     pub token_states: Option<String>,
 }
 
-/// Whose something is.
+/// The layer and the identifiers of the owner of a record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RecordOwner {
@@ -132,9 +132,9 @@ impl RecordOwner {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EntityLine {
-    /// Whose it is.
+    /// The owner of the record.
     #[serde(flatten)]
-    pub whose: RecordOwner,
+    pub owner: RecordOwner,
     /// The entity with its own names.
     #[serde(flatten)]
     pub entity: Entity,
@@ -157,9 +157,9 @@ pub struct MentionsLine {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UnionLine {
-    /// Whose they are.
+    /// The owner of both entities.
     #[serde(flatten)]
-    pub whose: RecordOwner,
+    pub owner: RecordOwner,
     /// The one that was taken up.
     pub from_id: EntityId,
     /// The one that took it up.
@@ -170,9 +170,9 @@ pub struct UnionLine {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionLine {
-    /// Whose it is.
+    /// The owner of the record.
     #[serde(flatten)]
-    pub whose: RecordOwner,
+    pub owner: RecordOwner,
     /// Its id. Called `name` in format 1.
     #[serde(alias = "name")]
     pub session_id: String,
@@ -198,7 +198,7 @@ pub struct SessionLine {
 impl SessionLine {
     pub(crate) fn of(session: Session) -> Self {
         Self {
-            whose: RecordOwner::of(&session.scope),
+            owner: RecordOwner::of(&session.scope),
             session_id: session.session_id,
             thread_id: session.thread_id,
             created_at: session.created_at,
@@ -211,7 +211,7 @@ impl SessionLine {
 
     pub(crate) fn session(&self) -> Result<Session, Error> {
         Ok(Session {
-            scope: self.whose.scope()?,
+            scope: self.owner.scope()?,
             session_id: self.session_id.clone(),
             thread_id: self.thread_id.clone(),
             created_at: self.created_at,
@@ -253,7 +253,7 @@ pub enum ParsedLine {
     Header(ExportHeader),
     /// Something that was kept elsewhere.
     Line(ExportLine),
-    /// Something new, whose it is and when it was made, if it says so.
+    /// A new memory, with its identifiers and its creation time if the line has them.
     New(Option<Identifiers>, Option<Timestamp>, Box<NewMemory>),
 }
 
@@ -271,18 +271,22 @@ pub fn read_line(text: &str) -> Result<ParsedLine, Error> {
                 header.format
             );
             return Err(
-                Error::invalid("format", message).hint("import it with the version that made it, or a newer one")
+                Error::invalid("format", message).hint("import it with the version that wrote it, or a newer one")
             );
         }
         return Ok(ParsedLine::Header(header));
     }
     if fields.contains_key("type") {
-        return Ok(ParsedLine::Line(serde_json::from_value(Value::Object(fields)).map_err(wrong)?));
+        let line: ExportLine = serde_json::from_value(Value::Object(fields.clone())).map_err(wrong)?;
+        refuse_unknown(&fields, &line)?;
+        return Ok(ParsedLine::Line(line));
     }
     if fields.contains_key("id") {
-        return Ok(ParsedLine::Line(ExportLine::Memory(serde_json::from_value(Value::Object(fields)).map_err(wrong)?)));
+        let line: MemoryLine = serde_json::from_value(Value::Object(fields.clone())).map_err(wrong)?;
+        refuse_unknown(&fields, &line)?;
+        return Ok(ParsedLine::Line(ExportLine::Memory(Box::new(line))));
     }
-    let whose = fields.remove("identifiers").map(serde_json::from_value).transpose().map_err(wrong)?;
+    let identifiers = fields.remove("identifiers").map(serde_json::from_value).transpose().map_err(wrong)?;
     if !fields.contains_key("content") {
         return Err(Error::invalid("content", "content is missing"));
     }
@@ -290,7 +294,30 @@ pub fn read_line(text: &str) -> Result<ParsedLine, Error> {
         let problem = format!("createdAt is not a valid time: {error}");
         Error::invalid("createdAt", problem).hint("write it as 2026-01-31T09:00:00Z")
     })?;
-    Ok(ParsedLine::New(whose, created_at, serde_json::from_value(Value::Object(fields)).map_err(wrong)?))
+    Ok(ParsedLine::New(identifiers, created_at, serde_json::from_value(Value::Object(fields)).map_err(wrong)?))
+}
+
+/// Names of fields in lines of format 1.
+const OLD_NAMES: [&str; 7] = ["slug", "config", "firstSeen", "lastUpdated", "name", "startedAt", "lastAt"];
+
+/// Refuses a line with a field that is not read: dropping it in silence would lose what it says. A field that says
+/// nothing (null, false, 0, or empty) is not written again by the line itself, and passes.
+fn refuse_unknown(fields: &serde_json::Map<String, Value>, line: &impl Serialize) -> Result<(), Error> {
+    let known = serde_json::to_value(line).map_err(wrong)?;
+    let says_nothing = |value: &Value| match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(values) => values.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(true) => false,
+    };
+    let is_known = |name: &str| name == "type" || known.get(name).is_some() || OLD_NAMES.contains(&name);
+    match fields.iter().find(|(name, value)| !is_known(name) && !says_nothing(value)) {
+        None => Ok(()),
+        Some((name, _)) => Err(Error::invalid("line", format!("unknown field `{name}`"))
+            .hint("remove it, or put it into `metadata`; the tenant is that of the credential")),
+    }
 }
 
 fn wrong(error: serde_json::Error) -> Error {
@@ -312,7 +339,7 @@ mod tests {
             let found = match read_line(text) {
                 Ok(ParsedLine::Header(_)) => "header".to_owned(),
                 Ok(ParsedLine::Line(line)) => line.name().to_owned(),
-                Ok(ParsedLine::New(whose, None, _)) => format!("new {}", whose.is_some()),
+                Ok(ParsedLine::New(identifiers, None, _)) => format!("new {}", identifiers.is_some()),
                 Ok(ParsedLine::New(_, Some(at), _)) => at.to_string(),
                 Err(error) => error.field().unwrap_or_default().to_owned(),
             };
@@ -336,6 +363,11 @@ mod tests {
             (r#"{"id":"x"}"#, "line"),
             (r#"{"tags":[]}"#, "content"),
             (r#"{"content":"x","colour":1}"#, "line"),
+            // attack B17: what is not read is not dropped in silence.
+            (
+                r#"{"type":"mentions","entityId":"0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50","memoryIds":[],"tenant":"acme"}"#,
+                "line",
+            ),
         ] {
             check(text, field);
         }
@@ -344,7 +376,7 @@ mod tests {
     #[test]
     fn lines_of_format_1_are_still_read() {
         let (id, at, later) = ("0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50", "2026-06-01T12:00:00Z", "2026-06-02T12:00:00Z");
-        let whose = r#""layer":"user","identifiers":{"userId":"ana"}"#;
+        let owner = r#""layer":"user","identifiers":{"userId":"ana"}"#;
         let entity = r#""canonicalName":"Lisbon","entityType":"place","mentionCount":1"#;
         for (old, new) in [
             (
@@ -353,16 +385,16 @@ mod tests {
             ),
             (
                 format!(
-                    r#"{{"type":"entity",{whose},"id":"{id}",{entity},"firstSeen":"{at}","lastUpdated":"{later}"}}"#
+                    r#"{{"type":"entity",{owner},"id":"{id}",{entity},"firstSeen":"{at}","lastUpdated":"{later}"}}"#
                 ),
-                format!(r#"{{"type":"entity",{whose},"id":"{id}",{entity},"createdAt":"{at}","updatedAt":"{later}"}}"#),
+                format!(r#"{{"type":"entity",{owner},"id":"{id}",{entity},"createdAt":"{at}","updatedAt":"{later}"}}"#),
             ),
             (
                 format!(
-                    r#"{{"type":"session",{whose},"name":"s","threadId":"t","startedAt":"{at}","lastAt":"{later}"}}"#
+                    r#"{{"type":"session",{owner},"name":"s","threadId":"t","startedAt":"{at}","lastAt":"{later}"}}"#
                 ),
                 format!(
-                    r#"{{"type":"session",{whose},"sessionId":"s","threadId":"t","createdAt":"{at}","updatedAt":"{later}"}}"#
+                    r#"{{"type":"session",{owner},"sessionId":"s","threadId":"t","createdAt":"{at}","updatedAt":"{later}"}}"#
                 ),
             ),
         ] {

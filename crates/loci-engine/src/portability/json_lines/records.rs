@@ -10,13 +10,15 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use jiff::Timestamp;
 use loci_store::{Applied, Page};
 use loci_types::{
-    Action, Addition, Batch, Change, Class, Filter, Layer, Memory, MemoryId, Outcome, Space, State, Vector,
+    Action, Addition, Batch, Change, Class, ContentHash, Filter, Layer, Memory, MemoryId, Outcome, Scope, Space, State,
+    Vector,
 };
 
 use super::ImportOutcome;
 use crate::access::policy::{self, Caller};
 use crate::access::redact::Pass;
 use crate::access::settings::within;
+use crate::learn::consent::{self, PROPOSALS_PER_READ, proposed};
 use crate::text::{content_hash, estimate_tokens};
 use crate::{Engine, Result};
 
@@ -27,14 +29,19 @@ pub struct ImportOptions {
     pub replace: bool,
     /// Whether nothing is written and only the outcome is returned.
     pub dry_run: bool,
-    /// The records that a dry run has accepted so far, to detect repetitions.
+    /// Whether memories are proposed instead of imported: recall does not return them until they are accepted. A proposal of
+    /// an import does not lapse. Nothing but memories is imported.
+    pub quarantine: bool,
+    /// The records that a dry run or a quarantined import has accepted so far, to detect repetitions.
     seen: HashSet<u64>,
+    /// The scopes whose proposals a quarantined import has read into `seen`.
+    scanned: HashSet<String>,
 }
 
 impl ImportOptions {
     /// Options without further state.
     pub fn new(replace: bool, dry_run: bool) -> Self {
-        Self { replace, dry_run, seen: HashSet::new() }
+        Self { replace, dry_run, quarantine: false, ..Self::default() }
     }
 }
 
@@ -81,9 +88,8 @@ impl Engine {
     async fn fit(&self, caller: &Caller, memory: &mut Memory) -> Result<()> {
         let mut pass = Pass::strict(&self.redactor);
         pass.record(memory)?;
-        if !pass.found().is_empty() {
-            memory.tokens = estimate_tokens(&memory.content);
-        }
+        // The count of a file is not believed: budgets are planned by it.
+        memory.tokens = estimate_tokens(&memory.content);
         self.check_record(caller, memory).await
     }
 
@@ -118,6 +124,9 @@ impl Engine {
         let mut fitting = Vec::with_capacity(incoming.len());
         for (place, mut one) in incoming.into_iter().enumerate() {
             let fits = self.fit(caller, &mut one.memory).await;
+            if how.quarantine {
+                propose(&mut one.memory);
+            }
             match fits.and_then(|()| Ok(within(allowed.as_ref(), one.memory.category.as_slice())?)) {
                 Ok(()) => fitting.push((place, one)),
                 Err(error) => outcomes[place] = ImportOutcome::Refused(error),
@@ -138,6 +147,9 @@ impl Engine {
                 }
             }
         }
+        if how.quarantine {
+            wanted = self.without_known(caller, wanted, how).await?;
+        }
         if how.dry_run {
             for (place, one, over) in wanted {
                 outcomes[place] = self.plan_import(caller, one, over, how).await?;
@@ -148,6 +160,50 @@ impl Engine {
             }
         }
         Ok(outcomes)
+    }
+
+    /// The records of a quarantined import whose text is neither known nor proposed. The store does not compare proposals
+    /// when they are written, because a proposal must not stand in for what someone remembers.
+    async fn without_known(
+        &self,
+        caller: &Caller,
+        wanted: Vec<PendingRecord>,
+        how: &mut ImportOptions,
+    ) -> Result<Vec<PendingRecord>> {
+        let mut new = Vec::with_capacity(wanted.len());
+        for (place, one, over) in wanted {
+            if self.nameless(&one.memory) {
+                new.push((place, one, over));
+                continue;
+            }
+            let scope = one.memory.scope()?;
+            self.read_proposals(caller, &scope, how).await?;
+            let twin = self.twin_key(&one.memory);
+            let filter = Filter { twin: Some(twin), ..Filter::at(self.now()) };
+            let page = Page { after: None, limit: 1 };
+            let known = self.store.scan(&policy::visible_scope(caller, &scope, None), &filter, page).await?;
+            if known.memories.is_empty() && how.seen.insert(seen_key(&scope, twin)) {
+                new.push((place, one, over));
+            }
+        }
+        Ok(new)
+    }
+
+    /// Reads the proposals of a scope, once in an import.
+    async fn read_proposals(&self, caller: &Caller, scope: &Scope, how: &mut ImportOptions) -> Result<()> {
+        if !how.scanned.insert(scope.key()) {
+            return Ok(());
+        }
+        let (visible, filter) = (policy::visible_scope(caller, scope, None), proposed(self.now()));
+        let mut after = None;
+        loop {
+            let listing = self.store.scan(&visible, &filter, Page { after, limit: PROPOSALS_PER_READ }).await?;
+            how.seen.extend(listing.memories.iter().map(|known| seen_key(scope, self.twin_key(known))));
+            after = listing.next;
+            if after.is_none() {
+                return Ok(());
+            }
+        }
     }
 
     /// The outcome that a record would have.
@@ -163,9 +219,7 @@ impl Engine {
         }
         let scope = one.memory.scope()?;
         let Some(twin) = self.whole(one, None).unless else { return Ok(ImportOutcome::Imported) };
-        let mut hasher = DefaultHasher::new();
-        (scope.key(), twin).hash(&mut hasher);
-        if !how.seen.insert(hasher.finish()) {
+        if !how.seen.insert(seen_key(&scope, twin)) {
             return Ok(ImportOutcome::Skipped);
         }
         let filter = Filter { twin: Some(twin), ..Filter::at(self.now()) };
@@ -220,7 +274,7 @@ impl Engine {
             Outcome::None => ImportOutcome::Skipped,
             _ => ImportOutcome::Replaced,
         };
-        match self.store.apply(batch.clone()).await {
+        match self.apply(batch.clone()).await {
             Ok(applied) => return Ok(applied.iter().map(outcome).collect()),
             Err(Taken(_) | Refused(_) | NotFound(_) | Conflict { .. }) => {}
             Err(error) => return Err(error.into()),
@@ -235,7 +289,7 @@ impl Engine {
                 }
                 let changes = vec![change.clone()];
                 let alone = Batch { tenant: batch.tenant.clone(), space: batch.space.clone(), changes };
-                let met = match self.store.apply(alone).await {
+                let met = match self.apply(alone).await {
                     Ok(applied) => applied.first().map_or(ImportOutcome::Skipped, outcome),
                     Err(Taken(_)) => ImportOutcome::Skipped,
                     Err(error @ (Refused(_) | NotFound(_) | Conflict { .. })) => ImportOutcome::Refused(error.into()),
@@ -262,7 +316,7 @@ impl Engine {
         }
         let membership = self.membership(caller).await?;
         let layers = if caller.operator { None } else { Some(layers.as_slice()) };
-        let visible = policy::visible_in(caller, &membership, layers, None)?;
+        let visible = policy::visible_in(&caller.by_id(), &membership, layers, None)?;
         let ids: Vec<MemoryId> = incoming.iter().map(|(_, one)| one.memory.id).collect();
         let found = self.store.fetch(&visible, &ids).await?;
         Ok(found.into_iter().map(|memory| (memory.id, memory)).collect())
@@ -287,7 +341,11 @@ impl Engine {
         let live = matches!(memory.state, State::Active | State::Decayed) && memory.superseded_by_id.is_none();
         let unless = (live && !self.nameless(&memory)).then(|| self.twin_key(&memory));
         let claim = self.claim_of(&memory);
-        let jobs = if vector.is_none() && live { self.embed_jobs(memory.id, self.now()) } else { Vec::new() };
+        let jobs = if vector.is_none() && (live || memory.state == State::Proposed) {
+            self.embed_jobs(memory.id, self.now())
+        } else {
+            Vec::new()
+        };
         let (follows, aged_at) = (one.follows, one.aged_at);
         Addition { unless, claim, vector, jobs, follows, aged_at, ..Addition::new(memory) }
     }
@@ -299,4 +357,25 @@ impl Engine {
             && memory.event_time.is_none()
             && source.is_some_and(|source| source.kind == "conversation" && source.reference.is_none())
     }
+}
+
+/// A record as `seen` holds it.
+fn seen_key(scope: &Scope, twin: ContentHash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (scope.key(), twin).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Makes a record a proposal without an end: whoever imports a file reviews it when there is time. What was deleted before
+/// stays deleted.
+fn propose(memory: &mut Memory) {
+    if memory.state == State::SoftDeleted {
+        return;
+    }
+    memory.state = State::Proposed;
+    memory.purge_at = None;
+    // A proposal takes no place in a chain of others before it was reviewed.
+    memory.supersedes_id = None;
+    memory.superseded_by_id = None;
+    consent::ask(memory, "import");
 }

@@ -11,9 +11,9 @@ use super::delta::Delta;
 use super::line::fold;
 use super::shorten::shorten;
 use super::tokens::count_tokens;
-use super::{Format, PackBudget, PackItem, PackedText, pack};
+use super::{Format, PackBudget, PackItem, PackedText, block_tokens, data_block, pack};
 
-/// What chat models add to each message to tell where it begins and whose it is.
+/// Number of tokens that chat models add to each message for its start and its role.
 const MESSAGE_TOKENS: usize = 4;
 /// What stands before the summary of older turns.
 const SUMMARY: &str = "[Previous context summary]: ";
@@ -118,7 +118,7 @@ fn part(total: usize, share: usize, whole: usize) -> usize {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Message {
-    /// Whose: `system`, `user`, `assistant`.
+    /// The role of the author: `system`, `user`, `assistant`.
     pub role: String,
     /// What it says.
     pub content: String,
@@ -245,13 +245,15 @@ fn message_tokens(content: &str) -> usize {
 
 /// Packs the memories, and converts them to messages that cost at most `room`.
 fn remember(parts: &ContextParts<'_>, room: usize, summarize: bool, format: Format) -> (PackedText, Vec<Message>) {
-    let mut tokens = room.saturating_sub(MESSAGE_TOKENS);
+    // Messages bring the block of data themselves.
+    let frame = if format == Format::Messages { 0 } else { block_tokens() };
+    let mut tokens = room.saturating_sub(MESSAGE_TOKENS + frame);
     loop {
         let packed = pack(parts.memories, parts.delta, format, &PackBudget { summarize, ..PackBudget::of(tokens) });
         let messages = match format {
             Format::Messages => serde_json::from_str(&packed.text).unwrap_or_default(),
             _ if packed.text.is_empty() || packed.text == "[]" => Vec::new(),
-            _ => vec![Message::new("system", packed.text.clone())],
+            _ => vec![Message::new("user", data_block(&packed.text))],
         };
         let taken: usize = messages.iter().map(Message::tokens).sum();
         if taken <= room {
@@ -306,6 +308,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::Share;
+    use super::super::block::PREAMBLE;
     use super::super::laws::item;
     use super::*;
 
@@ -349,7 +352,9 @@ mod tests {
         for format in Format::ALL {
             let context = build(&parts, &Window::of(1_000), *format).unwrap();
             let roles: Vec<&str> = context.messages.iter().map(|message| message.role.as_str()).collect();
-            assert_eq!(roles, ["system", "system", "user", "assistant", "user"], "{format}");
+            assert_eq!(roles, ["system", "user", "user", "assistant", "user"], "{format}");
+            let block = &context.messages[1].content;
+            assert!(block.starts_with(PREAMBLE) && block.ends_with("</memories>"), "{format}: {block}");
             assert!(context.messages[1].content.contains("Ana likes tea"), "{format}");
             let sum: usize = context.messages.iter().map(Message::tokens).sum();
             assert_eq!(context.tokens.sum(), sum + context.tokens.tools, "{format}");

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use loci_types::MemoryId;
 
-use super::line::{HEADER, cut, fold};
+use super::line::{HEADER, cut, fold, neutral};
 use super::tokens::count_tokens;
 
 /// The most changes that the header tells.
@@ -105,11 +105,12 @@ impl Delta {
 }
 
 fn bullet(change: &DeltaChange) -> String {
-    let category = change.category.as_deref().map(|category| format!("[{}] ", fold(category))).unwrap_or_default();
+    let category =
+        change.category.as_deref().map(|category| format!("[{}] ", neutral(&fold(category)))).unwrap_or_default();
     let importance = change.importance.map(|value| format!(" (imp={})", stars(value))).unwrap_or_default();
     let head = cut(&format!("- {}: {category}", change.event.label()), BULLET_CHARACTERS / 2 + 1);
     let used = head.chars().count() + importance.chars().count();
-    let text = cut(&fold(&change.text), BULLET_CHARACTERS.saturating_sub(used));
+    let text = cut(&neutral(&fold(&change.text)), BULLET_CHARACTERS.saturating_sub(used));
     format!("{head}{text}{importance}").trim_end().to_owned()
 }
 

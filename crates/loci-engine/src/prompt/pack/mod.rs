@@ -4,6 +4,7 @@
 //! tokenizer, in shares for facts, profiles, events and evidence. Unused room of one share goes to the others. The
 //! order is stable, and every memory is cited by its id, so that an agent can get, correct or forget it.
 
+mod block;
 mod choose;
 pub mod context;
 pub mod delta;
@@ -11,6 +12,7 @@ mod format;
 #[cfg(test)]
 mod laws;
 pub(crate) mod line;
+pub mod origin;
 pub mod shorten;
 pub mod tokens;
 
@@ -20,6 +22,7 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 use loci_types::MemoryId;
 
+pub use self::block::{block_tokens, data_block};
 use self::choose::Choice;
 use self::delta::Delta;
 pub use self::format::Format;
@@ -48,6 +51,8 @@ pub struct PackItem {
     pub actor: Option<String>,
     /// The role of the speaker, for turns only.
     pub role: Option<String>,
+    /// Where it comes from, if that is not the user's own conversation: `tool web:example.org`, `import`, `agent scout`.
+    pub origin: Option<String>,
 }
 
 /// A linked memory.
@@ -59,6 +64,8 @@ pub struct Related {
     pub text: String,
     /// The name of the relation.
     pub relation: String,
+    /// Where it comes from, as of a [`PackItem`].
+    pub origin: Option<String>,
 }
 
 /// A share of the budget, which is also a section of the text.
@@ -206,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn sections_stand_in_their_order() {
+    fn sections_keep_their_order() {
         let at = |n, share, time: &str| PackItem { event_time: time.parse().ok(), ..fact(n, share) };
         let items = [
             fact(1, Share::Evidence),
@@ -240,7 +247,8 @@ mod tests {
 
     #[test]
     fn related_ones_are_shown_once_and_only_where_there_is_room() {
-        let related = |n: u128| Related { id: id(n), text: format!("Related {n}"), relation: "causes".to_owned() };
+        let related =
+            |n: u128| Related { id: id(n), text: format!("Related {n}"), relation: "causes".to_owned(), origin: None };
         let mut items = [fact(1, Share::Facts), fact(2, Share::Facts)];
         items[0].related = vec![related(2), related(20), related(21), related(22)];
         items[1].related = vec![related(20), related(22)];

@@ -131,8 +131,8 @@ impl FromStr for FeedCursor {
     fn from_str(text: &str) -> Result<Self, Error> {
         let wrong = || {
             let shown: String = text.chars().take(60).collect();
-            Error::invalid("cursor", format!("`{shown}` is not a place in the feed"))
-                .hint("use the cursor of an earlier answer; `all` is the first line, `now` the present end")
+            Error::invalid("cursor", format!("`{shown}` is not a valid cursor"))
+                .hint("use a cursor of an earlier answer, `all` (from the beginning) or `now`")
         };
         if text.len() > MAX_CURSOR_BYTES {
             return Err(wrong());

@@ -10,17 +10,17 @@ use super::intent::folded::{Folded, each};
 use super::intent::{QuestionFlags, asks};
 use super::time::time_phrases;
 
-/// How much must be read to answer a question.
+/// The number of memories that a question needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Complexity {
-    /// One fact will do.
+    /// One fact is enough.
     Simple,
     /// Several memories belong together.
     Complex,
 }
 
 impl Complexity {
-    /// How many steps the graph is followed.
+    /// Maximum number of steps in the graph.
     pub fn depth(self) -> usize {
         match self {
             Complexity::Simple => 2,
@@ -28,7 +28,7 @@ impl Complexity {
         }
     }
 
-    /// How many memories are wanted.
+    /// Number of memories to return.
     pub fn limit(self) -> usize {
         match self {
             Complexity::Simple => 5,
@@ -36,7 +36,7 @@ impl Complexity {
         }
     }
 
-    /// How many tokens the answer's context may have.
+    /// Token budget of the context.
     pub fn budget(self) -> usize {
         match self {
             Complexity::Simple => 1000,
@@ -61,7 +61,7 @@ const SEVERAL: &str = "\
 /// Phrases in which such words ask for nothing.
 const IDIOMS: &str = "at all, after all, all right, first of all, every time, все еще, все равно, все таки";
 
-/// How something became what it is: "how did … change".
+/// Questions about a development: "how did … change".
 const COURSE: &str = "how did, how has, how have, how does, как";
 const CHANGE: &str = "change, changed, evolve*, develop*, progress*, grow, grown, менял*, изменил*, развивал*";
 
@@ -76,7 +76,7 @@ const STOP: &str = "\
     which, where, you, your, our, their, his, her, about, она, они, мой, моя, мне, нас, наш, был, была, было, были, \
     что, как, это, кто, где, для, при, или, когда, почему";
 
-/// How much must be read to answer this question.
+/// Classifies a question by its words.
 pub fn complexity(text: &str) -> Complexity {
     // Whichever times it names, their number is the same on any day.
     let times = time_phrases(text, &Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC)).len();

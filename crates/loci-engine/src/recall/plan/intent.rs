@@ -16,7 +16,7 @@ pub use tells::{tells_number, tells_time};
 
 use folded::Folded;
 
-/// What a question asks for.
+/// The kind of answer that a question asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Intent {
     /// A cause or a purpose.
@@ -85,7 +85,7 @@ const NOUNS: &[(Intent, &str)] = &[
     (Intent::When, "deadline*, due date, date of, the date, дедлайн*, срок, сроки, дата, дату"),
 ];
 
-/// What the words of a question ask for.
+/// The intent of a question by its words.
 pub fn keyword_intent(text: &str) -> Intent {
     let folded = Folded::new(text);
     let folded = without_setting(&folded).unwrap_or(folded);
@@ -135,8 +135,8 @@ pub fn nearest_intent(question: &[f32], exemplars: &[(Intent, Vec<f32>)], thresh
     best.1
 }
 
-/// Nothing for vectors that cannot be compared: of different lengths, zero, or no numbers. `square` is the product of
-/// the first with itself.
+/// The cosine of two vectors, or `None` if they have different lengths, are zero or contain NaN. `square` is the product
+/// of the first with itself.
 fn cosine(one: &[f32], square: f32, other: &[f32]) -> Option<f32> {
     if one.len() != other.len() {
         return None;

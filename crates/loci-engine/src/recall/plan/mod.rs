@@ -13,16 +13,16 @@ use self::complexity::{Complexity, complexity_of};
 use self::intent::{Intent, QuestionFlags, asks, keyword_intent};
 use self::time::{TimePhrase, time_phrases};
 
-/// What a question wants.
+/// The analysis of a question.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// The question.
     pub text: String,
-    /// What it is after.
+    /// The kind of answer that it asks for.
     pub intent: Intent,
-    /// Whether it has several parts.
+    /// The number of memories that it needs.
     pub complexity: Complexity,
-    /// What it asks for beside that.
+    /// Further properties.
     pub asks: QuestionFlags,
     /// The times it names.
     pub times: Vec<TimePhrase>,

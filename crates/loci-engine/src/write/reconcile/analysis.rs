@@ -41,7 +41,7 @@ const TRIES: &str = "try tries tried trying attempted versuche versucht versucht
 pub(super) struct SentenceForm {
     /// Wished, planned, said by someone, asked, past.
     mood: u64,
-    /// Signs that change what is said: the minus of a number, the plus of a blood group, `<`, `#`.
+    /// Signs that change the meaning: the minus of a number, the plus of a blood group, `<`, `#`.
     signs: Vec<char>,
     /// Signs that say something themselves.
     pictures: Vec<char>,

@@ -256,7 +256,7 @@ pub(super) fn ends(new: &AnalysedText, known: &AnalysedText) -> bool {
 }
 
 /// Whether both speak of the same: they share an owner, or name nobody, and this share of the longer one's words. Where
-/// they share one word beside who speaks, that word is most of what is said.
+/// they share one word beside who speaks, that word is most of the statement.
 pub(super) fn share_a_subject(new: &AnalysedText, known: &AnalysedText, share: f64) -> bool {
     let (a, b) = (new.content(), known.content());
     let (names, others) = (new.names(), known.names());

@@ -134,12 +134,12 @@ const MAX_CONTRADICTION_LINKS: usize = 3;
 /// Decides what becomes of `new`, given `known`.
 pub fn reconcile(new: &Statement, known: &[KnownStatement], bands: &Bands) -> Decision {
     if let Some(twin) = known.iter().find(|known| known.hash == new.hash) {
-        return Decision::Skip { of: twin.id, reason: "said before in the same words".to_owned() };
+        return Decision::Skip { of: twin.id, reason: "already stored with the same words".to_owned() };
     }
     let mut replaced: Option<(&KnownStatement, String)> = None;
     let mut linked: Vec<(&KnownStatement, f64)> = Vec::new();
     for one in known {
-        match meet(new, one, bands) {
+        match compare_statements(new, one, bands) {
             // What was said again after it had changed holds again.
             Comparison::Same(_) if known.iter().any(|later| is_between(new, one, later)) => {}
             Comparison::Same(reason) => return Decision::Skip { of: one.id, reason: reason.to_owned() },
@@ -156,13 +156,17 @@ pub fn reconcile(new: &Statement, known: &[KnownStatement], bands: &Bands) -> De
     let contradicts: Vec<MemoryId> = linked.iter().take(MAX_CONTRADICTION_LINKS).map(|(one, _)| one.id).collect();
     match replaced {
         Some((old, reason)) if new.said_at < old.said_at => {
-            Decision::AddAsHistory { known: old.id, until: old.said_at, reason: format!("{reason}, as it was before") }
+            Decision::AddAsHistory { known: old.id, until: old.said_at, reason: format!("stored as history: {reason}") }
         }
-        Some((old, reason)) => Decision::Supersede { old: old.id, contradicts, reason },
+        Some((old, reason)) => {
+            let reason = format!("replaced: {reason}");
+            Decision::Supersede { old: old.id, contradicts, reason }
+        }
         None if contradicts.is_empty() => Decision::Add { contradicts, reason: "new".to_owned() },
-        None => {
-            Decision::Add { contradicts, reason: "new; it may contradict something known, and both stay".to_owned() }
-        }
+        None => Decision::Add {
+            contradicts,
+            reason: "new; it may contradict a stored memory, and both are kept".to_owned(),
+        },
     }
 }
 
@@ -174,10 +178,11 @@ fn is_between(new: &Statement, known: &KnownStatement, later: &KnownStatement) -
         && replaces(&new.reading, &later.reading).is_some()
 }
 
-fn meet(new: &Statement, known: &KnownStatement, bands: &Bands) -> Comparison {
+/// Compares the new statement with a known one.
+fn compare_statements(new: &Statement, known: &KnownStatement, bands: &Bands) -> Comparison {
     let (a, b) = (&new.reading, &known.reading);
     if says_nothing_new(a, b) {
-        return Comparison::Same("says no more than something known");
+        return Comparison::Same("adds nothing to a stored memory");
     }
     let protected = known.as_is || known.confirmed && !new.confirmed || new.copied && !known.copied;
     if let Some(reason) = replaces(a, b) {
@@ -212,9 +217,9 @@ fn replaces(new: &AnalysedText, known: &AnalysedText) -> Option<String> {
         return Some(format!("same attribute ({} of {}), value {} → {}", a.attribute, a.about, b.said, a.said));
     }
     if one_value_apart(new, known) == Some(ValueDifference::Behind) || changed_in_one_value(new, known) {
-        return Some("the same statement with another value".to_owned());
+        return Some("same statement with another value".to_owned());
     }
-    ends(new, known).then(|| "says that this has ended".to_owned())
+    ends(new, known).then(|| "the new statement says that the old one no longer holds".to_owned())
 }
 
 /// Whether both give different values of a single-valued attribute of the same subject. Where single-valuedness is

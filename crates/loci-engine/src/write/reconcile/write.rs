@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 
 use crate::access::policy::{self, Caller};
 use crate::learn::extract::SpeakerIdentity;
-use crate::lifecycle::rules::ageing::days_after;
+use crate::lifecycle::rules::state::days_after;
 use crate::text::normalise;
 use crate::write::reconcile::{AnalysedText, Decision, KnownStatement, Statement, reconcile};
-use crate::write::remember::{Embed, receipt};
+use crate::write::remember::receipt;
 use crate::{Engine, Result};
 
 /// Maximum number of nearest memories that are compared with a new one.
@@ -41,24 +41,16 @@ impl Engine {
         &self,
         caller: &Caller,
         scope: Scope,
+        visible: Visible,
         mut addition: Addition,
-        embed: Embed,
         reason: &str,
     ) -> Result<Receipt> {
-        if embed == Embed::Now && addition.vector.is_none() {
-            addition.vector = self.embed_one(&addition.memory).await;
-        }
         let embedded = addition.vector.is_some();
-        if !embedded {
-            addition.jobs.extend(self.embed_jobs(addition.memory.id, addition.memory.created_at));
-        }
-        let categories = self.settings_of(caller).await?.categories;
-        let visible = policy::visible_scope(caller, &scope, categories);
         let thread = addition.memory.thread_id.clone();
         let returned = self.already_returned(&visible, &scope, thread.as_deref(), &addition.memory.content).await?;
         // What was returned from a pool that the caller has left since counts no more.
         if let Some(returned) = returned
-            && self.visible(caller, None).await?.admits(&returned)
+            && self.visible_by_id(caller).await?.admits(&returned)
         {
             return Ok(unchanged(&returned));
         }
@@ -68,7 +60,7 @@ impl Engine {
         for attempt in 1.. {
             let known = self.neighbours(&visible, &addition, None).await?;
             // A caller who sees only some of them must not learn what else exists.
-            let whole = single && visible.categories().is_none() && known.len() < CLAIMED;
+            let whole = single && !visible.is_partial() && known.len() < CLAIMED;
             addition.seen = whole.then(|| known.iter().map(|one| one.id).collect());
             let decision = reconcile(&statement, &known, &self.config.bands);
             if let Decision::Skip { of, .. } = &decision {
@@ -85,7 +77,7 @@ impl Engine {
                 change
             });
             let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes: changes.collect() };
-            match self.store.apply(batch).await {
+            match self.apply(batch).await {
                 Ok(applied) => {
                     self.forget_features(&decision);
                     return receipt(applied.first(), embedded, false);
@@ -114,7 +106,7 @@ impl Engine {
             Some(vector) => match self.store.nearest(visible, vector, &filter, NEAREST).await {
                 Ok(near) => Some(near),
                 // A write does not fail because an index is away; it only knows less of its neighbours.
-                Err(loci_store::Error::Unavailable { part, .. }) if part != "postgres" => None,
+                Err(error) if error.is_of_index() => None,
                 Err(error) => return Err(error.into()),
             },
             None => None,

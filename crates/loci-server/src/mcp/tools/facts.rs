@@ -138,7 +138,7 @@ async fn remember(call: &Call, given: Remember) -> Result<ToolAnswer, Failure> {
         |field: &str, text: Option<String>| text.map(|text| times::moment(field, &text, now, &zone)).transpose();
     let expires_at = moment("expires_at", given.expires_at)?;
     if expires_at.is_some_and(|at| at <= now) {
-        return Err(wrong(call, "expires_at", &Error::invalid("expires_at", "expires_at lies in the past")));
+        return Err(wrong(call, "expires_at", &Error::invalid("expires_at", "expires_at is in the past")));
     }
     let new = NewMemory {
         content: given.fact,
@@ -188,7 +188,7 @@ async fn explain(call: &Call, given: FactArguments) -> Result<ToolAnswer, Failur
     let caller = call.caller()?;
     let id = call.resolve(&caller, "memory_id", &given.memory_id).await?;
     let found = call.run_operation(call.app.engine.explain(&caller, id)).await?;
-    Ok(ToolAnswer::new(provenance(call, &found), write_provenance).less("look at one of its sources by itself"))
+    Ok(ToolAnswer::new(provenance(call, &found), write_provenance).less("request one of its sources by itself"))
 }
 
 fn provenance(call: &Call, found: &ProvenanceReport) -> Value {
@@ -248,7 +248,7 @@ async fn weak(call: &Call, given: Weak) -> Result<ToolAnswer, Failure> {
         })
         .collect();
     let write = |value: &Value| match list(value, "data").next() {
-        None => "No memory is weak.".to_owned(),
+        None => "No memory is uncertain or fading.".to_owned(),
         Some(_) => lines("Weakest first; confirm or correct what you can:", value, "data"),
     };
     Ok(ToolAnswer::new(json!({ "data": facts }), write))

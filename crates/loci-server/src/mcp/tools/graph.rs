@@ -43,35 +43,35 @@ pub(super) const TOOLS: &[Tool] = &[
     graph_tool!(
         "create_entities", "Create entities", Writer, Adds, "addMemories",
         Entities => create_entities => Entities,
-        "Add entities with their observations. A name that is there already is passed over; only the new ones are \
+        "Add entities with their observations. Existing names are skipped; only the new ones are \
          returned."
     ),
     graph_tool!(
         "create_relations", "Create relations", Writer, Adds, "addMemories",
         Relations => create_relations => Relations,
-        "Add relations between entities, worded actively (`works at`). Ones that are there already are passed over; \
+        "Add relations between entities, worded actively (`works at`). Existing relations are skipped; \
          only the new ones are returned."
     ),
     graph_tool!(
         "add_observations", "Add observations", Writer, Adds, "addMemories",
         Observations => add_observations => AddedObservationList,
-        "Add observations to entities that are there. What is known already is passed over; returns what was added \
+        "Add observations to existing entities. Known observations are skipped; returns what was added \
          to each."
     ),
     graph_tool!(
         "delete_entities", "Delete entities", Writer, Removes, "deleteMemories",
         Names => delete_entities => DeletionAnswer,
-        "Delete entities by name, and every relation that starts or ends at them. Absent ones are no failure."
+        "Delete entities by name, and every relation that starts or ends at them. Missing ones are ignored."
     ),
     graph_tool!(
         "delete_observations", "Delete observations", Writer, Removes, "deleteMemories",
         Deletions => delete_observations => DeletionAnswer,
-        "Delete single observations of entities. Absent ones are no failure."
+        "Delete single observations of entities. Missing ones are ignored."
     ),
     graph_tool!(
         "delete_relations", "Delete relations", Writer, Removes, "deleteMemories",
         Relations => delete_relations => DeletionAnswer,
-        "Delete relations that match exactly. Absent ones are no failure."
+        "Delete relations that match exactly. Missing ones are ignored."
     ),
     graph_tool!(
         "read_graph", "Read graph", Reader, Reads, "listEntities",
@@ -81,7 +81,7 @@ pub(super) const TOOLS: &[Tool] = &[
     graph_tool!(
         "search_nodes", "Search nodes", Reader, Reads, "searchMemories",
         NodeSearch => search_nodes => GraphAnswer,
-        "Find entities in whose name, type or observations a text occurs, in whatever case, with their relations."
+        "Find entities with a text in their name, type or observations, ignoring case, and their relations."
     ),
     graph_tool!(
         "open_nodes", "Open nodes", Reader, Reads, "getEntity",
@@ -90,38 +90,38 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
 ];
 
-/// A thing that is known.
+/// An entity of the knowledge graph.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Entity {
-    /// Its name, by which it is found again.
+struct EntityJson {
+    /// Its unique name.
     name: String,
-    /// What sort of thing it is.
+    /// Its type, such as `person`.
     entity_type: String,
-    /// What is said of it.
+    /// The statements about the entity.
     observations: Vec<String>,
 }
 
-/// What stands between two entities.
+/// A relation between two entities.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Relation {
+struct RelationJson {
     /// The name of the entity where it starts.
     from: String,
     /// The name of the entity where it ends.
     to: String,
-    /// What it says, worded actively.
+    /// The type of the relation, in active voice, such as `works at`.
     relation_type: String,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 struct Entities {
-    entities: Vec<Entity>,
+    entities: Vec<EntityJson>,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 struct Relations {
-    relations: Vec<Relation>,
+    relations: Vec<RelationJson>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -134,7 +134,7 @@ struct Observations {
 struct NewObservations {
     /// The name of the entity.
     entity_name: String,
-    /// What is said of it.
+    /// The statements about the entity.
     contents: Vec<String>,
 }
 
@@ -194,18 +194,18 @@ struct DeletionAnswer {
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct GraphAnswer {
-    entities: Vec<Entity>,
-    relations: Vec<Relation>,
+    entities: Vec<EntityJson>,
+    relations: Vec<RelationJson>,
 }
 
-impl From<Entity> for GraphEntity {
-    fn from(given: Entity) -> Self {
+impl From<EntityJson> for GraphEntity {
+    fn from(given: EntityJson) -> Self {
         Self { name: given.name, entity_type: given.entity_type, observations: given.observations }
     }
 }
 
-impl From<Relation> for GraphRelation {
-    fn from(given: Relation) -> Self {
+impl From<RelationJson> for GraphRelation {
+    fn from(given: RelationJson) -> Self {
         Self { from: given.from, to: given.to, relation_type: given.relation_type }
     }
 }

@@ -56,7 +56,7 @@ pub(super) const TOOLS: &[Tool] = &[
         Writer,
         Replaces,
         "changeMemory",
-        Change => update,
+        UpdateArguments => update,
         "Change fields of a memory in place: text, kind, category, tags, importance, pinned, expiry. Use it for slips and \
          labels; use supersede_memory when the world has changed and correct_fact when it was wrong. A pinned memory \
          never fades. Returns `id`, `event` and `version`. Example: {\"memory_id\": \"418413891\", \"pinned\": true}"
@@ -100,7 +100,7 @@ pub(super) const TOOLS: &[Tool] = &[
         Replaces,
         "resolveMemory",
         Resolve => resolve,
-        "Settle which of two contradicting memories is valid; search_memory shows the later one as `newer`. Use it when \
+        "Resolve which of two contradicting memories is valid; search_memory shows the later one as `newer`. Use it when \
          the user says which is right, or that both are. Returns `id` and `event`. \
          Example: {\"memory_id\": \"418413891\", \"other_memory_id\": \"052716034\", \"keep\": \"newer\"}"
     ),
@@ -156,7 +156,7 @@ struct MemoryArguments {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Change {
+struct UpdateArguments {
     #[schemars(with = "String")]
     memory_id: MemoryRef,
     /// The version that you saw. Another version in the store is a conflict.
@@ -236,7 +236,7 @@ async fn list_memories(call: &Call, given: List) -> Result<ToolAnswer, Failure> 
         None => "There are no such memories.".to_owned(),
         Some(_) => lines("Newest first:", value, "data"),
     };
-    Ok(ToolAnswer::new(value, write).less("ask for a smaller page with `limit` and go on with `cursor`"))
+    Ok(ToolAnswer::new(value, write).less("request a smaller page with `limit`, and the next one with `cursor`"))
 }
 
 async fn get(call: &Call, given: MemoryArguments) -> Result<ToolAnswer, Failure> {
@@ -260,7 +260,7 @@ async fn get(call: &Call, given: MemoryArguments) -> Result<ToolAnswer, Failure>
     Ok(ToolAnswer::new(json!({ "memory": record }), write).less("search_memory shows it in brief"))
 }
 
-async fn update(call: &Call, given: Change) -> Result<ToolAnswer, Failure> {
+async fn update(call: &Call, given: UpdateArguments) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
     let id = call.resolve(&caller, "memory_id", &given.memory_id).await?;
     let engine = &call.app.engine;

@@ -1,7 +1,8 @@
 //! Memories as ready context within a budget of tokens.
 
 use jiff::Timestamp;
-use loci_engine::pack::Format;
+use loci_engine::pack::tokens::count_tokens;
+use loci_engine::pack::{Format, block_tokens, data_block};
 use loci_engine::{QueryRequest, QueryResponse, RecallRequest};
 use loci_types::{Filter, MemoryId, TimeRange, from_step, to_step};
 use schemars::JsonSchema;
@@ -38,8 +39,8 @@ pub(super) const CONTEXT: &[Tool] = &[tool!(
     Reads,
     "recall",
     Context => context,
-    "Get what is known about a task as text for a prompt, in sections, within a token budget. Use it at the beginning of \
-     a task; with `after_revision` = the `revision` of the last answer it also tells what changed. Returns `text`, `tokens`, the \
+    "Get what is known about a task as a block of data for a prompt, in sections, within a token budget. Use it at the beginning of \
+     a task; with `after_revision` = the `revision` of the last answer it also lists what changed. Returns `text`, `tokens`, the \
      ids `cited` and `revision`. Example: {\"query\": \"plan the trip to Porto\"}"
 )];
 
@@ -216,19 +217,22 @@ fn bullets(value: &Value) -> String {
 async fn context(call: &Call, context: Context) -> Result<ToolAnswer, Failure> {
     let caller = call.caller()?;
     // Both the text and the structured content hold it.
-    let most = call.budget() * 2 / 5;
+    let most = (call.budget() * 2 / 5).saturating_sub(block_tokens());
     let request = QueryRequest {
         recall: RecallRequest { query: context.query, for_thread: context.thread_id, ..RecallRequest::default() },
         format: Format::Markdown,
-        budget_tokens: Some(context.budget_tokens.map_or(most, |budget| budget.min(most))),
+        budget_tokens: Some(
+            context.budget_tokens.map_or(most, |budget| budget.saturating_sub(block_tokens()).min(most)),
+        ),
         summarize: true,
         since: context.after_revision,
         thread_id: None,
     };
     let answer = call.run_operation(call.app.engine.query(&caller, request)).await?;
+    let block = data_block(&answer.text);
     let value = json!({
-        "text": answer.text,
-        "tokens": answer.tokens,
+        "text": block,
+        "tokens": count_tokens(&block),
         "cited": answer.cited.iter().map(MemoryId::short).collect::<Vec<_>>(),
         "without_room": answer.left_out.len(),
         "revision": answer.revision,

@@ -40,6 +40,13 @@ pub(super) fn brief(call: &Call, memory: &Memory) -> Value {
             put(name, value.into());
         }
     }
+    if let Some(source) = &memory.source {
+        put("source", json!(source));
+    }
+    let reader = call.caller().ok().and_then(|caller| caller.identifiers.agent_id);
+    if let Some(origin) = loci_engine::origin(memory, reader.as_deref()) {
+        put("origin", origin.into());
+    }
     if !memory.tags.is_empty() {
         put("tags", json!(memory.tags));
     }
@@ -106,7 +113,12 @@ pub(super) fn line(record: &Value) -> String {
         "" => String::new(),
         state => format!(", {state}"),
     };
-    format!("- [{kind}] {who}{content} ({day}{state}, id {})\n", text(record, "id"))
+    // Before the text, so that the text cannot hide it.
+    let origin = match text(record, "origin") {
+        "" => String::new(),
+        origin => format!("({origin}) "),
+    };
+    format!("- [{kind}] {origin}{who}{content} ({day}{state}, id {})\n", text(record, "id"))
 }
 
 /// Memories, one per line, under a heading; empty if there are none.
@@ -130,7 +142,7 @@ pub(super) fn receipt_sentence(value: &Value) -> String {
         "ADD" => "Stored",
         "NONE" => "Already known; nothing was changed",
         "UPDATE" => "Changed",
-        "MERGE" => "Merged into a memory that says the same",
+        "MERGE" => "Merged into a memory with the same statement",
         "SUPERSEDE" => "Stored; it replaces an older memory",
         "DELETE" => "Forgotten; it can be restored",
         "RESTORE" => "Restored",

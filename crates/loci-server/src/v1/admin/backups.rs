@@ -73,9 +73,9 @@ struct RestoreRequest {
 async fn list(
     State(app): State<Arc<App>>,
     principal: Principal,
-    ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
+    ListParams { scope, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<StoredBackup>>, Failure> {
-    let caller = principal.caller(identifiers, "listBackups")?;
+    let caller = principal.caller(scope, "listBackups")?;
     let (engine, folder) = (app.engine.clone(), folder(&app, "listBackups")?);
     let found = app.run_operation("listBackups", blocking(move || engine.backups(&caller, &folder))).await?;
     page.slice(found).map(Json)

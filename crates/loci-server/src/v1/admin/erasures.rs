@@ -6,6 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use loci_engine::Erasure;
+use loci_types::{Identifiers, Tenant};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -14,7 +15,7 @@ use utoipa_axum::routes;
 use super::accepted;
 use crate::App;
 use crate::extract::Body;
-use crate::failure::{Failure, Failures};
+use crate::failure::{Failure, Failures, to_failure};
 use crate::guard::Principal;
 use crate::task::{self, Stop, Task, TaskKind, TaskPlan};
 
@@ -30,6 +31,11 @@ struct ErasureRequest {
     /// The user.
     #[schema(min_length = 1, max_length = 256)]
     user_id: String,
+    /// The tenant of the user. Only an admin of the tenant `default` may name another one than their own. Default: the
+    /// tenant of the credential.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    tenant: Option<String>,
     /// Whether it is only counted what would be erased. Default: true.
     #[serde(default = "crate::v1::yes")]
     #[schema(default = true)]
@@ -54,22 +60,37 @@ struct ErasureRequest {
         (status = 202, description = "The task that erases; its result is an `Erasure`", body = Task),
         Failures
     ),
-    security(("key" = ["admin"]))
+    security(("key" = ["writer"]))
 )]
 async fn erase(
     State(app): State<Arc<App>>,
     principal: Principal,
     Body(request): Body<ErasureRequest>,
 ) -> Result<Response, Failure> {
+    // Who operates no tenant erases as the user, if the credential is bound to that user and has the right.
     let caller = principal.own_caller("eraseUser")?;
-    let found = app.engine.user_data(&caller, &request.user_id);
+    let caller = match caller.operator {
+        true => caller,
+        false => {
+            let user_id = Some(request.user_id.clone());
+            principal.caller(Identifiers { user_id, ..Identifiers::default() }, "eraseUser")?
+        }
+    };
+    let eraser = match &request.tenant {
+        None => caller.clone(),
+        Some(name) => {
+            let tenant = Tenant::new(name).map_err(|error| to_failure(&error, "eraseUser"))?;
+            caller.clone().within_tenant(tenant).map_err(|error| to_failure(&error, "eraseUser"))?
+        }
+    };
+    let found = app.engine.user_data(&eraser, &request.user_id);
     if request.dry_run {
         return Ok(Json(app.run_operation("eraseUser", found).await?).into_response());
     }
     // The task counts as the operation.
     let found = found.await.map_err(|error| Failure::of(error.problem("eraseUser")))?;
     let plan = TaskPlan { kind: TaskKind::Erasure, operation: "eraseUser", unit: "memories", stop: Stop::Anywhere };
-    let (engine, eraser) = (app.engine.clone(), caller.clone());
+    let engine = app.engine.clone();
     let total = found.total.memories;
     let task = task::start(&app, &caller, plan, |handle| async move {
         handle.progress(0, Some(total));

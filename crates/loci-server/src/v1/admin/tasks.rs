@@ -43,9 +43,9 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 async fn list(
     State(app): State<Arc<App>>,
     principal: Principal,
-    ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
+    ListParams { scope, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<Task>>, Failure> {
-    let caller = principal.caller(identifiers, "listTasks")?;
+    let caller = principal.caller(scope, "listTasks")?;
     page.slice(app.tasks.list(&caller.tenant)).map(Json)
 }
 

@@ -111,9 +111,9 @@ impl Usage {
 async fn list(
     State(app): State<Arc<App>>,
     principal: Principal,
-    ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
+    ListParams { scope, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<TenantRecord>>, Failure> {
-    let caller = principal.caller(identifiers, "listTenants")?;
+    let caller = principal.caller(scope, "listTenants")?;
     let tenants = app.run_operation("listTenants", app.engine.tenants_of(&caller)).await?;
     Ok(Json(page.slice(tenants)?.map(|tenant| TenantRecord { tenant: tenant.into() })))
 }
@@ -217,9 +217,9 @@ async fn remove(
 async fn usage(
     State(app): State<Arc<App>>,
     principal: Principal,
-    ListParams { identifiers, page, params: NoParams {} }: ListParams<NoParams>,
+    ListParams { scope, page, params: NoParams {} }: ListParams<NoParams>,
 ) -> Result<Json<Page<Usage>>, Failure> {
-    let caller = principal.caller(identifiers, "listUsage")?;
+    let caller = principal.caller(scope, "listUsage")?;
     let tenants = app.run_operation("listUsage", app.engine.tenants_of(&caller)).await?;
     let Page { data, next_cursor } = page.slice(tenants)?;
     let held = app.run_operation("listUsage", held(&app, &caller, data)).await?;

@@ -57,8 +57,8 @@ impl Incoming {
         match tokio::time::timeout(self.patience, self.stream.next()).await {
             Ok(None) => Ok(None),
             Ok(Some(Ok(piece))) => Ok(Some(piece)),
-            Ok(Some(Err(_))) => Err(wrong("the body was cut off; what was read before is kept")),
-            Err(_) => Err(wrong("nothing more of the body has come in time; what was read before is kept")
+            Ok(Some(Err(_))) => Err(wrong("the body was cut off; entries read before are stored")),
+            Err(_) => Err(wrong("the rest of the body did not arrive in time; entries read before are stored")
                 .status(StatusCode::REQUEST_TIMEOUT)),
         }
     }
@@ -101,7 +101,7 @@ impl Incoming {
 }
 
 fn too_large(most: u64) -> Failure {
-    let message = format!("a body of this format may have {most} bytes; what was read before is kept");
+    let message = format!("a body of this format may have {most} bytes; entries read before are stored");
     Failure::new(ErrorKind::InvalidInput, message, OPERATION)
         .status(StatusCode::PAYLOAD_TOO_LARGE)
         .field("body")

@@ -5,6 +5,7 @@
 
 use std::io::BufReader;
 
+use jiff::Timestamp;
 use loci_engine::importers::{self, SourceFormat, SourceItem, UnreadableItem, markdown};
 use loci_engine::json_lines::ImportOutcome;
 use loci_types::{Error, ErrorKind};
@@ -27,9 +28,9 @@ pub(super) async fn entries(import: &mut Import, format: SourceFormat, incoming:
     });
     let (fed, kept) = tokio::join!(incoming.feed(pieces), keep_all(import, format, entries));
     kept?;
-    fed?;
+    fed.map_err(|failure| import.stopped(failure))?;
     match reading.await {
-        Ok(read) => read.map_err(|error| to_failure(&error.at("body"), OPERATION)),
+        Ok(read) => read.map_err(|error| import.stopped(to_failure(&error.at("body"), OPERATION))),
         Err(_) => Err(Failure::new(ErrorKind::Internal, "internal error", OPERATION)),
     }
 }
@@ -47,7 +48,14 @@ async fn keep_all(
                 size += weight(&one);
                 batch.push(one);
             }
-            Err(odd) => import.report.refuse(&odd.place, &odd.reason),
+            Err(unreadable) => {
+                import.report.refuse(&unreadable.place, &unreadable.reason);
+                let error = Error::invalid("body", unreadable.reason).into();
+                if let Some(failure) = import.refusal(&unreadable.place, &error) {
+                    keep(import, format, std::mem::take(&mut batch)).await?;
+                    return Err(failure);
+                }
+            }
         }
         if size >= import.at_once() {
             keep(import, format, std::mem::take(&mut batch)).await?;
@@ -70,41 +78,58 @@ async fn keep(import: &mut Import, format: SourceFormat, batch: Vec<SourceItem>)
         return Ok(());
     }
     let engine = &import.app.engine;
-    let bringing = engine.import_items(&import.caller, format, batch, &mut import.how);
-    for taken in import.app.run_operation(OPERATION, bringing).await? {
-        import.report.add_taken(&taken);
+    let work = engine.import_items(&import.owner, format, batch, &mut import.how);
+    for item in import.app.run_operation(OPERATION, work).await? {
+        import.report.add_item(&item);
+        if let ImportOutcome::Refused(error) = &item.outcome
+            && let Some(failure) = import.refusal("", error)
+        {
+            return Err(failure);
+        }
     }
     Ok(())
 }
 
-/// Reads notes as a whole.
-pub(super) async fn notes(import: &mut Import, incoming: Incoming) -> Result<(), Failure> {
+/// Reads the notes of one file as a whole.
+pub(super) async fn notes(
+    import: &mut Import,
+    incoming: Incoming,
+    name: &str,
+    modified: Option<Timestamp>,
+) -> Result<(), Failure> {
     let text = incoming.text().await?;
     if text.trim().is_empty() {
         return Err(to_failure(&Error::invalid("body", "the body is empty"), OPERATION));
     }
     let most = import.app.engine.config().limits.content_characters;
-    keep(import, SourceFormat::Markdown, markdown::notes("notes.md", &text, None, most)).await
+    keep(import, SourceFormat::Markdown, markdown::notes(name, &text, modified, most)).await
 }
 
 /// Reads a graph as a whole.
 pub(super) async fn graph(import: &mut Import, incoming: Incoming) -> Result<(), Failure> {
     let text = incoming.text().await?;
-    let sifted = import.app.engine.filter_graph_lines(&text);
-    for odd in &sifted.refused {
-        import.report.refuse(&odd.place, &odd.reason);
+    let graph = import.app.engine.filter_graph_lines(&text);
+    for unreadable in &graph.refused {
+        import.report.refuse(&unreadable.place, &unreadable.reason);
+        let error = Error::invalid("body", unreadable.reason.clone()).into();
+        if let Some(failure) = import.refusal(&unreadable.place, &error) {
+            return Err(failure);
+        }
     }
-    if sifted.lines == 0 {
-        let message = if sifted.refused.is_empty() { "the body is empty" } else { "no line is of a graph" };
+    if graph.lines == 0 {
+        let message =
+            if graph.refused.is_empty() { "the body is empty" } else { "the body has no entity and no relation" };
         return Err(to_failure(&Error::invalid("body", message).hint("name the right format"), OPERATION));
     }
     if import.how.dry_run {
-        (0..sifted.lines).for_each(|_| import.report.add("", &ImportOutcome::Imported));
+        import.report.add_many("graph", graph.lines as u64);
         return Ok(());
     }
     let engine = &import.app.engine;
-    let made = import.app.run_operation(OPERATION, engine.graph_import(&import.caller, &sifted.jsonl)).await?;
-    import.report.imported += (made.entities + made.observations + made.relations) as u64;
+    let made = import.app.run_operation(OPERATION, engine.graph_import(&import.owner, &graph.jsonl)).await?;
+    for (count, kind) in [(made.entities, "entity"), (made.observations, "observation"), (made.relations, "relation")] {
+        import.report.add_many(kind, count as u64);
+    }
     import.report.skipped += made.skipped as u64;
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! Lines of Loci, one by one.
 
 use loci_engine::Error as EngineError;
-use loci_engine::json_lines::ExportLine;
-use loci_types::{Error, ErrorKind};
+use loci_engine::json_lines::{ExportLine, ImportOutcome};
+use loci_types::Error;
 
 use super::body::Incoming;
 use super::{Import, OPERATION};
@@ -20,7 +20,7 @@ pub(super) async fn read(import: &mut Import, mut incoming: Incoming) -> Result<
             Ok(piece) => piece,
             Err(failure) => {
                 reader.keep(import).await?;
-                return Err(counted(import, failure));
+                return Err(import.stopped(failure));
             }
         };
         let Some(piece) = piece else { break };
@@ -61,7 +61,7 @@ impl Lines {
         if text.trim().is_empty() {
             return Ok(());
         }
-        match import.app.engine.read_import(&import.caller, &import.caller, text).await {
+        match import.app.engine.read_import(&import.writer, &import.owner, text).await {
             Ok(Some(line)) => self.batch.push((self.number, line)),
             Ok(None) => {}
             Err(error) => return Err(self.stop(import, &error).await),
@@ -74,11 +74,18 @@ impl Lines {
             return Ok(());
         }
         let (numbers, lines): (Vec<u64>, Vec<ExportLine>) = std::mem::take(&mut self.batch).into_iter().unzip();
+        let types: Vec<&str> = lines.iter().map(ExportLine::name).collect();
         let engine = &import.app.engine;
-        let fates =
-            import.app.run_operation(OPERATION, engine.import_lines(&import.caller, lines, &mut import.how)).await?;
-        for (number, fate) in numbers.into_iter().zip(&fates) {
-            import.report.add(&format!("line {number}"), fate);
+        let outcomes =
+            import.app.run_operation(OPERATION, engine.import_lines(&import.writer, lines, &mut import.how)).await?;
+        for ((number, name), outcome) in numbers.into_iter().zip(types).zip(&outcomes) {
+            let place = format!("line {number}");
+            import.report.add(&place, name, outcome);
+            if let ImportOutcome::Refused(error) = outcome
+                && let Some(failure) = import.refusal(&place, error)
+            {
+                return Err(failure);
+            }
         }
         Ok(())
     }
@@ -89,17 +96,7 @@ impl Lines {
             return failure;
         }
         let mut problem = error.problem(OPERATION);
-        let kept = if import.how.dry_run { "nothing was written" } else { "the lines before it are kept" };
-        problem.message = format!("line {}: {}; {kept}", self.number, problem.message);
-        let failure = Failure::of(problem).detail("line", self.number.into());
-        counted(import, failure)
+        problem.message = format!("line {}: {}", self.number, problem.message);
+        import.stopped(Failure::of(problem).detail("line", self.number.into()))
     }
-}
-
-/// A failure with the counts of what was kept before it.
-fn counted(import: &Import, failure: Failure) -> Failure {
-    let counts = &import.report;
-    let internal = failure.problem().code == ErrorKind::Internal.code();
-    let failure = failure.detail("imported", counts.imported.into()).detail("skipped", counts.skipped.into());
-    if internal { failure } else { failure.hint("mend it and send the file again: what is known is skipped") }
 }

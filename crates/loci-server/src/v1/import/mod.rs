@@ -15,9 +15,10 @@ use axum::body::Body as Stream;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
-use loci_engine::Caller;
+use jiff::Timestamp;
 use loci_engine::importers::{self, SourceFormat};
 use loci_engine::json_lines::ImportOptions;
+use loci_engine::{Caller, Error as EngineError};
 use loci_types::ErrorKind;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -60,7 +61,8 @@ enum ImportFormat {
     /// Notes.
     Markdown,
     /// Lines of the official memory server of the Model Context Protocol: entities and relations.
-    Graph,
+    #[serde(alias = "mcp-memory", alias = "graph")]
+    McpMemory,
 }
 
 impl ImportFormat {
@@ -73,7 +75,7 @@ impl ImportFormat {
             Self::Claude => Some(SourceFormat::Claude),
             Self::Langgraph => Some(SourceFormat::Langgraph),
             Self::Markdown => Some(SourceFormat::Markdown),
-            Self::Graph => Some(SourceFormat::McpMemory),
+            Self::McpMemory => Some(SourceFormat::McpMemory),
         }
     }
 }
@@ -87,7 +89,7 @@ impl From<SourceFormat> for ImportFormat {
             SourceFormat::Claude => Self::Claude,
             SourceFormat::Langgraph => Self::Langgraph,
             SourceFormat::Markdown => Self::Markdown,
-            SourceFormat::McpMemory => Self::Graph,
+            SourceFormat::McpMemory => Self::McpMemory,
         }
     }
 }
@@ -106,13 +108,30 @@ struct ImportParams {
     /// Whether it is only counted what would be imported.
     #[param(required = false, default = false)]
     dry_run: bool,
+    /// Whether memories are stored as proposals, which recall does not return until they are accepted under
+    /// `/v1/consents`. They do not lapse. Other lines of an export are refused, and `replace` cannot be combined with it.
+    #[param(required = false, default = false)]
+    quarantine: bool,
+    /// Whether the import ends at the first record that cannot be kept. What was imported before stays.
+    #[param(required = false, default = false)]
+    strict: bool,
+    /// The name of the file. It is part of what is known of a note, and helps to recognise the format.
+    #[param(required = false, nullable = false)]
+    file_name: Option<String>,
+    /// When the file was last changed: the time of notes without a date of their own.
+    #[param(required = false, nullable = false)]
+    modified_at: Option<Timestamp>,
 }
 
 /// An import under way.
 struct Import {
     app: Arc<App>,
-    caller: Caller,
+    /// The owner of records that name none.
+    owner: Caller,
+    /// Who writes: an admin without bounds may import for anyone, others only for the owner.
+    writer: Caller,
     how: ImportOptions,
+    strict: bool,
     report: ImportReport,
 }
 
@@ -120,6 +139,41 @@ impl Import {
     /// How many memories are kept together: the model works best on some texts at once, the disk on many.
     fn at_once(&self) -> usize {
         if self.app.engine.model().is_some() { 64 } else { 512 }
+    }
+
+    /// The failure that ends a strict import at a record that cannot be kept.
+    fn refusal(&self, place: &str, error: &EngineError) -> Option<Failure> {
+        let mut problem = self.strict.then(|| error.problem(OPERATION))?;
+        if !place.is_empty() {
+            problem.message = format!("{place}: {}", problem.message);
+        }
+        let line = place.strip_prefix("line ").and_then(|number| number.parse::<u64>().ok());
+        let mut failure = Failure::of(problem);
+        if let Some(line) = line {
+            failure = failure.detail("line", line.into());
+        }
+        Some(self.stopped(failure))
+    }
+
+    /// A failure that ended the import, with the counts of what was done before it.
+    fn stopped(&self, failure: Failure) -> Failure {
+        let report = &self.report;
+        let counts = format!("{} imported, {} already known", report.imported + report.replaced, report.skipped);
+        let kept = if self.how.dry_run { "nothing was written" } else { "entries before it are stored" };
+        let message = format!("{}; {kept} ({counts})", failure.problem().message);
+        // A failure of the store is not the fault of the file.
+        let of_file = failure.problem().code != ErrorKind::Internal.code()
+            && failure.problem().code != ErrorKind::Storage.code()
+            && failure.problem().code != ErrorKind::Corrupt.code();
+        let failure = failure
+            .message(message)
+            .detail("imported", report.imported.into())
+            .detail("skipped", report.skipped.into());
+        if !of_file {
+            return failure;
+        }
+        let hint = failure.problem().hint.as_ref().map_or_else(String::new, |hint| format!("{hint}; "));
+        failure.hint(format!("{hint}fix it and import the file again: what is known is skipped"))
     }
 }
 
@@ -146,27 +200,41 @@ impl Import {
 async fn import(
     State(app): State<Arc<App>>,
     principal: Principal,
-    ScopedParams(identifiers, params): ScopedParams<ImportParams>,
+    ScopedParams(scope, params): ScopedParams<ImportParams>,
     headers: HeaderMap,
     body: Stream,
 ) -> Result<Json<ImportReport>, Failure> {
-    let caller = principal.caller(identifiers, OPERATION)?;
+    let owner = principal.caller(scope, OPERATION)?;
+    let writer = Some(principal.own_caller(OPERATION)?).filter(|own| own.operator).unwrap_or_else(|| owner.clone());
     let sort = sort(&headers)?;
     let mut incoming = Incoming::new(body, &app.options.server);
+    let name = params.file_name.as_deref().unwrap_or_default();
     let format = match params.format.given() {
         Some(format) => format,
         None if sort == Some(ContentKind::Notes) => SourceFormat::Markdown,
-        None => importers::guess("", incoming.head().await?).unwrap_or(SourceFormat::Loci),
+        None => importers::guess(name, incoming.head().await?).unwrap_or(SourceFormat::Loci),
     };
     if sort.is_some_and(|sort| (sort == ContentKind::Notes) != (format == SourceFormat::Markdown)) {
         return Err(other_sort("the content type does not fit the format"));
     }
-    let how = ImportOptions::new(params.replace, params.dry_run);
+    if params.quarantine && (params.replace || format == SourceFormat::McpMemory) {
+        let message = match params.replace {
+            true => "quarantine cannot be combined with replace",
+            false => "a graph cannot be imported in quarantine",
+        };
+        let hint = "leave out quarantine, or import memories that replace nothing";
+        return Err(Failure::new(ErrorKind::InvalidInput, message, OPERATION).field("quarantine").hint(hint));
+    }
+    let mut how = ImportOptions::new(params.replace, params.dry_run);
+    how.quarantine = params.quarantine;
     let report = ImportReport::new(format.into(), params.dry_run);
-    let mut import = Import { app, caller, how, report };
+    let mut import = Import { app, owner, writer, how, strict: params.strict, report };
     match format {
         SourceFormat::Loci => lines::read(&mut import, incoming).await?,
-        SourceFormat::Markdown => foreign::notes(&mut import, incoming).await?,
+        SourceFormat::Markdown => {
+            let name = if name.is_empty() { "notes.md" } else { name };
+            foreign::notes(&mut import, incoming, name, params.modified_at).await?;
+        }
         SourceFormat::McpMemory => foreign::graph(&mut import, incoming).await?,
         format => foreign::entries(&mut import, format, incoming).await?,
     }
@@ -182,11 +250,12 @@ enum ContentKind {
 
 /// What the content type says; none if there is none.
 fn sort(headers: &HeaderMap) -> Result<Option<ContentKind>, Failure> {
-    let Some(value) = headers.get(CONTENT_TYPE) else { return Ok(None) };
+    // A web page sends `text/plain`, and a body without a type, without asking the server first.
+    let Some(value) = headers.get(CONTENT_TYPE) else { return Err(other_sort("the body has no type")) };
     let text = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     match text.as_str() {
         "application/x-ndjson" | "application/jsonl" | "application/json" => Ok(Some(ContentKind::Json)),
-        "text/markdown" | "text/plain" => Ok(Some(ContentKind::Notes)),
+        "text/markdown" => Ok(Some(ContentKind::Notes)),
         "application/octet-stream" => Ok(None),
         "application/zip" => Err(other_sort("an archive must be unpacked first")),
         _ => Err(other_sort("the body is of a type that cannot be imported")),

@@ -1,5 +1,7 @@
 //! What became of what was imported.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use loci_engine::importers::ImportedItem;
 use loci_engine::json_lines::ImportOutcome;
 use serde::Serialize;
@@ -8,7 +10,11 @@ use utoipa::ToSchema;
 use super::ImportFormat;
 
 /// Number of problems that are reported.
-const REPORTED: usize = 20;
+const MAX_PROBLEMS: usize = 20;
+/// Number of samples of a dry run.
+const MAX_SAMPLES: usize = 5;
+/// Number of conversations that are counted. Beyond it the count stays.
+const MAX_CONVERSATIONS: usize = 100_000;
 
 /// What became of an import. Everything that was read is counted once.
 #[derive(Debug, Serialize, ToSchema)]
@@ -26,10 +32,32 @@ pub(super) struct ImportReport {
     pub(super) skipped: u64,
     /// Number of records that cannot be read or kept.
     pub(super) refused: u64,
-    /// Number of records by whose id something else is here, which stays.
+    /// Number of records that differ from a stored record with the same id. The stored one stays.
     pub(super) conflicts: u64,
+    /// Number of imported and replaced records by kind of memory or type of line.
+    kinds: BTreeMap<String, u64>,
+    /// Number of imported memories of another system by owner.
+    owners: BTreeMap<String, u64>,
+    /// Number of conversations that the imported memories of another system belong to.
+    conversations: u64,
+    /// The first five records of a dry run.
+    samples: Vec<ImportSample>,
     /// The first 20 problems.
     problems: Vec<ImportProblem>,
+    #[serde(skip)]
+    threads: BTreeSet<String>,
+}
+
+/// A record that would be imported.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ImportSample {
+    /// The kind of the memory.
+    kind: String,
+    /// The owner.
+    owner: String,
+    /// The beginning of the text.
+    content: String,
 }
 
 /// Why something was not imported.
@@ -47,11 +75,25 @@ struct ImportProblem {
 
 impl ImportReport {
     pub(super) fn new(format: ImportFormat, dry_run: bool) -> Self {
-        Self { format, dry_run, imported: 0, replaced: 0, skipped: 0, refused: 0, conflicts: 0, problems: Vec::new() }
+        Self {
+            format,
+            dry_run,
+            imported: 0,
+            replaced: 0,
+            skipped: 0,
+            refused: 0,
+            conflicts: 0,
+            kinds: BTreeMap::new(),
+            owners: BTreeMap::new(),
+            conversations: 0,
+            samples: Vec::new(),
+            problems: Vec::new(),
+            threads: BTreeSet::new(),
+        }
     }
 
     /// Counts what became of a record.
-    pub(super) fn add(&mut self, place: &str, outcome: &ImportOutcome) {
+    pub(super) fn add(&mut self, place: &str, kind: &str, outcome: &ImportOutcome) {
         match outcome {
             ImportOutcome::Imported => self.imported += 1,
             ImportOutcome::Replaced => self.replaced += 1,
@@ -62,11 +104,37 @@ impl ImportReport {
             }
             ImportOutcome::Refused(error) => self.refuse(place, &error.to_string()),
         }
+        if matches!(outcome, ImportOutcome::Imported | ImportOutcome::Replaced) {
+            *self.kinds.entry(kind.to_owned()).or_default() += 1;
+        }
+    }
+
+    /// Counts imported records of a kind.
+    pub(super) fn add_many(&mut self, kind: &str, count: u64) {
+        self.imported += count;
+        if count > 0 {
+            *self.kinds.entry(kind.to_owned()).or_default() += count;
+        }
     }
 
     /// Counts a memory of another system.
-    pub(super) fn add_taken(&mut self, taken: &ImportedItem) {
-        self.add(&taken.text, &taken.outcome);
+    pub(super) fn add_item(&mut self, item: &ImportedItem) {
+        self.add(&item.text, &item.kind, &item.outcome);
+        if !matches!(item.outcome, ImportOutcome::Imported | ImportOutcome::Replaced) {
+            return;
+        }
+        *self.owners.entry(item.owner.clone()).or_default() += 1;
+        if self.threads.len() < MAX_CONVERSATIONS {
+            self.threads.extend(item.thread.clone());
+            self.conversations = self.threads.len() as u64;
+        }
+        if self.dry_run && self.samples.len() < MAX_SAMPLES {
+            self.samples.push(ImportSample {
+                kind: item.kind.clone(),
+                owner: item.owner.clone(),
+                content: item.text.clone(),
+            });
+        }
     }
 
     /// Counts something that cannot be read or kept.
@@ -76,7 +144,7 @@ impl ImportReport {
     }
 
     fn report(&mut self, place: &str, reason: &str) {
-        if self.problems.len() < REPORTED {
+        if self.problems.len() < MAX_PROBLEMS {
             let line = place.strip_prefix("line ").and_then(|number| number.parse().ok());
             self.problems.push(ImportProblem { line, place: place.to_owned(), message: reason.to_owned() });
         }

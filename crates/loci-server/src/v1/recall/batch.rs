@@ -81,7 +81,7 @@ struct RecallOutcome {
 async fn recall_batch(
     State(app): State<Arc<App>>,
     principal: Principal,
-    Scoped { identifiers, body }: Scoped<RecallBatchBody>,
+    Scoped { scope, body }: Scoped<RecallBatchBody>,
 ) -> Result<Json<RecallBatchAnswer>, Failure> {
     let length = body.queries.len();
     if !(1..=MOST).contains(&length) {
@@ -91,17 +91,17 @@ async fn recall_batch(
     // Each in a task of its own: recall waits for files on the thread that polls it. A caller who leaves ends them all.
     let (mut tasks, room) = (JoinSet::new(), Arc::new(Semaphore::new(SIDE_BY_SIDE)));
     for (index, question) in body.queries.into_iter().enumerate() {
-        let (app, principal, identifiers, room) = (app.clone(), principal.clone(), identifiers.clone(), room.clone());
+        let (app, principal, scope, room) = (app.clone(), principal.clone(), scope.clone(), room.clone());
         let task = async move {
             let _permit = room.acquire().await;
-            (index, super::answer(&app, &principal, identifiers, question, OPERATION).await)
+            (index, super::answer(&app, &principal, scope, question, OPERATION).await)
         };
         tasks.spawn(task.in_current_span());
     }
     let mut outcomes: Vec<(usize, Result<RecallAnswer, Failure>)> = Vec::with_capacity(length);
     while let Some(done) = tasks.join_next().await {
         let (index, outcome) = done.map_err(|error| {
-            tracing::error!(%error, "a question of a batch broke");
+            tracing::error!(%error, "a query of a batch failed");
             Failure::new(ErrorKind::Internal, "internal error", OPERATION)
         })?;
         outcomes.push((index, outcome.map_err(|failure| in_batch(failure, index))));

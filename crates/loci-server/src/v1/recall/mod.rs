@@ -14,7 +14,7 @@ use axum::Json;
 use axum::extract::State;
 use jiff::Timestamp;
 use loci_engine::{Caller, Engine};
-use loci_types::{Filter, Identifiers, Layer};
+use loci_types::{Filter, Identifiers, Layer, RequestScope};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -49,22 +49,22 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 async fn recall(
     State(app): State<Arc<App>>,
     principal: Principal,
-    Scoped { identifiers, body }: Scoped<RecallBody>,
+    Scoped { scope, body }: Scoped<RecallBody>,
 ) -> Result<Json<RecallAnswer>, Failure> {
-    answer(&app, &principal, identifiers, body, "recall").await.map(Json)
+    answer(&app, &principal, scope, body, "recall").await.map(Json)
 }
 
 /// Answers one question.
 async fn answer(
     app: &App,
     principal: &Principal,
-    identifiers: Identifiers,
+    scope: RequestScope,
     mut body: RecallBody,
     operation: &'static str,
 ) -> Result<RecallAnswer, Failure> {
     body.check(operation)?;
     let cursor = body.cursor()?;
-    let caller = caller(principal, identifiers, body.layers(), operation)?;
+    let caller = caller(principal, scope, body.layers(), operation)?;
     let question = body.question(app, &caller, operation).await?;
     let (fields, explain) = (body.fields.as_deref(), body.explain);
     let answer = match question {
@@ -97,20 +97,21 @@ fn in_body(failure: Failure) -> Failure {
     }
 }
 
-/// The caller of a question. Whoever names a pool and nothing else, and asks in the pool alone, is the agent that the
+/// The caller of a question. A caller who names only a pool and searches only the pool is the agent that the
 /// credential means: the same rule as for the routes of a pool, where the path names it.
 pub(super) fn caller(
     principal: &Principal,
-    identifiers: Identifiers,
+    scope: RequestScope,
     layers: Option<&[Layer]>,
     operation: &str,
 ) -> Result<Caller, Failure> {
+    let identifiers = &scope.identifiers;
     let only_pool = Identifiers { pool_id: identifiers.pool_id.clone(), ..Identifiers::default() };
-    if layers != Some(&[Layer::Pool]) || identifiers.pool_id.is_none() || identifiers != only_pool {
-        return principal.caller(identifiers, operation);
+    if layers != Some(&[Layer::Pool]) || identifiers.pool_id.is_none() || *identifiers != only_pool {
+        return principal.caller(scope, operation);
     }
     let alone = principal.own_caller(operation)?;
-    let named = Identifiers { pool_id: identifiers.pool_id, ..alone.identifiers.clone() };
+    let named = Identifiers { pool_id: scope.identifiers.pool_id, ..alone.identifiers.clone() };
     if principal.is_open() { Ok(Caller { identifiers: named, ..alone }) } else { principal.caller(named, operation) }
 }
 

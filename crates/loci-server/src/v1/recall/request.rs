@@ -124,7 +124,11 @@ impl RecallBody {
         };
         let prompt = self.pack.is_some() || self.window.is_some();
         if self.pack.is_some() && self.window.is_some() {
-            return refuse("window", "pack and window exclude each other", "ask twice, or leave one of them out");
+            return refuse(
+                "window",
+                "pack and window exclude each other",
+                "send two requests, or leave one of them out",
+            );
         }
         if prompt && self.cursor.is_some() {
             return refuse("cursor", "a pack or a window has no pages", "leave cursor out, or pack and window");

@@ -26,7 +26,7 @@ impl Tables {
     }
 
     /// Creates the tables that do not exist.
-    pub(super) fn make(&self, connection: &dyn Connection) -> sql::Result<()> {
+    pub(super) fn make(&self, connection: &dyn Connection) -> sql::SqlResult<()> {
         let points = self.points();
         // Other processes may do the same, and the migrations of a PostgreSQL store create the same extension.
         connection.execute("SELECT pg_advisory_xact_lock(?1::bigint)", params![LOCK])?;
@@ -60,27 +60,27 @@ impl Tables {
     }
 
     /// Creates an empty collection with mark 0, replacing an existing one.
-    pub(super) fn begin(&self, connection: &dyn Connection) -> sql::Result<()> {
+    pub(super) fn begin(&self, connection: &dyn Connection) -> sql::SqlResult<()> {
         connection.execute("DELETE FROM collections WHERE name = ?1", params![&self.name])?;
         let sql = "INSERT INTO collections (name, points) VALUES (?1, ?2)";
         connection.execute(sql, params![&self.name, self.points()]).map(drop)
     }
 
     /// The mark of the collection; none if it does not exist or has vectors of another size or precision.
-    pub(super) fn mark(&self, connection: &dyn Connection) -> sql::Result<Option<Mark>> {
+    pub(super) fn mark(&self, connection: &dyn Connection) -> sql::SqlResult<Option<Mark>> {
         let sql = "SELECT sequence, at FROM collections WHERE name = ?1 AND points = ?2";
         let read = |row: &dyn sql::Row| Ok(Mark { sequence: row.get(0)?, at: row.get(1)? });
         connection.query_row(sql, params![&self.name, self.points()], read).optional()
     }
 
     /// The number of the collection; none if it does not exist.
-    fn number(&self, connection: &dyn Connection) -> sql::Result<Option<i64>> {
+    fn number(&self, connection: &dyn Connection) -> sql::SqlResult<Option<i64>> {
         let sql = "SELECT number FROM collections WHERE name = ?1 AND points = ?2";
         connection.query_row(sql, params![&self.name, self.points()], |row| row.get(0)).optional()
     }
 
     /// Inserts points, replacing those of the same memories. Returns false if the collection does not exist.
-    pub(super) fn put(&self, connection: &dyn Connection, points: &[VectorPoint]) -> sql::Result<bool> {
+    pub(super) fn put(&self, connection: &dyn Connection, points: &[VectorPoint]) -> sql::SqlResult<bool> {
         let Some(number) = self.number(connection)? else { return Ok(false) };
         let texts = |of: fn(&VectorPoint) -> String| Value::Texts(points.iter().map(of).collect());
         let ids = points.iter().map(|point| point.memory.id.0.into_bytes()).collect();
@@ -125,14 +125,14 @@ impl Tables {
     }
 
     /// Deletes points.
-    pub(super) fn take(&self, connection: &dyn Connection, ids: Vec<[u8; 16]>) -> sql::Result<()> {
+    pub(super) fn take(&self, connection: &dyn Connection, ids: Vec<[u8; 16]>) -> sql::SqlResult<()> {
         let Some(number) = self.number(connection)? else { return Ok(()) };
         let sql = format!("DELETE FROM {} WHERE collection = ?1 AND id = ANY(?2::uuid[])", self.points());
         connection.execute(&sql, vec![Value::Integer(number), Value::Ids(ids)]).map(drop)
     }
 
     /// Number of points; none if the collection does not exist.
-    pub(super) fn count(&self, connection: &dyn Connection) -> sql::Result<Option<u64>> {
+    pub(super) fn count(&self, connection: &dyn Connection) -> sql::SqlResult<Option<u64>> {
         let Some(number) = self.number(connection)? else { return Ok(None) };
         let sql = format!("SELECT count(*) FROM {} WHERE collection = ?1", self.points());
         connection.query_row(&sql, params![number], |row| row.get(0)).map(Some)
@@ -144,7 +144,7 @@ impl Tables {
         connection: &dyn Connection,
         after: Uuid,
         limit: usize,
-    ) -> sql::Result<Vec<(MemoryId, Option<u64>)>> {
+    ) -> sql::SqlResult<Vec<(MemoryId, Option<u64>)>> {
         let Some(number) = self.number(connection)? else { return Ok(Vec::new()) };
         let sql =
             format!("SELECT id, stamp FROM {} WHERE collection = ?1 AND id > ?2 ORDER BY id LIMIT ?3", self.points());
@@ -161,7 +161,7 @@ impl Tables {
         query: Vec<f32>,
         limit: usize,
         exact_up_to: usize,
-    ) -> sql::Result<Option<Vec<(MemoryId, f32)>>> {
+    ) -> sql::SqlResult<Option<Vec<(MemoryId, f32)>>> {
         let Some(number) = self.number(connection)? else { return Ok(None) };
         let query = Value::Floats(query);
         if self.distance.has_graph() && self.has_more_than(connection, number, wanted, exact_up_to)? {
@@ -186,7 +186,7 @@ impl Tables {
         number: i64,
         wanted: &PointFilter,
         most: usize,
-    ) -> sql::Result<bool> {
+    ) -> sql::SqlResult<bool> {
         let mut values = params![number];
         let scopes = wanted.scopes.as_ref().map_or("", |scopes| {
             values.push(Value::Texts(scopes.clone()));
@@ -208,7 +208,7 @@ impl Tables {
         query: &Value,
         limit: usize,
         order: &str,
-    ) -> sql::Result<Vec<(MemoryId, f32)>> {
+    ) -> sql::SqlResult<Vec<(MemoryId, f32)>> {
         let (condition, wanted) = conditions(wanted);
         let sql = format!(
             "SELECT p.id, {order} AS distance FROM {} p WHERE p.collection = ? AND {condition} ORDER BY distance LIMIT ?",
@@ -247,6 +247,6 @@ fn conditions(wanted: &PointFilter) -> (String, Vec<Value>) {
     (conditions.join(" AND "), values)
 }
 
-fn id(row: &dyn sql::Row) -> sql::Result<MemoryId> {
+fn id(row: &dyn sql::Row) -> sql::SqlResult<MemoryId> {
     row.get(0)
 }

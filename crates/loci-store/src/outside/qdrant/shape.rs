@@ -103,16 +103,24 @@ pub(super) fn point(collection: &Collection, point: &VectorPoint) -> Option<Valu
 }
 
 /// The mark of a space as a point. It has no state, so no query finds it.
-pub(super) fn mark(collection: &Collection, mark: Mark) -> Value {
+pub(super) fn mark(collection: &Collection, mark: Mark, store: &str) -> Value {
     let mut vector = vec![0.0_f32; collection.dimensions];
     if let Some(first) = vector.first_mut() {
         *first = 1.0;
     }
     let mut payload = json!({ "lociMark": mark.sequence, "lociMarkAt": mark.at, "model": collection.model });
+    if !store.is_empty() {
+        payload["lociStore"] = json!(store);
+    }
     if let Some(space) = space(&collection.space) {
         payload["space"] = json!(space);
     }
     json!({ "id": mark_id(&collection.space), "vector": vector, "payload": payload })
+}
+
+/// The store that a mark names; none if it is of a version of Loci that did not name it.
+pub(super) fn store_of(payload: &Value) -> Option<&str> {
+    payload.get("lociStore").and_then(Value::as_str)
 }
 
 /// Whether a mark is of this model and has the field `space` exactly if the collection is shared by several spaces.
@@ -131,7 +139,40 @@ pub(super) fn read_mark(payload: &Value, collection: &Collection) -> Option<Mark
 
 /// The filter for the memories of a space.
 pub(super) fn memories(collection: &Collection) -> Value {
-    json!({ "must": of_space(collection), "must_not": [{ "has_id": [mark_id(&collection.space)] }] })
+    json!({ "must": of_space(collection), "must_not": [{ "has_id": [mark_id(&collection.space)] }, stateless()] })
+}
+
+/// The condition that a point has no state: every memory that Loci writes has one.
+fn stateless() -> Value {
+    json!({ "is_empty": { "key": "state" } })
+}
+
+/// The filter for all memories, of whichever space.
+pub(super) fn own() -> Value {
+    json!({ "must_not": [stateless()] })
+}
+
+/// The filter for points that Loci did not write: they have no state and are no marks.
+pub(super) fn foreign(marks: &[Uuid]) -> Value {
+    json!({ "must": [stateless()], "must_not": [{ "has_id": marks }] })
+}
+
+/// What a server in strict mode allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Limit {
+    /// The greatest search width.
+    Width(usize),
+    /// The number of points by which a page must be smaller.
+    Page(usize),
+}
+
+/// The limit that an error message names, such as `Limit exceeded 300 > 256 for "hnsw_ef"`.
+pub(super) fn exceeded(message: &str) -> Option<Limit> {
+    let (_, rest) = message.split_once("Limit exceeded ")?;
+    let (asked, rest) = rest.split_once(" > ")?;
+    let (limit, name) = rest.split_once(" for ")?;
+    let (asked, limit): (usize, usize) = (asked.trim().parse().ok()?, limit.trim().parse().ok()?);
+    Some(if name.contains("hnsw_ef") { Limit::Width(limit) } else { Limit::Page(asked.saturating_sub(limit)) })
 }
 
 /// The filter for all points of a space, including its mark.
@@ -140,7 +181,13 @@ pub(super) fn points(collection: &Collection) -> Value {
 }
 
 /// A nearest-neighbour query.
-pub(super) fn query(collection: &Collection, wanted: &PointFilter, query: &[f32], limit: usize) -> Value {
+pub(super) fn query(
+    collection: &Collection,
+    wanted: &PointFilter,
+    query: &[f32],
+    limit: usize,
+    widest: usize,
+) -> Value {
     let states: Vec<String> = wanted.states.iter().map(|state| state.name().to_owned()).collect();
     let mut must = of_space(collection);
     must.push(any("state", &states));
@@ -159,7 +206,7 @@ pub(super) fn query(collection: &Collection, wanted: &PointFilter, query: &[f32]
         "query": query,
         "filter": { "must": must },
         "limit": limit,
-        "params": { "hnsw_ef": limit.max(WIDE), "quantization": { "rescore": true, "oversampling": 2.0 } },
+        "params": { "hnsw_ef": limit.max(WIDE).min(widest), "quantization": { "rescore": true, "oversampling": 2.0 } },
         "with_payload": false,
         "with_vector": false,
     })
@@ -178,4 +225,23 @@ pub(super) fn read_stamp(point: &Value) -> Option<(MemoryId, Option<u64>)> {
 
 fn read_id(point: &Value) -> Option<MemoryId> {
     Uuid::try_parse(point.get("id")?.as_str()?).ok().map(MemoryId)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // qdrant D8.
+    #[test]
+    fn the_limits_of_strict_mode_are_read_from_the_error() {
+        for (message, expect) in [
+            ("it returned 400: Bad request: Limit exceeded 300 > 256 for hnsw_ef", Some(Limit::Width(256))),
+            ("Limit exceeded 300 > 256 for \"hnsw_ef\". Help: Set it lower", Some(Limit::Width(256))),
+            ("Limit exceeded 1002 > 1000 for \"limit\". Help: Reduce the limit", Some(Limit::Page(2))),
+            ("Limit exceeded many > 1000 for \"limit\"", None),
+            ("Wrong input: Vector dimension error", None),
+        ] {
+            assert_eq!(exceeded(message), expect, "{message}");
+        }
+    }
 }

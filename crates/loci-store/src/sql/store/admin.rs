@@ -157,7 +157,7 @@ impl<B: Backend> Administration for SqlStore<B> {
         }
         // An unfiltered export of a whole space also includes entities without mentions.
         let everything = *filter == Filter::everything(filter.now);
-        let whole = everything && visible.scopes_in(space).is_none() && visible.categories().is_none();
+        let whole = everything && visible.scopes_in(space).is_none() && !visible.is_partial();
         let (backend, open) = (self.backend.clone(), self.backend.open(visible.tenant(), space));
         let (visible, filter, after) = (visible.clone(), filter.clone(), after.clone());
         let found = blocking(move || {

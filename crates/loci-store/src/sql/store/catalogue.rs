@@ -85,7 +85,7 @@ impl<B: Backend> Catalogue for SqlStore<B> {
 }
 
 /// Applies a change that concerns only the catalogue.
-fn write(connection: &dyn Connection, tenant: &Tenant, change: &CatalogueChange) -> crate::sql::Result<u64> {
+fn write(connection: &dyn Connection, tenant: &Tenant, change: &CatalogueChange) -> crate::sql::SqlResult<u64> {
     match change {
         CatalogueChange::PutAgent(agent) => catalogue::put_agent(connection, tenant, agent).map(u64::from),
         CatalogueChange::PutKey(key) => keys::put(connection, key).map(|()| 1),

@@ -80,6 +80,20 @@ impl<B: Backend> VectorSource for SqlStore<B> {
         Arc::new(self.clone().with_index(index, oversight, options))
     }
 
+    fn store_id(&self) -> Result<String> {
+        self.backend.store_id()
+    }
+
+    async fn vector_count(&self, visible: &Visible, space: &Space, model: &str) -> Result<u64> {
+        if *visible.reach() != Reach::Whole || visible.categories().is_some() {
+            return Ok(0);
+        }
+        let (backend, open, model) =
+            (self.backend.clone(), self.backend.open(visible.tenant(), space), model.to_owned());
+        let count = blocking(move || backend.read(&open, |connection| outside::vector_count(connection, &model)));
+        Ok(count.await?.unwrap_or(0))
+    }
+
     async fn vector_feed(
         &self,
         visible: &Visible,
@@ -89,7 +103,7 @@ impl<B: Backend> VectorSource for SqlStore<B> {
         limit: usize,
     ) -> Result<VectorFeed> {
         let nothing = VectorFeed { position: after, end: after, ..VectorFeed::default() };
-        if *visible.reach() != Reach::Whole || visible.categories().is_some() {
+        if *visible.reach() != Reach::Whole || visible.is_partial() {
             return Ok(nothing);
         }
         let (backend, open, model) =

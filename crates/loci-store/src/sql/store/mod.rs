@@ -20,7 +20,7 @@ use tokio::task::spawn_blocking;
 use super::backend::{Backend, blocking, finished};
 use super::clause::Clause;
 use super::inline::run_read;
-use super::{Connection, Result as SqlResult, catalogue as list};
+use super::{Connection, SqlResult, catalogue as list};
 use crate::text::Analyser;
 use crate::{Error, Indexed, Result};
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -29,8 +30,8 @@ impl<B: Backend> SqlStore<B> {
     async fn erase_in_steps(&self, open: &Arc<B::Open>, space: &Space, change: &Change, user: &str) -> Result<usize> {
         let mut gone = 0;
         for removed in [false, true] {
-            let (backend, there, whose) = (self.backend.clone(), open.clone(), user.to_owned());
-            let steps = run_read::<B, _>(move || backend.read(&there, |connection| steps(connection, &whose, removed)));
+            let (backend, there, owner) = (self.backend.clone(), open.clone(), user.to_owned());
+            let steps = run_read::<B, _>(move || backend.read(&there, |connection| steps(connection, &owner, removed)));
             for step in steps.await?.unwrap_or_default() {
                 let (space, change, analyser) = (space.clone(), change.clone(), self.analyser.clone());
                 let place = B::place_of(open).to_owned();
@@ -60,6 +61,7 @@ impl<B: Backend> SqlStore<B> {
             },
             _ => 0,
         };
+        let erases = batch.changes.iter().any(|change| matches!(change.action, Action::Erase { .. }));
         let takes_long = batch.changes.iter().any(|change| matches!(change.action, Action::EraseUser { .. }));
         let work = move |connection: &dyn Connection| -> Result<Vec<Applied>> {
             let applier = Applier { connection, path: &place, space: &batch.space, analyser: &analyser };
@@ -67,12 +69,24 @@ impl<B: Backend> SqlStore<B> {
                 Action::EraseUser { user } => applier.erase_user(change, user, removed),
                 _ => applier.apply(change),
             };
-            batch.changes.iter().map(apply).collect()
+            applier.apply_once(&batch.changes, apply)
         };
         let applied = match takes_long {
             true => self.backend.write_long(&open, work).await?,
             false => self.backend.write(&open, work).await?,
         };
+        if erases && !is_log_empty(&self.backend, &open).await {
+            let (backend, open) = (self.backend.clone(), open.clone());
+            tokio::spawn(async move {
+                for pause in LOG_PAUSES {
+                    tokio::time::sleep(pause).await;
+                    if is_log_empty(&backend, &open).await {
+                        return;
+                    }
+                }
+                tracing::warn!("erased content stays in the log of a space until its next checkpoint");
+            });
+        }
         if applied.iter().any(|applied| applied.sequence.is_some()) {
             if !self.backend.is_noted(&tenant, &open) {
                 let (backend, tenant) = (self.backend.clone(), tenant.clone());
@@ -299,5 +313,26 @@ impl<B: Backend> Records for SqlStore<B> {
             checkpoints::threads(connection, clause, &wanted, limit)
         };
         Ok(self.in_one_space(visible, &space, read).await?.unwrap_or_default())
+    }
+}
+
+/// The pauses between attempts to empty a log that is being read. Waiting for its readers would hold up the writers.
+const LOG_PAUSES: [Duration; 5] = [
+    Duration::from_millis(200),
+    Duration::from_secs(1),
+    Duration::from_secs(5),
+    Duration::from_secs(20),
+    Duration::from_secs(60),
+];
+
+/// Empties the log of a space. Returns false if it is being read.
+async fn is_log_empty<B: Backend>(backend: &Arc<B>, open: &Arc<B::Open>) -> bool {
+    let (backend, open) = (backend.clone(), open.clone());
+    match blocking(move || backend.empty_log(&open)).await {
+        Ok(emptied) => emptied,
+        Err(error) => {
+            tracing::warn!(%error, "the log of a space cannot be emptied");
+            false
+        }
     }
 }

@@ -14,8 +14,8 @@ use loci_types::{Space, Tenant};
 use super::backup::{Backup, BackupPlan, BackupProgress, BackupSpace, BackupStep, FORMAT, Manifest};
 use super::frame::{FrameKind, FrameWriter};
 use super::row::{self, TableRow};
-use super::table::{Load, Side, TABLES, Table};
-use super::{Failure, catalogue, numbers, page};
+use super::table::{Load, MigrationSide, TABLES, TableSpec};
+use super::{StreamFailure, catalogue, numbers, page};
 use crate::sql::{self, Backend, Connection, OptionalExtension, Value, feed, keys, params};
 use crate::{Error, Result};
 
@@ -75,8 +75,8 @@ pub(super) fn dump<B: Backend, W: Write>(
             let dumped =
                 from.read(&open, |connection| match dump.space(connection, (tenant, space, created_at), base) {
                     Ok(()) => Ok(Ok(())),
-                    Err(Failure::Database(error)) => Err(error),
-                    Err(Failure::Other(error)) => Ok(Err(error)),
+                    Err(StreamFailure::Database(error)) => Err(error),
+                    Err(StreamFailure::Other(error)) => Ok(Err(error)),
                 })?;
             dumped.transpose()?;
         }
@@ -126,7 +126,7 @@ impl<W: Write> Dump<W> {
         connection: &dyn Connection,
         (tenant, space, created_at): (&Tenant, &Space, i64),
         base: Option<BaseSpace<'_>>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), StreamFailure> {
         let sequence = feed::end(connection)?;
         if let Some(base) = base
             && let Some(reason) = stale(connection, base.space, sequence)?
@@ -166,11 +166,11 @@ impl<W: Write> Dump<W> {
     fn rows_after(
         &mut self,
         connection: &dyn Connection,
-        table: &'static Table,
+        table: &'static TableSpec,
         mut after: i64,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), StreamFailure> {
         let limit = if table.name.starts_with("checkpoint") { CHECKPOINT_PAGE } else { PAGE };
-        while let Some(page) = page::next(connection, table, Side::Source, after, limit, false)? {
+        while let Some(page) = page::next(connection, table, MigrationSide::Source, after, limit, false)? {
             self.table_rows(table, &page.rows)?;
             after = page.through;
         }
@@ -181,10 +181,10 @@ impl<W: Write> Dump<W> {
     fn rows_of_memories(
         &mut self,
         connection: &dyn Connection,
-        table: &'static Table,
+        table: &'static TableSpec,
         columns: &[&str],
         memories: &[i64],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), StreamFailure> {
         let list = format!("IN (SELECT value FROM {})", connection.dialect().integers);
         let condition = columns.iter().map(|column| format!("{column} {list}")).collect::<Vec<_>>().join(" OR ");
         let sql = format!("SELECT {} FROM {} WHERE {condition}", table.column_list(), table.name);
@@ -203,7 +203,7 @@ impl<W: Write> Dump<W> {
     }
 
     /// Writes rows of a table of the last space and reports them.
-    fn table_rows(&mut self, table: &'static Table, rows: &[TableRow]) -> Result<()> {
+    fn table_rows(&mut self, table: &'static TableSpec, rows: &[TableRow]) -> Result<()> {
         self.write_rows(FrameKind::Rows, table, rows)?;
         let (Some(space), rows) = (self.spaces.last_mut(), rows.len() as u64) else { return Ok(()) };
         space.rows += rows;
@@ -212,14 +212,14 @@ impl<W: Write> Dump<W> {
         Ok(())
     }
 
-    fn write_rows(&mut self, kind: FrameKind, table: &Table, rows: &[TableRow]) -> Result<()> {
+    fn write_rows(&mut self, kind: FrameKind, table: &TableSpec, rows: &[TableRow]) -> Result<()> {
         self.rows += rows.len() as u64;
         row::pack(table, rows, |frame| self.writer.put(kind, frame))
     }
 }
 
 /// The row numbers of memories that have changed.
-fn changed(connection: &dyn Connection, since: i64, at: Timestamp) -> sql::Result<Vec<i64>> {
+fn changed(connection: &dyn Connection, since: i64, at: Timestamp) -> sql::SqlResult<Vec<i64>> {
     let at = at.saturating_sub(SKEW).unwrap_or(at).as_microsecond();
     connection.query_map(
         "SELECT memory FROM ledger WHERE sequence > ?1 AND memory IS NOT NULL UNION \
@@ -230,7 +230,7 @@ fn changed(connection: &dyn Connection, since: i64, at: Timestamp) -> sql::Resul
 }
 
 /// The reason why no increment can follow the base; none if it can.
-fn stale(connection: &dyn Connection, base: &BackupSpace, end: i64) -> sql::Result<Option<&'static str>> {
+fn stale(connection: &dyn Connection, base: &BackupSpace, end: i64) -> sql::SqlResult<Option<&'static str>> {
     if end < base.sequence || entry_hash(connection, base.sequence)? != base.line {
         return Ok(Some("its ledger is not the one of the base backup"));
     }
@@ -251,7 +251,7 @@ fn stale(connection: &dyn Connection, base: &BackupSpace, end: i64) -> sql::Resu
 }
 
 /// The hash of a ledger entry: of its number, time, event and memory.
-fn entry_hash(connection: &dyn Connection, sequence: i64) -> sql::Result<String> {
+fn entry_hash(connection: &dyn Connection, sequence: i64) -> sql::SqlResult<String> {
     let entry: Option<(i64, String, Option<[u8; 16]>)> = connection
         .query_row("SELECT at, event, memory_id FROM ledger WHERE sequence = ?1", params![sequence], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))

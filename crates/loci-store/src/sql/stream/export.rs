@@ -20,7 +20,7 @@ pub(in crate::sql) fn page(
     whole: bool,
     after: &ExportCursor,
     limit: usize,
-) -> sql::Result<ExportPage> {
+) -> sql::SqlResult<ExportPage> {
     let mut page = ExportPage::default();
     let (count, last) = match after {
         ExportCursor::Memories(after) => {
@@ -51,7 +51,7 @@ fn memories(
     clause: &Clause,
     after: i64,
     limit: usize,
-) -> sql::Result<Vec<ExportedMemory>> {
+) -> sql::SqlResult<Vec<ExportedMemory>> {
     let sql = format!(
         "SELECT {}, m.row AS place, m.aged_at AS aged FROM memories m WHERE m.row > ? AND {} ORDER BY m.row LIMIT ?",
         row::COLUMNS,
@@ -67,7 +67,7 @@ fn memories(
 }
 
 /// The next edges by id of which both ends match the clause.
-fn edges(connection: &dyn Connection, clause: &Clause, after: Uuid, limit: usize) -> sql::Result<Vec<Edge>> {
+fn edges(connection: &dyn Connection, clause: &Clause, after: Uuid, limit: usize) -> sql::SqlResult<Vec<Edge>> {
     let within = |end: &str| format!("EXISTS (SELECT 1 FROM memories m WHERE m.row = e.{end} AND {})", clause.sql);
     let sql = format!(
         "SELECT {EDGE_COLUMNS} FROM edges e JOIN memories s ON s.row = e.source JOIN memories t ON t.row = e.target \
@@ -91,7 +91,7 @@ fn entities(
     all: bool,
     after: Uuid,
     limit: usize,
-) -> sql::Result<Vec<ExportedEntity>> {
+) -> sql::SqlResult<Vec<ExportedEntity>> {
     let mut condition = "e.id > ?".to_owned();
     let mut values = vec![Value::Blob(after.as_bytes().to_vec())];
     let (in_scopes, scopes) = clause.scope_condition("e.scope");
@@ -113,7 +113,7 @@ fn entities(
     let read = |row: &dyn Row| {
         let (number, key, united): (i64, String, Option<[u8; 16]>) =
             (row.get("number")?, row.get("key")?, row.get("united")?);
-        let scope = Scope::from_key(&key).map_err(sql::Error::unreadable)?;
+        let scope = Scope::from_key(&key).map_err(sql::SqlError::unreadable)?;
         let united_with = united.map(|id| EntityId(Uuid::from_bytes(id)));
         Ok((number, ExportedEntity { scope, entity: read_entity(row)?, united_with, mentions: Vec::new() }))
     };
@@ -122,8 +122,8 @@ fn entities(
         .into_iter()
         .map(|(number, mut exported)| {
             exported.mentions = mentions(connection, clause, number)?;
-            // A summary may quote every category, so a caller who sees only some does not get it.
-            if clause.category_limited {
+            // A summary may quote every category and session, so a caller who sees only some does not get it.
+            if clause.is_partial() {
                 exported.entity.summary = None;
             }
             Ok(exported)
@@ -132,7 +132,7 @@ fn entities(
 }
 
 /// The memories matching the clause that mention an entity, by id.
-fn mentions(connection: &dyn Connection, clause: &Clause, entity: i64) -> sql::Result<Vec<MemoryId>> {
+fn mentions(connection: &dyn Connection, clause: &Clause, entity: i64) -> sql::SqlResult<Vec<MemoryId>> {
     let sql = format!(
         "SELECT m.id FROM mentions t JOIN memories m ON m.row = t.memory WHERE t.entity = ? AND {} ORDER BY m.id",
         clause.sql
@@ -148,7 +148,7 @@ fn sessions(
     clause: &Clause,
     after: Option<&(Scope, String)>,
     limit: usize,
-) -> sql::Result<Vec<Session>> {
+) -> sql::SqlResult<Vec<Session>> {
     // Ordered by bytes, because the two databases collate text differently and an export must not depend on that.
     let bytes = connection.dialect().byte_order;
     let (key, name) = (format!("k.key{bytes}"), format!("s.name{bytes}"));

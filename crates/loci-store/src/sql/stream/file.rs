@@ -31,7 +31,7 @@ pub async fn create_backup_file(
     let begun = unfinished(path);
     let failed = |error: io::Error| unwritable(path, &error);
     let file = Arc::new(Mutex::new(BufWriter::with_capacity(BUFFER, private(&begun).map_err(failed)?)));
-    let out = Box::new(Shared { file: file.clone(), cancelled });
+    let out = Box::new(SharedFile { file: file.clone(), cancelled });
     let made = store.write_backup(plan, out, progress).await;
     let finished = made.and_then(|backup| {
         let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
@@ -47,12 +47,12 @@ pub async fn create_backup_file(
 }
 
 /// The file while it is written: the store gets a writer, and the buffer stays here to be synced.
-struct Shared {
+struct SharedFile {
     file: Arc<Mutex<BufWriter<File>>>,
     cancelled: Arc<dyn Fn() -> bool + Send + Sync>,
 }
 
-impl Write for Shared {
+impl Write for SharedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if (self.cancelled)() {
             return Err(io::Error::other("the backup was cancelled"));

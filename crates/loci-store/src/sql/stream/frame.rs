@@ -127,7 +127,7 @@ impl FrameReader {
         match begin == MAGIC {
             true => Ok(reader),
             false => Err(loci_types::Error::invalid("file", format!("{} is not a backup of Loci", path.display()))
-                .hint("`loci backup` makes one; `loci import` reads exports and the files of others")
+                .hint("`loci backup create` makes one; `loci import` reads exports and other formats")
                 .into()),
         }
     }
@@ -173,7 +173,7 @@ impl FrameReader {
     pub(super) fn expect_end(&mut self) -> Result<()> {
         match self.take(1)?.is_empty() {
             true => Ok(()),
-            false => Err(self.corrupt("goes on after its end")),
+            false => Err(self.corrupt("has data after its end")),
         }
     }
 

@@ -12,10 +12,10 @@ use loci_types::{Identifier, Scope, Space};
 
 use super::backup::{BackupSpace, DeriveKeys, RestoreOutcome, RestorePoint};
 use super::frame::{FrameKind, FramePosition, FrameReader};
-use super::part::Part;
+use super::part::SpaceRows;
 use super::rewind::{self, Rewound};
-use super::table::{Load, TABLES, Table};
-use super::{Failure, numbers, page, verify};
+use super::table::{Load, TABLES, TableSpec};
+use super::{StreamFailure, numbers, page, verify};
 use crate::sql::{self, Connection, Value, feed, params, words};
 use crate::text::Analyser;
 
@@ -50,12 +50,12 @@ pub(super) fn occupied(tenant: &str, space: &Space) -> loci_types::Error {
 
 impl SpaceLoad {
     /// Loads the space.
-    pub(super) fn run(&self, connection: &dyn Connection) -> Result<RestoreOutcome, Failure> {
+    pub(super) fn run(&self, connection: &dyn Connection) -> Result<RestoreOutcome, StreamFailure> {
         let before = feed::end(connection)?;
         if before > 0 && !self.replace {
             return Err(occupied(&self.tenant, &self.target).into());
         }
-        let mut part = (self.space == Space::Shared).then(|| Part::new(&self.target));
+        let mut part = (self.space == Space::Shared).then(|| SpaceRows::new(&self.target));
         for (path, position) in &self.parts {
             self.load_part(connection, path, *position, &mut part)?;
         }
@@ -83,14 +83,14 @@ impl SpaceLoad {
         })
     }
 
-    /// Loads the rows of one file; with a [`Part`], only those that belong to it.
+    /// Loads the rows of one file; with a [`SpaceRows`], only those that belong to it.
     fn load_part(
         &self,
         connection: &dyn Connection,
         path: &Path,
         position: FramePosition,
-        part: &mut Option<Part<'_>>,
-    ) -> Result<(), Failure> {
+        part: &mut Option<SpaceRows<'_>>,
+    ) -> Result<(), StreamFailure> {
         let mut reader = FrameReader::open_at(path, position)?;
         let head: BackupSpace = match reader.next()? {
             (FrameKind::Space, bytes) => reader.json(&bytes)?,
@@ -131,13 +131,13 @@ impl SpaceLoad {
 
     /// Whether a row is loaded. A renamed space keeps no jobs but those that embed: the others refer to memories by the
     /// old name.
-    fn is_kept(&self, table: &Table, row: &[Value]) -> bool {
+    fn is_kept(&self, table: &TableSpec, row: &[Value]) -> bool {
         let renamed = self.space != self.target && self.space != Space::Shared;
         table.name != "jobs" || !renamed || table.text(row, "kind") == Some("embed")
     }
 
     /// Replaces the old name of the space in a row.
-    fn rename(&self, table: &Table, row: &mut [Value]) -> Result<(), loci_types::Error> {
+    fn rename(&self, table: &TableSpec, row: &mut [Value]) -> Result<(), loci_types::Error> {
         let (identifier, old, new) = match (&self.space, &self.target) {
             (old, new) if old == new => return Ok(()),
             (Space::Agent(old), Space::Agent(new)) => (Identifier::Agent, old, new),
@@ -166,7 +166,7 @@ impl SpaceLoad {
     }
 
     /// Appends the entry that tells readers of the ledger that all earlier entries may have changed.
-    fn record_restore(&self, connection: &dyn Connection, sequence: i64, through: i64) -> sql::Result<()> {
+    fn record_restore(&self, connection: &dyn Connection, sequence: i64, through: i64) -> sql::SqlResult<()> {
         let new = serde_json::json!({ "restored": { "through": through } }).to_string();
         connection
             .execute(
@@ -178,7 +178,7 @@ impl SpaceLoad {
 }
 
 /// The rows whose number is not in the table yet.
-fn missing(connection: &dyn Connection, table: &Table, rows: Vec<Vec<Value>>) -> sql::Result<Vec<Vec<Value>>> {
+fn missing(connection: &dyn Connection, table: &TableSpec, rows: Vec<Vec<Value>>) -> sql::SqlResult<Vec<Vec<Value>>> {
     let sql = format!("SELECT 1 FROM {} WHERE {} = ?1", table.name, table.lead);
     let mut missing = Vec::new();
     for row in rows {
@@ -190,7 +190,7 @@ fn missing(connection: &dyn Connection, table: &Table, rows: Vec<Vec<Value>>) ->
 }
 
 /// Deletes all rows of the tables that are to be cleared, children first.
-fn clear(connection: &dyn Connection, cleared: impl Fn(&Table) -> bool) -> sql::Result<()> {
+fn clear(connection: &dyn Connection, cleared: impl Fn(&TableSpec) -> bool) -> sql::SqlResult<()> {
     for table in TABLES.iter().rev().filter(|table| matches!(table.load, Load::Insert | Load::Vector)) {
         if cleared(table) {
             connection.execute(&format!("DELETE FROM {}", table.name), [])?;

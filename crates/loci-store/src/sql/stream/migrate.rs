@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::pair::{Digest, START, SpacePair, TenantPair, survey};
-use super::table::{TABLES, Table};
+use super::table::{TABLES, TableSpec};
 use super::{catalogue, numbers, page};
 use crate::sql::{Backend, SqlStore, Value, blocking, feed};
 use crate::{Error, Result};
@@ -166,7 +166,7 @@ impl Migration<'_> {
     async fn copy_table<F: Backend, T: Backend>(
         &mut self,
         space: &Arc<SpacePair<F, T>>,
-        table: &'static Table,
+        table: &'static TableSpec,
     ) -> Result<()> {
         let (mut after, present) = on(space, move |space| space.reached(table)).await?;
         self.step(MigratePhase::Present, space, table, present)?;
@@ -218,7 +218,7 @@ impl Migration<'_> {
         &mut self,
         phase: MigratePhase,
         space: &SpacePair<F, T>,
-        table: &Table,
+        table: &TableSpec,
         rows: u64,
     ) -> Result<()> {
         let (tenant, space, total) = (space.tenant.name(), space.space.name(), self.total);

@@ -84,41 +84,41 @@ fn require_space<B: Backend>(from: &B, open: &B::Open) -> Result<()> {
         true => Ok(()),
         false => Err(Error::Damaged {
             path: B::place_of(open).to_owned(),
-            problem: "the space was written to, and it is gone".to_owned(),
+            problem: "the space was written to, and its data is missing".to_owned(),
         }),
     }
 }
 
 /// A failure within a transaction: of the database, or of the file that is read or written.
-enum Failure {
-    Database(super::Error),
+enum StreamFailure {
+    Database(super::SqlError),
     Other(Error),
 }
 
-impl From<super::Error> for Failure {
-    fn from(error: super::Error) -> Self {
-        Failure::Database(error)
+impl From<super::SqlError> for StreamFailure {
+    fn from(error: super::SqlError) -> Self {
+        StreamFailure::Database(error)
     }
 }
 
-impl From<Error> for Failure {
+impl From<Error> for StreamFailure {
     fn from(error: Error) -> Self {
-        Failure::Other(error)
+        StreamFailure::Other(error)
     }
 }
 
-impl From<loci_types::Error> for Failure {
+impl From<loci_types::Error> for StreamFailure {
     fn from(error: loci_types::Error) -> Self {
-        Failure::Other(error.into())
+        StreamFailure::Other(error.into())
     }
 }
 
-impl Failure {
+impl StreamFailure {
     /// The error of the store at a path.
     fn at(self, path: &Path) -> Error {
         match self {
-            Failure::Database(error) => Error::sql(path, error),
-            Failure::Other(error) => error,
+            StreamFailure::Database(error) => Error::sql(path, error),
+            StreamFailure::Other(error) => error,
         }
     }
 }

@@ -17,7 +17,7 @@ const COUNTERS: [(&str, &str); 7] = [
 ];
 
 /// The greatest number that each sequence has given.
-pub(super) fn read(connection: &dyn Connection) -> sql::Result<Vec<i64>> {
+pub(super) fn read(connection: &dyn Connection) -> sql::SqlResult<Vec<i64>> {
     COUNTERS
         .iter()
         .map(|(table, column)| {
@@ -29,7 +29,7 @@ pub(super) fn read(connection: &dyn Connection) -> sql::Result<Vec<i64>> {
 }
 
 /// Advances the sequences to these numbers. A sequence never goes back.
-pub(super) fn advance(connection: &dyn Connection, numbers: &[i64]) -> sql::Result<()> {
+pub(super) fn advance(connection: &dyn Connection, numbers: &[i64]) -> sql::SqlResult<()> {
     for ((table, column), number) in COUNTERS.iter().zip(numbers) {
         if *number > connection.last_number(table, column)? {
             connection.set_last_number(table, column, *number)?;

@@ -1,7 +1,7 @@
 //! Reads and writes a table page by page.
 
 use super::row::TableRow;
-use super::table::{Load, Side, Table};
+use super::table::{Load, MigrationSide, TableSpec};
 use crate::sql::{self, Connection, Value, params, words};
 use crate::text::Analyser;
 
@@ -9,7 +9,7 @@ use crate::text::Analyser;
 const INSERT_ROWS: usize = 32;
 
 /// The rows of a page, and the lead of the last one.
-pub(super) struct Page {
+pub(super) struct RowPage {
     pub(super) through: i64,
     pub(super) rows: Vec<TableRow>,
 }
@@ -18,34 +18,38 @@ pub(super) struct Page {
 /// there are no more rows.
 pub(super) fn next(
     connection: &dyn Connection,
-    table: &Table,
-    end: Side,
+    table: &TableSpec,
+    end: MigrationSide,
     after: i64,
     limit: usize,
     half: bool,
-) -> sql::Result<Option<Page>> {
+) -> sql::SqlResult<Option<RowPage>> {
     let (source, lead) = (table.source(end, connection.dialect()), table.lead);
     let sql =
         format!("SELECT max(n) FROM (SELECT {lead} AS n FROM {source} WHERE {lead} > ?1 ORDER BY {lead} LIMIT ?2) p");
     let Some(through) = connection.query_row(&sql, params![after, limit], |row| row.get(0))? else { return Ok(None) };
-    Ok(Some(Page { through, rows: range(connection, table, end, (after, through), half)? }))
+    Ok(Some(RowPage { through, rows: range(connection, table, end, (after, through), half)? }))
 }
 
 /// The rows after a lead, up to and including another.
 pub(super) fn range(
     connection: &dyn Connection,
-    table: &Table,
-    end: Side,
+    table: &TableSpec,
+    end: MigrationSide,
     (after, through): (i64, i64),
     half: bool,
-) -> sql::Result<Vec<TableRow>> {
+) -> sql::SqlResult<Vec<TableRow>> {
     let (source, lead) = (table.source(end, connection.dialect()), table.lead);
     let sql = format!("SELECT {} FROM {source} WHERE {lead} > ?1 AND {lead} <= ?2", table.column_list());
     connection.query_map(&sql, params![after, through], |row| TableRow::read(row, table, half))
 }
 
 /// The number of rows and the greatest lead.
-pub(super) fn extent(connection: &dyn Connection, table: &Table, end: Side) -> sql::Result<(u64, Option<i64>)> {
+pub(super) fn extent(
+    connection: &dyn Connection,
+    table: &TableSpec,
+    end: MigrationSide,
+) -> sql::SqlResult<(u64, Option<i64>)> {
     let sql = format!("SELECT count(*), max({}) FROM {}", table.lead, table.source(end, connection.dialect()));
     connection.query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
 }
@@ -53,11 +57,11 @@ pub(super) fn extent(connection: &dyn Connection, table: &Table, end: Side) -> s
 /// Inserts rows, which must not exist yet.
 pub(super) fn write(
     connection: &dyn Connection,
-    table: &Table,
+    table: &TableSpec,
     rows: &[Vec<Value>],
     analyser: &Analyser,
-) -> sql::Result<()> {
-    let each = |sql: &str, rows: &[Vec<Value>]| -> sql::Result<()> {
+) -> sql::SqlResult<()> {
+    let each = |sql: &str, rows: &[Vec<Value>]| -> sql::SqlResult<()> {
         rows.iter().try_for_each(|row| connection.execute(sql, row.clone()).map(drop))
     };
     match table.load {
@@ -80,7 +84,7 @@ pub(super) fn write(
 
 /// Updates the planner's statistics of a table after a bulk load. Without them PostgreSQL scans all memories to look up
 /// one.
-pub(super) fn analyse(connection: &dyn Connection, table: &Table) -> sql::Result<()> {
+pub(super) fn analyse(connection: &dyn Connection, table: &TableSpec) -> sql::SqlResult<()> {
     connection.analyse(match table.load {
         Load::Insert | Load::Vector => std::slice::from_ref(&table.name),
         Load::Union => &["entities"],

@@ -6,9 +6,9 @@ use loci_types::{Space, Tenant};
 
 use super::catalogue::{self, ENTRIES, SPACES};
 use super::migrate::ComparedTable;
-use super::page::{self, Page};
+use super::page::{self, RowPage};
 use super::row::{self, TableRow};
-use super::table::{Side, TABLES, Table};
+use super::table::{MigrationSide, TABLES, TableSpec};
 use crate::sql::{self, Backend, Connection, Value, feed, keys};
 use crate::{Error, Result};
 
@@ -37,8 +37,8 @@ pub(super) fn survey<F: Backend, T: Backend>(from: &Arc<F>, to: &Arc<T>) -> Resu
                 super::require_space(&**from, &source)?;
             }
             let measured = from.read(&source, |connection| {
-                let count = |table| Ok(page::extent(connection, table, Side::Source)?.0);
-                Ok((feed::end(connection)?, TABLES.iter().map(count).sum::<sql::Result<u64>>()?))
+                let count = |table| Ok(page::extent(connection, table, MigrationSide::Source)?.0);
+                Ok((feed::end(connection)?, TABLES.iter().map(count).sum::<sql::SqlResult<u64>>()?))
             })?;
             let (end, rows) = measured.unwrap_or_default();
             let (from, to, tenant) = (from.clone(), to.clone(), tenant.clone());
@@ -83,7 +83,7 @@ impl<F: Backend, T: Backend> TenantPair<F, T> {
     }
 
     /// Checks that the target has every row of a table of the source. It may have others.
-    pub(super) fn compare(&self, table: &Table) -> Result<ComparedTable> {
+    pub(super) fn compare(&self, table: &TableSpec) -> Result<ComparedTable> {
         let name = self.tenant.name();
         let mut source = self.from.read_catalogue(|connection| catalogue::rows_of(connection, table, name))?;
         let mut target = self.to.read_catalogue(|connection| catalogue::rows_of(connection, table, name))?;
@@ -123,19 +123,19 @@ impl<F: Backend, T: Backend> SpacePair<F, T> {
     }
 
     /// Reads from the source.
-    pub(super) fn source<V: Default>(&self, work: impl FnOnce(&dyn Connection) -> sql::Result<V>) -> Result<V> {
+    pub(super) fn source<V: Default>(&self, work: impl FnOnce(&dyn Connection) -> sql::SqlResult<V>) -> Result<V> {
         Ok(self.from.read(&self.source, |connection| work(connection))?.unwrap_or_default())
     }
 
     /// Reads from the target.
-    fn target<V: Default>(&self, work: impl FnOnce(&dyn Connection) -> sql::Result<V>) -> Result<V> {
+    fn target<V: Default>(&self, work: impl FnOnce(&dyn Connection) -> sql::SqlResult<V>) -> Result<V> {
         Ok(self.to.read(&self.target, |connection| work(connection))?.unwrap_or_default())
     }
 
     /// Writes to the target in one transaction.
     pub(super) async fn write(
         &self,
-        mut work: impl FnMut(&dyn Connection) -> sql::Result<()> + Send + 'static,
+        mut work: impl FnMut(&dyn Connection) -> sql::SqlResult<()> + Send + 'static,
     ) -> Result<()> {
         let path = T::place_of(&self.target).to_owned();
         let work = move |connection: &dyn Connection| work(connection).map_err(|error| Error::sql(&path, error));
@@ -143,21 +143,21 @@ impl<F: Backend, T: Backend> SpacePair<F, T> {
     }
 
     /// The next page of the source.
-    pub(super) fn page(&self, table: &Table, after: i64, limit: usize) -> Result<Option<Page>> {
-        self.source(|connection| page::next(connection, table, Side::Source, after, limit, self.half))
+    pub(super) fn page(&self, table: &TableSpec, after: i64, limit: usize) -> Result<Option<RowPage>> {
+        self.source(|connection| page::next(connection, table, MigrationSide::Source, after, limit, self.half))
     }
 
     /// The greatest lead and the number of rows of a table in the target. Fails with [`Error::Occupied`] unless the
     /// rows of that lead equal those of the source.
-    pub(super) fn reached(&self, table: &Table) -> Result<(i64, u64)> {
+    pub(super) fn reached(&self, table: &TableSpec) -> Result<(i64, u64)> {
         let rows =
             |connection: &dyn Connection, end, last| page::range(connection, table, end, (last - 1, last), self.half);
         let found = self.target(|connection| {
-            let (count, last) = page::extent(connection, table, Side::Target)?;
-            last.map(|last| Ok((last, count, rows(connection, Side::Target, last)?))).transpose()
+            let (count, last) = page::extent(connection, table, MigrationSide::Target)?;
+            last.map(|last| Ok((last, count, rows(connection, MigrationSide::Target, last)?))).transpose()
         })?;
         let Some((last, count, mut target)) = found else { return Ok((START, 0)) };
-        let mut source = self.source(|connection| rows(connection, Side::Source, last))?;
+        let mut source = self.source(|connection| rows(connection, MigrationSide::Source, last))?;
         match row::difference(&mut source, &mut target) {
             None => Ok((last, count)),
             Some((key, problem)) => {
@@ -168,12 +168,12 @@ impl<F: Backend, T: Backend> SpacePair<F, T> {
     }
 
     /// Compares the next page of both stores. Returns none if neither has more rows.
-    pub(super) fn compare(&self, table: &Table, after: i64, limit: usize) -> Result<Option<Page>> {
+    pub(super) fn compare(&self, table: &TableSpec, after: i64, limit: usize) -> Result<Option<RowPage>> {
         let mut page = self.page(table, after, limit)?;
         let mut target = self.target(|connection| match &page {
-            Some(page) => page::range(connection, table, Side::Target, (after, page.through), self.half),
+            Some(page) => page::range(connection, table, MigrationSide::Target, (after, page.through), self.half),
             // One row is enough to detect that the target has more.
-            None => Ok(page::next(connection, table, Side::Target, after, 1, self.half)?
+            None => Ok(page::next(connection, table, MigrationSide::Target, after, 1, self.half)?
                 .map(|page| page.rows)
                 .unwrap_or_default()),
         })?;
@@ -201,7 +201,7 @@ impl Digest {
         }
     }
 
-    pub(super) fn finish(self, tenant: &Tenant, space: Option<&Space>, table: &Table) -> ComparedTable {
+    pub(super) fn finish(self, tenant: &Tenant, space: Option<&Space>, table: &TableSpec) -> ComparedTable {
         let hash = self.hasher.finalize().to_hex().to_string();
         let (tenant, space) = (tenant.name().to_owned(), space.map(Space::name));
         ComparedTable { tenant, space, table: table.name, rows: self.rows, hash }
@@ -209,6 +209,6 @@ impl Digest {
 }
 
 /// The error of a target that differs from its source.
-fn unlike(place: String, table: &Table, (key, problem): (String, &str)) -> Error {
+fn unlike(place: String, table: &TableSpec, (key, problem): (String, &str)) -> Error {
     Error::Unlike { place, table: table.name.to_owned(), key, problem: problem.to_owned() }
 }

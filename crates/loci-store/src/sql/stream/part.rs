@@ -8,12 +8,12 @@ use std::collections::{HashMap, HashSet};
 use loci_types::{MemoryId, Scope, Space};
 use serde_json::Value as Json;
 
-use super::table::Table;
+use super::table::TableSpec;
 use crate::Result;
 use crate::sql::Value;
 
 /// Selects the rows of one space. Tables are read in the order of their references, so a referenced row comes first.
-pub(super) struct Part<'s> {
+pub(super) struct SpaceRows<'s> {
     space: &'s Space,
     /// The space of every scope, by its number.
     scopes: HashMap<i64, Space>,
@@ -23,13 +23,13 @@ pub(super) struct Part<'s> {
     rows: HashSet<(&'static str, i64)>,
 }
 
-impl<'s> Part<'s> {
+impl<'s> SpaceRows<'s> {
     pub(super) fn new(space: &'s Space) -> Self {
         Self { space, scopes: HashMap::new(), memories: HashMap::new(), rows: HashSet::new() }
     }
 
     /// Whether a row belongs to this space.
-    pub(super) fn keeps(&mut self, table: &Table, row: &[Value]) -> Result<bool> {
+    pub(super) fn keeps(&mut self, table: &TableSpec, row: &[Value]) -> Result<bool> {
         let number = |column: &str| match table.value(row, column) {
             Some(Value::Integer(number)) => Some(*number),
             _ => None,

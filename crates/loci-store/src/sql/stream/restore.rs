@@ -11,7 +11,7 @@ use super::backup::{Backup, RestoreOutcome, RestorePlan};
 use super::catalogue;
 use super::frame::{FrameKind, FrameReader};
 use super::load::{SpaceLoad, occupied};
-use super::table::Table;
+use super::table::TableSpec;
 use super::verify::{self, VerifiedBackup};
 use crate::sql::{Backend, Value, blocking, feed};
 use crate::{Error, Result};
@@ -25,7 +25,7 @@ pub(super) async fn restore<B: Backend>(
     let Some(last) = chain.last() else { return Ok(Vec::new()) };
     let selected = select(plan, &last.backup)?;
     if plan.until.is_some() && selected.len() != 1 {
-        return Err(loci_types::Error::invalid("space", "lines are counted in each space for itself")
+        return Err(loci_types::Error::invalid("space", "entries are numbered by space")
             .hint("name the one space that is to go back: --agent, --pool, or --space shared or users_21")
             .into());
     }
@@ -99,7 +99,7 @@ fn select(plan: &RestorePlan, last: &Backup) -> Result<Vec<(Tenant, Space)>> {
     }
     if selected.is_empty() && (plan.space.is_some() || plan.tenant.is_some()) {
         let held: Vec<String> = last.spaces.iter().map(|held| format!("{}/{}", held.tenant, held.space)).collect();
-        return Err(loci_types::Error::invalid("space", "the backup does not hold what was named")
+        return Err(loci_types::Error::invalid("space", "the backup does not have the named tenant or space")
             .hint(format!("it holds {}", held.join(", ")))
             .into());
     }
@@ -118,7 +118,7 @@ fn select(plan: &RestorePlan, last: &Backup) -> Result<Vec<(Tenant, Space)>> {
 /// admits nobody who has left.
 fn restore_catalogue<B: Backend>(to: &B, path: &Path, tenant: Option<&Tenant>) -> Result<()> {
     let mut reader = FrameReader::open(path)?;
-    let mut entries: Vec<(&'static Table, Vec<Value>)> = Vec::new();
+    let mut entries: Vec<(&'static TableSpec, Vec<Value>)> = Vec::new();
     loop {
         let (kind, bytes) = reader.next()?;
         match kind {
@@ -131,7 +131,7 @@ fn restore_catalogue<B: Backend>(to: &B, path: &Path, tenant: Option<&Tenant>) -
             _ => {}
         }
     }
-    let pool = |table: &Table, row: &[Value], column: &str| {
+    let pool = |table: &TableSpec, row: &[Value], column: &str| {
         (table.text(row, "tenant").map(str::to_owned), table.text(row, column).map(str::to_owned))
     };
     to.write_catalogue(|connection| {

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use loci_types::{Edge, Memory};
 use serde_json::{Map, Value};
 
-use super::Failure;
+use super::StreamFailure;
 use super::backup::{DeriveKeys, RestorePoint};
 use crate::sql::apply::{StoredMemory, stored};
 use crate::sql::{self, Connection, OptionalExtension, Row, facts, feed, graph, params, row};
@@ -27,7 +27,7 @@ pub(super) struct Rewound {
 }
 
 /// The part of a ledger entry that is needed to undo it.
-struct Entry {
+struct UndoEntry {
     sequence: i64,
     event: String,
     memory: Option<i64>,
@@ -41,7 +41,7 @@ pub(super) fn rewind(
     connection: &dyn Connection,
     until: RestorePoint,
     derive: &DeriveKeys,
-) -> Result<Rewound, Failure> {
+) -> Result<Rewound, StreamFailure> {
     let (to, end) = (last_kept(connection, until)?, feed::end(connection)?);
     if let RestorePoint::Sequence(wanted) = until
         && !(0..=end).contains(&wanted)
@@ -65,7 +65,7 @@ pub(super) fn rewind(
 }
 
 /// The sequence number of the last entry that is kept.
-fn last_kept(connection: &dyn Connection, until: RestorePoint) -> sql::Result<i64> {
+fn last_kept(connection: &dyn Connection, until: RestorePoint) -> sql::SqlResult<i64> {
     match until {
         RestorePoint::Sequence(sequence) => Ok(sequence),
         RestorePoint::Time(at) => {
@@ -78,7 +78,7 @@ fn last_kept(connection: &dyn Connection, until: RestorePoint) -> sql::Result<i6
 
 /// The time from which rows without ledger entries are deleted: that of the first undone entry, or after the requested
 /// time. None if nothing is undone.
-fn cutoff(connection: &dyn Connection, to: i64, until: RestorePoint) -> sql::Result<Option<i64>> {
+fn cutoff(connection: &dyn Connection, to: i64, until: RestorePoint) -> sql::SqlResult<Option<i64>> {
     match until {
         RestorePoint::Time(at) => Ok(Some(at.as_microsecond().saturating_add(1))),
         RestorePoint::Sequence(_) => {
@@ -88,13 +88,13 @@ fn cutoff(connection: &dyn Connection, to: i64, until: RestorePoint) -> sql::Res
 }
 
 /// The next entries between two sequence numbers, the last one first.
-fn page(connection: &dyn Connection, to: i64, before: i64) -> sql::Result<Vec<Entry>> {
+fn page(connection: &dyn Connection, to: i64, before: i64) -> sql::SqlResult<Vec<UndoEntry>> {
     let fields = |text: Option<String>| match text.map(|text| serde_json::from_str(&text)) {
         Some(Ok(Value::Object(fields))) => fields,
         _ => Map::new(),
     };
     let read = |row: &dyn Row| {
-        Ok(Entry {
+        Ok(UndoEntry {
             sequence: row.get(0)?,
             event: row.get(1)?,
             memory: row.get(2)?,
@@ -120,7 +120,7 @@ struct Rewind<'a> {
 }
 
 impl Rewind<'_> {
-    fn undo(&mut self, entry: Entry) -> sql::Result<()> {
+    fn undo(&mut self, entry: UndoEntry) -> sql::SqlResult<()> {
         self.done.entries += 1;
         // A fact that was stated later is deleted by its time. A retracted one is not in the ledger and is lost.
         if entry.event == "fact" {
@@ -147,7 +147,7 @@ impl Rewind<'_> {
     }
 
     /// Gives a memory the fields it had before an entry.
-    fn restore_fields(&mut self, number: i64, entry: &Entry) -> sql::Result<()> {
+    fn restore_fields(&mut self, number: i64, entry: &UndoEntry) -> sql::SqlResult<()> {
         let Some(StoredMemory { memory, .. }) = self.memory(number)? else { return Ok(()) };
         let content = memory.content.clone();
         let mut fields = match serde_json::to_value(&memory) {
@@ -158,7 +158,7 @@ impl Rewind<'_> {
             fields.remove(field);
         }
         fields.extend(entry.old.clone());
-        let mut before: Memory = serde_json::from_value(Value::Object(fields)).map_err(sql::Error::unreadable)?;
+        let mut before: Memory = serde_json::from_value(Value::Object(fields)).map_err(sql::SqlError::unreadable)?;
         if let Some(version) = entry.version {
             before.version = u64::try_from(version - 1).unwrap_or(memory.version);
         }
@@ -184,7 +184,7 @@ impl Rewind<'_> {
         Ok(())
     }
 
-    fn undo_link(&self, row: i64, entry: &Entry) -> sql::Result<()> {
+    fn undo_link(&self, row: i64, entry: &UndoEntry) -> sql::SqlResult<()> {
         let (Some(target), Some(relation)) = (entry.new.get("target"), entry.new.get("relation")) else {
             return Ok(());
         };
@@ -193,14 +193,14 @@ impl Rewind<'_> {
         self.restore_edge(row, entry)
     }
 
-    fn delete_edge(&self, source: i64, target: &Value, relation: &str) -> sql::Result<()> {
+    fn delete_edge(&self, source: i64, target: &Value, relation: &str) -> sql::SqlResult<()> {
         let Some(target) = self.row_of(target)? else { return Ok(()) };
         let sql = "DELETE FROM edges WHERE source = ?1 AND target = ?2 AND relation = ?3";
         self.connection.execute(sql, params![source, target, relation]).map(drop)
     }
 
     /// Restores the edge that an entry has deleted or changed.
-    fn restore_edge(&self, source: i64, entry: &Entry) -> sql::Result<()> {
+    fn restore_edge(&self, source: i64, entry: &UndoEntry) -> sql::SqlResult<()> {
         let edge = entry.old.get("edge").and_then(|edge| serde_json::from_value::<Edge>(edge.clone()).ok());
         let Some(edge) = edge else { return Ok(()) };
         let target = serde_json::to_value(edge.target_id).unwrap_or_default();
@@ -210,7 +210,7 @@ impl Rewind<'_> {
         }
     }
 
-    fn undo_mention(&self, memory: i64, entry: &Entry) -> sql::Result<()> {
+    fn undo_mention(&self, memory: i64, entry: &UndoEntry) -> sql::SqlResult<()> {
         let Some(entity) = entry.new.get("entity").and_then(id) else { return Ok(()) };
         let gone = self.connection.execute(
             "DELETE FROM mentions WHERE memory = ?1 AND entity = (SELECT entity FROM entities WHERE id = ?2)",
@@ -224,7 +224,7 @@ impl Rewind<'_> {
     }
 
     /// Undoes an entry without a memory: the union of two entities.
-    fn undo_union(&self, entry: &Entry) -> sql::Result<()> {
+    fn undo_union(&self, entry: &UndoEntry) -> sql::SqlResult<()> {
         match entry.new.get("united").and_then(id) {
             Some(united) => self
                 .connection
@@ -234,19 +234,19 @@ impl Rewind<'_> {
         }
     }
 
-    fn memory(&self, row: i64) -> sql::Result<Option<StoredMemory>> {
+    fn memory(&self, row: i64) -> sql::SqlResult<Option<StoredMemory>> {
         let sql = format!("SELECT {}, m.row, m.scope FROM memories m WHERE m.row = ?1", row::COLUMNS);
         self.connection.query_row(&sql, params![row], stored).optional()
     }
 
     /// The row number of a memory.
-    fn row_of(&self, memory: &Value) -> sql::Result<Option<i64>> {
+    fn row_of(&self, memory: &Value) -> sql::SqlResult<Option<i64>> {
         let Some(id) = id(memory) else { return Ok(None) };
         self.connection.query_row("SELECT row FROM memories WHERE id = ?1", params![id], |row| row.get(0)).optional()
     }
 
     /// Restores the update times, and deletes the undone entries and younger rows that have no entries.
-    fn finish(&mut self, to: i64, cutoff: Option<i64>) -> sql::Result<()> {
+    fn finish(&mut self, to: i64, cutoff: Option<i64>) -> sql::SqlResult<()> {
         let restore_time = "UPDATE memories SET updated_at = coalesce((SELECT max(l.at) FROM ledger l WHERE l.memory = ?1 \
              AND l.sequence <= ?2 AND l.old IS NOT NULL AND l.event NOT IN ('link', 'unlink', 'embed', 'entity', 'fact', \
              'merge')), \

@@ -4,7 +4,7 @@
 //! cannot store are removed on both sides: a vector with a value that is not finite becomes zero, and if one side
 //! stores vectors in half precision, both are compared in half precision.
 
-use super::table::{ColumnType, Table};
+use super::table::{ColumnType, TableSpec};
 use crate::sql::{self, Floats, Row, Value};
 
 /// A frame of rows is written once it has this many bytes.
@@ -23,9 +23,9 @@ pub(super) struct TableRow {
 
 impl TableRow {
     /// Reads a row. If `half` is set, vectors are encoded in half precision.
-    pub(super) fn read(row: &dyn Row, table: &Table, half: bool) -> sql::Result<Self> {
+    pub(super) fn read(row: &dyn Row, table: &TableSpec, half: bool) -> sql::SqlResult<Self> {
         let columns = table.columns.iter().enumerate();
-        let values = columns.map(|(place, (_, kind))| read(row, place, *kind)).collect::<sql::Result<_>>()?;
+        let values = columns.map(|(place, (_, kind))| read(row, place, *kind)).collect::<sql::SqlResult<_>>()?;
         Ok(Self::new(values, table.key, half))
     }
 
@@ -49,7 +49,7 @@ impl TableRow {
     }
 }
 
-fn read(row: &dyn Row, place: usize, kind: ColumnType) -> sql::Result<Value> {
+fn read(row: &dyn Row, place: usize, kind: ColumnType) -> sql::SqlResult<Value> {
     Ok(match kind {
         ColumnType::Integer => row.get::<_, Option<i64>>(place)?.into(),
         ColumnType::Real => row.get::<_, Option<f64>>(place)?.into(),
@@ -110,7 +110,11 @@ fn decode(bytes: &[u8]) -> Option<(Value, &[u8])> {
 }
 
 /// Packs rows of a table into frames: the name of the table, the number of rows, and the rows.
-pub(super) fn pack<E>(table: &Table, rows: &[TableRow], mut put: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+pub(super) fn pack<E>(
+    table: &TableSpec,
+    rows: &[TableRow],
+    mut put: impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
     let mut rows = rows.iter().peekable();
     while rows.peek().is_some() {
         let mut frame = vec![table.name.len() as u8];
@@ -130,8 +134,8 @@ pub(super) fn pack<E>(table: &Table, rows: &[TableRow], mut put: impl FnMut(&[u8
 /// The table and the rows of a frame; none if the bytes are not valid. `find` finds a table by its name.
 pub(super) fn unpack(
     bytes: &[u8],
-    find: impl Fn(&str) -> Option<&'static Table>,
-) -> Option<(&'static Table, Vec<Vec<Value>>)> {
+    find: impl Fn(&str) -> Option<&'static TableSpec>,
+) -> Option<(&'static TableSpec, Vec<Vec<Value>>)> {
     let (length, rest) = bytes.split_first()?;
     let (name, rest) = rest.split_at_checked(usize::from(*length))?;
     let table = find(std::str::from_utf8(name).ok()?)?;
@@ -180,8 +184,8 @@ mod tests {
     use super::*;
     use crate::sql::stream::table::columns;
 
-    static SAMPLE: Table =
-        Table::plain("sample", "a", 1, columns! { Integer a b c, Real d, Text e, Bytes f, Vector g });
+    static SAMPLE: TableSpec =
+        TableSpec::plain("sample", "a", 1, columns! { Integer a b c, Real d, Text e, Bytes f, Vector g });
 
     #[test]
     fn the_first_difference_is_named() {

@@ -38,14 +38,14 @@ pub(super) enum Load {
 
 /// Which end of a migration is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum MigrationSide {
     Source,
     Target,
 }
 
 /// A table of a space or of the catalogue.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct TableSpec {
     /// Its name in reports and in backups.
     pub(super) name: &'static str,
     /// The column that it is read by: the lead, or the tenant in the catalogue.
@@ -57,18 +57,18 @@ pub(super) struct Table {
     pub(super) load: Load,
 }
 
-impl Table {
+impl TableSpec {
     /// A table whose rows are inserted as they are.
     pub(super) const fn plain(name: &'static str, lead: &'static str, key: usize, columns: &'static [Column]) -> Self {
         Self { name, lead, columns, key, load: Load::Insert }
     }
 
     /// What its rows are selected from.
-    pub(super) fn source(&self, end: Side, dialect: &Dialect) -> String {
+    pub(super) fn source(&self, end: MigrationSide, dialect: &Dialect) -> String {
         match (self.load, end) {
             (Load::Union, _) => "(SELECT entity, united_with FROM entities WHERE united_with IS NOT NULL) t".to_owned(),
-            (Load::Terms, Side::Source) => "memories".to_owned(),
-            (Load::Terms, Side::Target) => format!("(SELECT memory AS row FROM {}) t", dialect.terms_table),
+            (Load::Terms, MigrationSide::Source) => "memories".to_owned(),
+            (Load::Terms, MigrationSide::Target) => format!("(SELECT memory AS row FROM {}) t", dialect.terms_table),
             (Load::Insert | Load::Vector, _) => self.name.to_owned(),
         }
     }
@@ -119,7 +119,7 @@ impl Table {
 }
 
 /// A table of a space that backups hold, by its name.
-pub(super) fn by_name(name: &str) -> Option<&'static Table> {
+pub(super) fn by_name(name: &str) -> Option<&'static TableSpec> {
     TABLES.iter().find(|table| table.name == name && table.load != Load::Terms)
 }
 
@@ -132,30 +132,30 @@ macro_rules! columns {
 pub(super) use columns;
 
 /// Everything in a space, in the order of its references.
-pub(super) static TABLES: &[Table] = &[
-    Table::plain("scopes", "scope", 1, columns! { Integer scope, Text key layer }),
-    Table::plain("models", "model", 1, columns! { Integer model, Text name, Integer dimensions }),
-    Table::plain("memories", "row", 1, MEMORIES),
-    Table::plain("tags", "memory", 2, columns! { Integer memory, Text tag }),
-    Table {
+pub(super) static TABLES: &[TableSpec] = &[
+    TableSpec::plain("scopes", "scope", 1, columns! { Integer scope, Text key layer }),
+    TableSpec::plain("models", "model", 1, columns! { Integer model, Text name, Integer dimensions }),
+    TableSpec::plain("memories", "row", 1, MEMORIES),
+    TableSpec::plain("tags", "memory", 2, columns! { Integer memory, Text tag }),
+    TableSpec {
         load: Load::Vector,
-        ..Table::plain("vectors", "memory", 2, columns! { Integer memory model, Vector vector, Bytes token_states })
+        ..TableSpec::plain("vectors", "memory", 2, columns! { Integer memory model, Vector vector, Bytes token_states })
     },
-    Table::plain("edges", "source", 2, EDGES),
+    TableSpec::plain("edges", "source", 2, EDGES),
     // Before the ledger, so that a concurrent reader of the target has the terms of every entry it sees.
-    Table { load: Load::Terms, ..Table::plain("words", "row", 1, columns! { Integer row }) },
-    Table::plain("entities", "entity", 1, ENTITIES),
-    Table { load: Load::Union, ..Table::plain("unions", "entity", 1, columns! { Integer entity united_with }) },
-    Table::plain("mentions", "memory", 2, columns! { Integer memory entity }),
-    Table::plain("names", "entity", 2, columns! { Integer entity, Text name }),
-    Table::plain("ledger", "sequence", 1, LEDGER),
-    Table::plain("jobs", "id", 1, JOBS),
-    Table::plain("sessions", "scope", 2, SESSIONS),
-    Table::plain("notes", "scope", 2, columns! { Integer scope, Text key value, Integer until }),
-    Table::plain("facts", "fact", 1, FACTS),
-    Table::plain("fact_sources", "fact", 2, columns! { Integer fact memory }),
-    Table::plain("checkpoints", "checkpoint", 1, CHECKPOINTS),
-    Table::plain("checkpoint_writes", "checkpoint", 3, CHECKPOINT_WRITES),
+    TableSpec { load: Load::Terms, ..TableSpec::plain("words", "row", 1, columns! { Integer row }) },
+    TableSpec::plain("entities", "entity", 1, ENTITIES),
+    TableSpec { load: Load::Union, ..TableSpec::plain("unions", "entity", 1, columns! { Integer entity united_with }) },
+    TableSpec::plain("mentions", "memory", 2, columns! { Integer memory entity }),
+    TableSpec::plain("names", "entity", 2, columns! { Integer entity, Text name }),
+    TableSpec::plain("ledger", "sequence", 1, LEDGER),
+    TableSpec::plain("jobs", "id", 1, JOBS),
+    TableSpec::plain("sessions", "scope", 2, SESSIONS),
+    TableSpec::plain("notes", "scope", 2, columns! { Integer scope, Text key value, Integer until }),
+    TableSpec::plain("facts", "fact", 1, FACTS),
+    TableSpec::plain("fact_sources", "fact", 2, columns! { Integer fact memory }),
+    TableSpec::plain("checkpoints", "checkpoint", 1, CHECKPOINTS),
+    TableSpec::plain("checkpoint_writes", "checkpoint", 3, CHECKPOINT_WRITES),
 ];
 
 const MEMORIES: &[Column] = columns! {

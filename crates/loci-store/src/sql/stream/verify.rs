@@ -6,7 +6,7 @@ use loci_types::ErrorKind;
 
 use super::backup::{Backup, BackupSpace, FORMAT, Manifest};
 use super::frame::{FrameKind, FramePosition, FrameReader};
-use super::table::Table;
+use super::table::TableSpec;
 use super::{catalogue, row, table};
 use crate::sql::Value;
 use crate::{Error, Result};
@@ -36,9 +36,9 @@ pub(super) fn chain(files: &[PathBuf]) -> Result<Vec<VerifiedBackup>> {
         let fits = backup.manifest.base.as_deref() == chain.last().map(|base| base.backup.digest.as_str());
         if !fits {
             let message = match (&backup.manifest.base, chain.last()) {
-                (Some(_), None) => format!("{} goes on from another backup, which was not given", path.display()),
-                (None, Some(_)) => format!("{} is a full backup and goes on from none", path.display()),
-                _ => format!("{} does not go on from the backup before it", path.display()),
+                (Some(_), None) => format!("{} is an increment of another backup, which was not given", path.display()),
+                (None, Some(_)) => format!("{} is a full backup, not an increment", path.display()),
+                _ => format!("{} is not an increment of the backup before it", path.display()),
             };
             let hint = "give the full backup first, then its increments in order; or the folder that holds them";
             return Err(loci_types::Error::invalid("file", message).hint(hint).into());
@@ -96,7 +96,11 @@ pub(super) fn file(path: &Path) -> Result<VerifiedBackup> {
 }
 
 /// The table and the rows of a frame.
-pub(super) fn unpack(reader: &FrameReader, kind: FrameKind, bytes: &[u8]) -> Result<(&'static Table, Vec<Vec<Value>>)> {
+pub(super) fn unpack(
+    reader: &FrameReader,
+    kind: FrameKind,
+    bytes: &[u8],
+) -> Result<(&'static TableSpec, Vec<Vec<Value>>)> {
     let find = if kind == FrameKind::Catalogue { catalogue::by_name } else { table::by_name };
     row::unpack(bytes, find).ok_or_else(|| reader.corrupt("has invalid rows"))
 }

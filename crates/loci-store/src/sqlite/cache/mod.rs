@@ -22,8 +22,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use rusqlite::Connection;
 
-use self::scope::{CachedScope, Part};
-use self::table::{Entry, Table};
+use self::scope::{CachePart, CachedScope};
+use self::table::{ScopeEntry, ScopeTable};
 use self::tail::Tail;
 use super::file::FileId;
 use crate::sql::clause::Clause;
@@ -32,7 +32,7 @@ use crate::sql::clause::Clause;
 pub(super) struct ScopeCache {
     /// Maximum number of bytes.
     bound: usize,
-    table: Mutex<Table>,
+    table: Mutex<ScopeTable>,
     loads: AtomicU64,
 }
 
@@ -76,7 +76,7 @@ impl ScopeCache {
         &self,
         connection: &Connection,
         scopes: &[i64],
-        part: Part,
+        part: CachePart,
         work: impl FnOnce(&Scopes<'_>) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<T> {
         let (sequence, file) = connection
@@ -123,8 +123,8 @@ impl ScopeCache {
         Snapshot { file, sequence }: Snapshot,
         tail: &Mutex<Tail>,
         scope: i64,
-        entry: &Arc<Entry>,
-        part: Part,
+        entry: &Arc<ScopeEntry>,
+        part: CachePart,
         room: usize,
     ) -> rusqlite::Result<Prepared> {
         match entry.cached.read() {
@@ -160,7 +160,7 @@ impl ScopeCache {
         prepared
     }
 
-    fn table(&self) -> MutexGuard<'_, Table> {
+    fn table(&self) -> MutexGuard<'_, ScopeTable> {
         lock(&self.table)
     }
 }

@@ -1,4 +1,4 @@
-//! The cache entry of one scope: loading its parts, and applying ledger entries to them.
+//! The cache entry of one scope: loads its parts and applies new ledger entries to them.
 //!
 //! **Invariant.** Every ledger entry up to `sequence` is applied to all loaded parts.
 
@@ -14,7 +14,7 @@ use crate::vectors::Arrays;
 
 /// A part of a cached scope. Parts are loaded when they are first needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum CachePart {
     Terms,
     Turns,
     /// The vectors of a model.
@@ -78,11 +78,11 @@ impl ScopeSize {
         Ok(Self { rows, term_bytes, keep })
     }
 
-    fn keeps(&self, part: Part) -> bool {
+    fn keeps(&self, part: CachePart) -> bool {
         match part {
-            Part::Terms => self.keep.terms,
-            Part::Turns => self.keep.turns,
-            Part::Vectors(_) => self.keep.sketches,
+            CachePart::Terms => self.keep.terms,
+            CachePart::Turns => self.keep.turns,
+            CachePart::Vectors(_) => self.keep.sketches,
         }
     }
 }
@@ -92,15 +92,15 @@ const LINES_PER_ROW: usize = 4;
 
 impl CachedScope {
     /// Whether the part is loaded and every ledger entry up to `sequence` is applied.
-    pub(super) fn is_ready(&self, part: Part, sequence: i64) -> bool {
+    pub(super) fn is_ready(&self, part: CachePart, sequence: i64) -> bool {
         self.sequence >= sequence && self.has(part)
     }
 
-    fn has(&self, part: Part) -> bool {
+    fn has(&self, part: CachePart) -> bool {
         match part {
-            Part::Terms => self.terms.is_some(),
-            Part::Turns => self.turns.is_some(),
-            Part::Vectors(model) => self.vectors.contains_key(&model),
+            CachePart::Terms => self.terms.is_some(),
+            CachePart::Turns => self.turns.is_some(),
+            CachePart::Vectors(model) => self.vectors.contains_key(&model),
         }
     }
 
@@ -163,7 +163,7 @@ impl CachedScope {
         &mut self,
         connection: &Connection,
         scope: i64,
-        part: Part,
+        part: CachePart,
         bound: usize,
     ) -> rusqlite::Result<Option<usize>> {
         let size = match self.size {
@@ -174,9 +174,9 @@ impl CachedScope {
             return Ok(None);
         }
         Ok(Some(match part {
-            Part::Terms => ScopeTerms::estimate(size.rows, size.term_bytes),
-            Part::Turns => ScopeTurns::estimate(size.rows),
-            Part::Vectors(model) => {
+            CachePart::Terms => ScopeTerms::estimate(size.rows, size.term_bytes),
+            CachePart::Turns => ScopeTurns::estimate(size.rows),
+            CachePart::Vectors(model) => {
                 let dimensions = super::vectors::dimensions(connection, model)?;
                 size.rows * Arrays::bytes_per_vector(dimensions, size.keep.codes)
             }
@@ -189,16 +189,16 @@ impl CachedScope {
         &mut self,
         connection: &Connection,
         scope: i64,
-        part: Part,
+        part: CachePart,
         sequence: i64,
     ) -> rusqlite::Result<()> {
         let Some(size) = self.size else { return Ok(()) };
         // The other parts may be ahead of this snapshot; then the later entries are applied to all parts once more.
         let position = if self.is_empty() { sequence } else { self.sequence.min(sequence) };
         match part {
-            Part::Terms => self.terms = Some(ScopeTerms::load(connection, scope, size)?),
-            Part::Turns => self.turns = Some(ScopeTurns::load(connection, scope)?),
-            Part::Vectors(model) => {
+            CachePart::Terms => self.terms = Some(ScopeTerms::load(connection, scope, size)?),
+            CachePart::Turns => self.turns = Some(ScopeTurns::load(connection, scope)?),
+            CachePart::Vectors(model) => {
                 let arrays = super::vectors::load(connection, scope, model, size.rows, size.keep.codes)?;
                 self.vectors.insert(model, arrays);
             }

@@ -1,6 +1,6 @@
 //! The table of cached scopes, with their bytes and their last use.
 //!
-//! **Invariant.** `bytes` is the sum of the bytes of all slots and tails, and after [`Table::charge`] it is within the
+//! **Invariant.** `bytes` is the sum of the bytes of all slots and tails, and after [`ScopeTable::charge`] it is within the
 //! limit unless the charged scope alone exceeds it. An evicted scope that a query still uses is freed when that query
 //! ends.
 
@@ -15,16 +15,16 @@ use super::tail::Tail;
 /// A cached scope behind its lock. Loading and updating happen under the write lock, so that concurrent first queries
 /// load a scope once.
 #[derive(Default)]
-pub(super) struct Entry {
+pub(super) struct ScopeEntry {
     pub(super) cached: RwLock<CachedScope>,
     last_used: AtomicU64,
 }
 
 /// Bytes of an entry without its parts: the entry, its slot, and the counters of its `Arc`.
-const ENTRY_BYTES: usize = size_of::<Entry>() + 2 * size_of::<(i64, Slot)>() + 16;
+const ENTRY_BYTES: usize = size_of::<ScopeEntry>() + 2 * size_of::<(i64, ScopeSlot)>() + 16;
 
-struct Slot {
-    entry: Arc<Entry>,
+struct ScopeSlot {
+    entry: Arc<ScopeEntry>,
     bytes: usize,
 }
 
@@ -33,27 +33,27 @@ struct Slot {
 struct CachedFile {
     tail: Arc<Mutex<Tail>>,
     tail_bytes: usize,
-    scopes: HashMap<i64, Slot>,
+    scopes: HashMap<i64, ScopeSlot>,
 }
 
 /// All cached scopes of the process.
 #[derive(Default)]
-pub(super) struct Table {
+pub(super) struct ScopeTable {
     files: HashMap<FileId, CachedFile>,
     bytes: usize,
     clock: u64,
 }
 
-impl Table {
+impl ScopeTable {
     /// The entries of these scopes, now the most recently used, with the ledger tail of their file.
-    pub(super) fn entries(&mut self, file: FileId, scopes: &[i64]) -> (Arc<Mutex<Tail>>, Vec<Arc<Entry>>) {
+    pub(super) fn entries(&mut self, file: FileId, scopes: &[i64]) -> (Arc<Mutex<Tail>>, Vec<Arc<ScopeEntry>>) {
         self.clock += 1;
         let cached = self.files.entry(file).or_default();
         let (bytes, clock) = (&mut self.bytes, self.clock);
         let mut entry = |scope: &i64| {
             let slot = cached.scopes.entry(*scope).or_insert_with(|| {
                 *bytes += ENTRY_BYTES;
-                Slot { entry: Arc::default(), bytes: ENTRY_BYTES }
+                ScopeSlot { entry: Arc::default(), bytes: ENTRY_BYTES }
             });
             slot.entry.last_used.store(clock, Ordering::Relaxed);
             Arc::clone(&slot.entry)
@@ -64,7 +64,7 @@ impl Table {
 
     /// Sets the bytes of a scope and evicts others, least recently used first, until all are within the limit. Does
     /// nothing if the entry was evicted meanwhile.
-    pub(super) fn charge(&mut self, file: FileId, scope: i64, entry: &Arc<Entry>, bytes: usize, bound: usize) {
+    pub(super) fn charge(&mut self, file: FileId, scope: i64, entry: &Arc<ScopeEntry>, bytes: usize, bound: usize) {
         let slot = self.files.get_mut(&file).and_then(|cached| cached.scopes.get_mut(&scope));
         let Some(slot) = slot.filter(|slot| Arc::ptr_eq(&slot.entry, entry)) else { return };
         let before = std::mem::replace(&mut slot.bytes, ENTRY_BYTES + bytes);
@@ -85,7 +85,7 @@ impl Table {
         // Evicts to slightly below the limit, so that not every load has to sort all entries.
         let target = bound - bound / 16;
         let scopes = |(file, cached): (&FileId, &CachedFile)| -> Vec<(u64, FileId, i64)> {
-            let used = |slot: &Slot| slot.entry.last_used.load(Ordering::Relaxed);
+            let used = |slot: &ScopeSlot| slot.entry.last_used.load(Ordering::Relaxed);
             cached.scopes.iter().map(|(scope, slot)| (used(slot), *file, *scope)).collect()
         };
         let mut order: Vec<_> = self.files.iter().flat_map(scopes).collect();
@@ -109,7 +109,7 @@ impl Table {
     }
 
     /// Removes an entry whose lock is poisoned: a panic left it half changed.
-    pub(super) fn discard(&mut self, file: FileId, scope: i64, entry: &Arc<Entry>) {
+    pub(super) fn discard(&mut self, file: FileId, scope: i64, entry: &Arc<ScopeEntry>) {
         let slot = self.files.get(&file).and_then(|cached| cached.scopes.get(&scope));
         if slot.is_some_and(|slot| Arc::ptr_eq(&slot.entry, entry)) {
             self.remove(file, scope);

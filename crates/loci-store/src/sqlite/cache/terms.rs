@@ -9,7 +9,7 @@ use loci_types::MemoryId;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 use uuid::Uuid;
 
-use super::scope::{Part, ScopeSize};
+use super::scope::{CachePart, ScopeSize};
 use super::tail::Changed;
 use super::{ROWS_OF_SCOPE, ScopeCache, Scopes, map_bytes, scopes_of};
 use crate::sql::Value;
@@ -135,7 +135,7 @@ impl ScopeCache {
         clause: &Clause,
         asked: &[u32],
     ) -> rusqlite::Result<Vec<(i64, f64)>> {
-        self.with(connection, &scopes_of(connection, clause)?, Part::Terms, |scopes| {
+        self.with(connection, &scopes_of(connection, clause)?, CachePart::Terms, |scopes| {
             let cached = texts(scopes).map(|texts| (texts.len(), texts.length()));
             let (mut documents, mut length) = cached.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
             let mut frequencies = Vec::with_capacity(scopes.uncached.len());
@@ -169,7 +169,7 @@ impl ScopeCache {
         terms: &[String],
     ) -> rusqlite::Result<Frequencies> {
         let asked: Vec<u32> = terms.iter().map(|term| fingerprint(term)).collect();
-        self.with(connection, &scopes_of(connection, clause)?, Part::Terms, |scopes| {
+        self.with(connection, &scopes_of(connection, clause)?, CachePart::Terms, |scopes| {
             let mut all = Frequencies { memories: 0, of: vec![0; terms.len()] };
             let mut count = |texts: &TermScan| {
                 all.memories += texts.len() as u64;

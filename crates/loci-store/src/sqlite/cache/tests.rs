@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::super::file::FileId;
 use super::super::schema;
-use super::scope::Part;
+use super::scope::CachePart;
 use super::{ScopeCache, map_bytes};
 use crate::Hit;
 use crate::sql::apply::Applier;
@@ -228,7 +228,7 @@ fn the_terms_in_memory_are_those_of_the_file() {
     check("aunt brittany", &[3]);
     // Erased rows leave no bytes behind in the lists of answers.
     cache
-        .with(&reader, &[1], Part::Terms, |scopes| {
+        .with(&reader, &[1], CachePart::Terms, |scopes| {
             let (counted, walked) = scopes.cached[0].1.terms.as_ref().unwrap().walked_bytes();
             assert_eq!(counted, walked);
             Ok(())
@@ -387,7 +387,7 @@ fn a_scope_of_twice_the_bound_is_answered() {
         assert!(same >= 89, "{bound}: {same} of 90");
         assert!(loads.iter().all(|after| *after == loads[0]), "nothing is loaded again: {loads:?}");
         if bound == whole / 2 {
-            let compact = cache.with(&reader, &scopes, Part::Vectors(77), |scopes| {
+            let compact = cache.with(&reader, &scopes, CachePart::Vectors(77), |scopes| {
                 assert!(scopes.uncached.is_empty());
                 Ok(scopes.cached[0].1.vectors[&77].is_compact())
             });
@@ -409,7 +409,7 @@ fn eviction_is_by_last_use_over_all_files() {
     let ask = |cache: &ScopeCache, reader: &Connection, scope: &Scope| {
         near(cache, reader, scope, &wide(1));
         let scopes = clause(reader, std::slice::from_ref(scope)).scopes.unwrap();
-        for part in [Part::Terms, Part::Turns] {
+        for part in [CachePart::Terms, CachePart::Turns] {
             cache.with(reader, &scopes, part, |_| Ok(())).unwrap();
         }
     };
@@ -445,9 +445,9 @@ fn bytes_are_those_that_are_allocated() {
     let scopes = clause(&reader, std::slice::from_ref(&anna)).scopes.unwrap();
     let cache = ScopeCache::new(1 << 30);
     near(&cache, &reader, &anna, &wide(1));
-    cache.with(&reader, &scopes, Part::Terms, |_| Ok(())).unwrap();
+    cache.with(&reader, &scopes, CachePart::Terms, |_| Ok(())).unwrap();
     let exact = cache
-        .with(&reader, &scopes, Part::Turns, |scopes| {
+        .with(&reader, &scopes, CachePart::Turns, |scopes| {
             let cached = scopes.cached[0].1;
             let (counted, walked) = cached.turns.as_ref().unwrap().walked_bytes();
             assert_eq!(counted, walked);

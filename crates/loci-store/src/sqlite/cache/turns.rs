@@ -6,17 +6,17 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::scope::Part;
+use super::scope::CachePart;
 use super::tail::Changed;
 use super::{ROWS_OF_SCOPE, ScopeCache, Scopes, map_bytes};
-use crate::sql::turn_runs::{self, Side, Thread, TurnOrder};
+use crate::sql::turn_runs::{self, Direction, Thread, TurnOrder};
 
 /// The turn order of one scope.
 #[derive(Default)]
 pub(super) struct ScopeTurns {
     /// Rows in order with the numbers of their sessions, by the number of the thread.
     threads: Vec<Vec<(i64, u32)>>,
-    places: HashMap<i64, TurnRef>,
+    places: HashMap<i64, TurnPosition>,
     /// The number of each thread. `None` stands for rows without a thread.
     thread_numbers: HashMap<Option<String>, u32>,
     session_numbers: HashMap<Option<String>, u32>,
@@ -25,7 +25,7 @@ pub(super) struct ScopeTurns {
 }
 
 /// The position of a row.
-struct TurnRef {
+struct TurnPosition {
     thread: u32,
     /// The last ledger entry about it.
     last: i64,
@@ -76,7 +76,7 @@ impl ScopeTurns {
         let at = rows.partition_point(|(other, _)| *other < row);
         rows.insert(at, (row, session));
         self.list_bytes += (rows.capacity() - before) * size_of::<(i64, u32)>();
-        self.places.insert(row, TurnRef { thread, last });
+        self.places.insert(row, TurnPosition { thread, last });
     }
 
     /// The number of a name; a new name gets the next number.
@@ -110,7 +110,7 @@ impl ScopeTurns {
     pub(super) fn bytes(&self) -> usize {
         size_of::<Self>()
             + self.threads.capacity() * size_of::<Vec<(i64, u32)>>()
-            + map_bytes::<(i64, TurnRef)>(self.places.capacity())
+            + map_bytes::<(i64, TurnPosition)>(self.places.capacity())
             + map_bytes::<(Option<String>, u32)>(self.thread_numbers.capacity())
             + map_bytes::<(Option<String>, u32)>(self.session_numbers.capacity())
             + self.list_bytes
@@ -133,7 +133,7 @@ impl ScopeCache {
         scopes: &[i64],
         work: impl FnOnce(Option<&dyn turn_runs::TurnOrder>) -> T,
     ) -> rusqlite::Result<T> {
-        self.with(connection, scopes, Part::Turns, |scopes| {
+        self.with(connection, scopes, CachePart::Turns, |scopes| {
             let order: Option<&dyn TurnOrder> = if scopes.uncached.is_empty() { Some(scopes) } else { None };
             Ok(work(order))
         })
@@ -148,17 +148,17 @@ impl Scopes<'_> {
 }
 
 impl TurnOrder for Scopes<'_> {
-    fn beside(&self, (scope, thread): &Thread, turn: i64, row: i64, side: Side, most: usize) -> Vec<i64> {
+    fn beside(&self, (scope, thread): &Thread, turn: i64, row: i64, side: Direction, most: usize) -> Vec<i64> {
         let rows = self.turns(*scope).map_or(&[][..], |turns| turns.thread(thread));
         let Ok(at) = rows.binary_search_by_key(&turn, |(row, _)| *row) else { return Vec::new() };
         let session = rows[at].1;
         let within = |(_, other): &&(i64, u32)| *other == session;
         match side {
-            Side::Before => {
+            Direction::Before => {
                 let end = rows.partition_point(|(other, _)| *other < row);
                 rows[..end].iter().rev().take(most).take_while(within).map(|(row, _)| *row).collect()
             }
-            Side::After => {
+            Direction::After => {
                 let start = rows.partition_point(|(other, _)| *other <= row);
                 rows[start..].iter().take(most).take_while(within).map(|(row, _)| *row).collect()
             }

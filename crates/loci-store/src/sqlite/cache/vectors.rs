@@ -8,7 +8,7 @@ use loci_types::{MemoryId, Vector};
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 use uuid::Uuid;
 
-use super::scope::Part;
+use super::scope::CachePart;
 use super::tail::Changed;
 use super::{ROWS_OF_SCOPE, ScopeCache, scopes_of};
 use crate::Hit;
@@ -111,28 +111,28 @@ impl ScopeCache {
         clause: &Clause,
         vector: &Vector,
         limit: usize,
-    ) -> sql::Result<Vec<Hit>> {
+    ) -> sql::SqlResult<Vec<Hit>> {
         let Some(model) = read::model_of(connection, vector)? else { return Ok(Vec::new()) };
         let scopes = scopes_of(connection, clause)?;
         let query = Query::new(&vector.values);
-        let search = Search { connection, clause, model, query: &query, limit };
+        let search = VectorSearch { connection, clause, model, query: &query, limit };
         let Proposal { rows, more, uncached } = self.propose(&search, &scopes, None)?;
-        let mut hits = search.score(Source::Rows(rows))?;
+        let mut hits = search.score(RowSource::Rows(rows))?;
         if hits.len() < limit && more {
             let allowed = search.allowed_rows()?;
-            hits = search.score(Source::Rows(self.propose(&search, &scopes, Some(&allowed))?.rows))?;
+            hits = search.score(RowSource::Rows(self.propose(&search, &scopes, Some(&allowed))?.rows))?;
         }
         for scope in uncached {
-            hits.extend(search.score(Source::Scope(scope))?);
+            hits.extend(search.score(RowSource::Scope(scope))?);
         }
         keep_best(&mut hits, limit);
         Ok(hits)
     }
 
     /// Candidates from the arrays, among all rows or among these.
-    fn propose(&self, search: &Search<'_>, scopes: &[i64], among: Option<&[i64]>) -> rusqlite::Result<Proposal> {
+    fn propose(&self, search: &VectorSearch<'_>, scopes: &[i64], among: Option<&[i64]>) -> rusqlite::Result<Proposal> {
         let want = search.limit.saturating_add((search.limit / 4).max(SPARE));
-        self.with(search.connection, scopes, Part::Vectors(search.model), |scopes| {
+        self.with(search.connection, scopes, CachePart::Vectors(search.model), |scopes| {
             let arrays: Vec<&Arrays> =
                 scopes.cached.iter().filter_map(|(_, cached)| cached.vectors.get(&search.model)).collect();
             let found = nearest_of(&arrays, search.query, want, among);
@@ -145,7 +145,7 @@ impl ScopeCache {
 }
 
 /// A search for the nearest vectors.
-struct Search<'s> {
+struct VectorSearch<'s> {
     connection: &'s Connection,
     clause: &'s Clause,
     model: i64,
@@ -154,17 +154,17 @@ struct Search<'s> {
 }
 
 /// The rows to be scored: given ones, or all of a scope.
-enum Source {
+enum RowSource {
     Rows(Vec<i64>),
     Scope(i64),
 }
 
-impl Search<'_> {
+impl VectorSearch<'_> {
     /// Scores the rows that match the clause by their exact vectors. Returns the best `limit`, best first.
-    fn score(&self, source: Source) -> rusqlite::Result<Vec<Hit>> {
+    fn score(&self, source: RowSource) -> rusqlite::Result<Vec<Hit>> {
         let (from, value) = match source {
-            Source::Rows(rows) => ("(SELECT value AS row FROM json_each(?1)) r", Value::Integers(rows)),
-            Source::Scope(scope) => (ROWS_OF_SCOPE, Value::Integer(scope)),
+            RowSource::Rows(rows) => ("(SELECT value AS row FROM json_each(?1)) r", Value::Integers(rows)),
+            RowSource::Scope(scope) => (ROWS_OF_SCOPE, Value::Integer(scope)),
         };
         // CROSS JOIN fixes the join order; otherwise the planner may scan the whole scope.
         let sql = format!(

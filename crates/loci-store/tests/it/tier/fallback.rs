@@ -205,3 +205,32 @@ async fn deletions_of_an_outage_are_made_up_for_every_kind() {
     assert_eq!(noted(&tier).await, [] as [&str; 0]);
     assert_eq!(tier.erased("t", "u").await, Ok(Some(at)));
 }
+
+// attack B1: the pauses count outages and not callers.
+#[tokio::test(flavor = "multi_thread")]
+async fn redis_is_used_again_soon_after_it_is_back_whoever_asks() {
+    for callers in [1, 64] {
+        let Some(redis) = PrivateRedis::start() else { return };
+        let proxy = Proxy::to(redis.address()).await;
+        let tier = behind(&proxy).await;
+        for hangs in [true, false] {
+            if hangs {
+                proxy.delay(Duration::from_secs(3_600))
+            } else {
+                proxy.cut()
+            }
+            let away = Instant::now();
+            while away.elapsed() < Duration::from_secs(2) {
+                let taken = futures::future::join_all((0..callers).map(|_| tier.take("a", 1_000_000, 1_000_000))).await;
+                assert!(taken.iter().all(Result::is_ok));
+            }
+            proxy.heal();
+            let back = Instant::now();
+            while degraded(&tier).await.is_some() {
+                assert!(back.elapsed() < Duration::from_secs(5), "{callers} callers: still away");
+                futures::future::join_all((0..callers).map(|_| tier.take("a", 1_000_000, 1_000_000))).await;
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        }
+    }
+}

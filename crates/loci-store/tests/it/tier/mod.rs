@@ -3,3 +3,4 @@
 mod fallback;
 mod process;
 mod redis;
+mod tls;

@@ -13,13 +13,13 @@ pub struct QuestionFlags {
     pub count: bool,
     /// The whole in short.
     pub summary: bool,
-    /// What came after what.
+    /// The order of events.
     pub order: bool,
-    /// What the assistant itself said or did.
+    /// Statements or actions of the assistant itself.
     pub assistant: bool,
-    /// What is new.
+    /// The newest memories.
     pub newest: bool,
-    /// What matters most.
+    /// The most important memories.
     pub important: bool,
 }
 
@@ -60,13 +60,13 @@ const IMPORTANT: &str = "\
 
 const YOU: &str = "ты, вы, тобой, вами";
 
-/// What the assistant may have done, in Russian; with "ты" or "вы" anywhere beside it.
+/// Actions of the assistant in Russian; "ты" or "вы" must occur as well.
 const SAID: &str = "\
     советовал*, посоветовал*, предлагал*, предложил*, рекомендовал*, порекомендовал*, говорил*, сказал*, объяснял*, \
     объяснил*, упоминал*, упомянул*, писал*, написал*, обещал*, пообещал*, советуешь, советуете, предлагаешь, \
     предлагаете";
 
-/// What a question asks for beside its intent.
+/// Detects further properties of a question beside its intent.
 pub fn asks(text: &str) -> QuestionFlags {
     let folded = Folded::new(text);
     QuestionFlags {

@@ -11,8 +11,7 @@ pub(in crate::recall::plan) struct Folded {
     begins: Begins,
 }
 
-/// How the words of a text may begin. There are hundreds of phrases and few words in a question, so that most
-/// phrases need not be looked for.
+/// A bit set of the first letters of the words of a text. Most of the hundreds of phrases are skipped by it.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Begins([u64; 4]);
 
@@ -63,12 +62,12 @@ impl Folded {
         Self { begins: Begins::of(&text), text }
     }
 
-    /// Whether any of the phrases is said.
+    /// Whether the text contains any of the phrases.
     pub(in crate::recall::plan) fn says(&self, phrases: &str) -> bool {
         each(phrases).any(|phrase| self.places(phrase).next().is_some())
     }
 
-    /// Where one of the phrases is first said, behind a comma or not.
+    /// The first position of any of the phrases, optionally after a comma.
     pub(super) fn find(&self, phrases: &str, behind_comma: bool) -> Option<usize> {
         let behind = |place: &usize| self.text[..*place].ends_with(',') == behind_comma;
         each(phrases).filter_map(|phrase| self.places(phrase).find(behind)).min()
@@ -79,7 +78,7 @@ impl Folded {
         each(phrases).any(|phrase| self.places(phrase).next() == Some(0))
     }
 
-    /// What is said after the first comma.
+    /// The text after the first comma.
     pub(super) fn after_comma(&self) -> Option<Self> {
         self.text.find(',').map(|place| Self::whole(self.text[place + 1..].to_owned()))
     }
@@ -89,7 +88,7 @@ impl Folded {
         self.text.split(' ').filter(|word| !matches!(*word, "" | "," | "."))
     }
 
-    /// Where a phrase is said: the places of the spaces before it.
+    /// The positions of a phrase: the indices of the spaces before it.
     fn places(&self, phrase: &str) -> impl Iterator<Item = usize> {
         let (phrase, whole) = match phrase.strip_suffix('*') {
             Some(stem) => (stem, false),

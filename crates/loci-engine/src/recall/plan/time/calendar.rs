@@ -17,7 +17,7 @@ pub(super) enum TimeExpression {
     Weekday(Weekday),
 }
 
-/// A part of the year, whose year is not said yet.
+/// A part of a year that is not known yet.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Yearly {
     pub(super) part: YearPart,
@@ -347,7 +347,7 @@ fn starts_before(yearly: Yearly) -> bool {
     matches!(yearly.part, YearPart::Months { first: 0, .. })
 }
 
-/// How finely a unit says a time.
+/// The granularity of a unit.
 pub(super) fn grain(unit: Unit) -> Grain {
     match unit {
         Unit::Minute | Unit::Hour => Grain::Minute,

@@ -8,10 +8,10 @@ use jiff::civil::{Date, DateTime};
 
 use super::token::TokenKind;
 
-/// What joins digits into one numeral.
+/// Characters that join digits into one numeral.
 const JOINTS: [char; 6] = ['.', ',', '/', ':', '-', '–'];
 
-/// What makes a number a price, a ticket or a part of something else, before it and after it.
+/// Characters before and after a number that make it a price, a ticket number or a part of something else.
 const BAD_BEFORE: [char; 17] = ['$', '€', '£', '¥', '₽', '№', '~', '^', '&', '%', '<', '>', '/', '.', '+', '-', '–'];
 const BAD_AFTER: [char; 14] = ['$', '€', '£', '¥', '₽', '%', '°', '/', '+', '&', '^', '<', '>', '×'];
 
@@ -36,7 +36,7 @@ pub(super) fn numeral(text: &str, before: Option<char>) -> (TokenKind, usize) {
     (kind, length + suffix.len() + usize::from(hyphen))
 }
 
-/// How far the digits and what joins them reach, with the "T", zone and "Z" of an ISO instant.
+/// The length of the digits and the characters that join them, including the "T", zone and "Z" of an ISO instant.
 fn extent(text: &str) -> usize {
     let mut end = 0;
     let mut instant = false;

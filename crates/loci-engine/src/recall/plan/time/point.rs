@@ -26,11 +26,11 @@ impl TimeMatch {
 /// Why a doubtful word may be taken for a time here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Anchor {
-    /// It must show so itself.
+    /// No context: the expression itself must be a time.
     None,
-    /// It goes on a list of times: "in March and April".
+    /// It continues a list of times: "in March and April".
     List,
-    /// It stands where only a time can: "since May", "early May".
+    /// Only a time can be here: "since May", "early May".
     Firm,
 }
 

@@ -8,7 +8,7 @@ use super::point::{Anchor, Reader, TimeMatch};
 use super::token::TokenKind;
 use super::words::{self, DayPart, RelativePosition, Unit};
 
-/// What "recently" means.
+/// Number of days that "recently" covers.
 const RECENT_DAYS: i32 = 14;
 
 /// A number as people say it: "a few" is not one number.

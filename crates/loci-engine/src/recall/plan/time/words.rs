@@ -278,7 +278,7 @@ pub(super) fn part(word: &str) -> Option<DayPart> {
     })
 }
 
-/// How many days a word lies from today.
+/// The distance in days from today that a word expresses.
 pub(crate) fn day(word: &str) -> Option<i32> {
     Some(match word {
         "today" | "heute" | "hoy" | "aujourd'hui" | "сегодня" => 0,
@@ -292,7 +292,7 @@ pub(crate) fn day(word: &str) -> Option<i32> {
 
 const ADJECTIVE_ENDINGS: &str = "ый ий ой ая яя ую юю ое ее ом ем ым им ого его ому ему ей ые ие ых их ыми ими";
 
-/// Which one a word picks.
+/// The relative position that a word expresses.
 pub(crate) fn which(word: &str) -> Option<RelativePosition> {
     const STEMS: &[(&str, RelativePosition)] = &[
         ("позапрошл", RelativePosition::BeforeLast),
@@ -322,7 +322,7 @@ pub(super) fn plural(word: &str) -> bool {
     matches!(word, "эти" | "этих") || ["ые", "ие", "ых", "их"].iter().any(|ending| word.ends_with(ending))
 }
 
-/// Which of several in a month: the first week, the last Friday; -1 is the last.
+/// The ordinal within a month, such as the first week or the last Friday. -1 is the last.
 pub(super) fn nth(word: &str) -> Option<i8> {
     const STEMS: &[(&str, i8)] = &[("перв", 1), ("втор", 2), ("четверт", 4), ("последн", -1)];
     Some(match word {
