@@ -105,6 +105,14 @@ pub enum Error {
         /// The reason.
         problem: String,
     },
+    /// An index outside answers, but a collection of this store is gone. It is created again and filled from the ledger.
+    #[error("{part} has lost collection `{collection}`; it is being filled again")]
+    IndexLost {
+        /// The index: `qdrant`.
+        part: String,
+        /// The name of the collection.
+        collection: String,
+    },
     /// The target of a migration holds rows that do not come from its source.
     #[error("the target has different data in {place}: {table} {key} {problem}")]
     Occupied {
@@ -137,6 +145,9 @@ pub enum Error {
     Closed,
 }
 
+/// The hint for an index that will catch up by itself.
+const INDEXED_LATER: &str = "writes are stored and indexed later; `loci store vectors status` shows how far it is behind";
+
 impl Error {
     /// The kind of the error, from which status and exit codes follow.
     pub fn kind(&self) -> ErrorKind {
@@ -152,6 +163,7 @@ impl Error {
             | Error::Database { .. }
             | Error::Unavailable { .. }
             | Error::IndexRefused { .. }
+            | Error::IndexLost { .. }
             | Error::Closed => ErrorKind::Provider,
             Error::Defect(_) => ErrorKind::Internal,
         }
@@ -160,7 +172,7 @@ impl Error {
     /// Whether an index outside cannot be used now, so that other searches have to do. The store itself works.
     pub fn is_of_index(&self) -> bool {
         match self {
-            Error::IndexRefused { .. } => true,
+            Error::IndexRefused { .. } | Error::IndexLost { .. } => true,
             Error::Unavailable { part, .. } => ["qdrant", "pgvector", "local"].contains(&part.as_str()),
             _ => false,
         }
@@ -191,9 +203,8 @@ impl Error {
             ),
             Error::DiskFull { .. } => Some("free some space and repeat the change".into()),
             Error::Busy { .. } => Some("it is locked, or too many requests are queued; try again shortly".into()),
-            Error::Unavailable { part, .. } if part == "qdrant" || part == "pgvector" => Some(
-                "writes are stored and indexed later; `loci store vectors status` shows how far it is behind".into(),
-            ),
+            Error::IndexLost { .. } => Some(INDEXED_LATER.into()),
+            Error::Unavailable { part, .. } if part == "qdrant" || part == "pgvector" => Some(INDEXED_LATER.into()),
             Error::IndexRefused { .. } => Some(
                 "memories are found by words until this is resolved; `loci store vectors status` shows the collections".into(),
             ),

@@ -221,9 +221,8 @@ impl Qdrant {
     /// Sends a write to a collection; fails if the collection does not exist.
     async fn tell(&self, collection: &Collection, method: &str, rest: &str, body: &Value) -> Result<Value> {
         let path = self.path(collection, rest);
-        self.http.tell(method, &path, Some(body)).await?.ok_or_else(|| {
-            self.http.unavailable(format!("collection `{}` is not there", self.collection_name(collection)))
-        })
+        let told = self.http.tell(method, &path, Some(body)).await?;
+        told.ok_or_else(|| Error::IndexLost { part: http::PART.to_owned(), collection: self.collection_name(collection) })
     }
 }
 

@@ -165,6 +165,23 @@ async fn restarted_empty_and_far_behind() {
 }
 
 #[tokio::test]
+async fn a_collection_that_is_lost_while_it_is_written_to_is_no_outage() {
+    let fixture = IndexedStore::new().await;
+    let mut ids = write(&fixture.store, &user("anna"), 1..5).await;
+    fixture.recovers(&ids).await;
+    fixture.server.delay(Duration::from_millis(2));
+    for number in 5..60 {
+        ids.extend(write(&fixture.store, &user("anna"), number..number + 1).await);
+        // The moment of the loss differs, so that it falls into each step of the write to the index.
+        tokio::time::sleep(Duration::from_millis(number % 11)).await;
+        fixture.server.forget();
+        assert_eq!(good(fixture.near().await), ids, "after memory {number}");
+    }
+    fixture.server.delay(Duration::ZERO);
+    fixture.recovers(&ids).await;
+}
+
+#[tokio::test]
 async fn who_is_too_far_behind_gives_no_half_answer() {
     let hurried = IndexedOptions { tail: 5, page: 1, patience: Duration::ZERO, ..options() };
     let fixture = IndexedStore::with(hurried, |config| config).await;
