@@ -144,7 +144,7 @@ impl<E: Embedder> Cached<E> {
     async fn ask_others_first(&self, texts: &[String], detail: Detail, haste: Haste) -> Result<Vec<Embedding>, Error> {
         let Some(shared) = &self.shared else { return self.ask(texts, detail, haste).await };
         let model = self.model();
-        let Some(found) = shared.look(model, texts, detail).await else { return self.ask(texts, detail, haste).await };
+        let Some(found) = shared.get(model, texts, detail).await else { return self.ask(texts, detail, haste).await };
         let unknown = texts.iter().zip(&found).filter(|(_, found)| found.is_none());
         let unknown: Vec<String> = unknown.map(|(text, _)| text.clone()).collect();
         self.hits.fetch_add((texts.len() - unknown.len()) as u64, Ordering::Relaxed);
@@ -152,7 +152,7 @@ impl<E: Embedder> Cached<E> {
             return Ok(found.into_iter().flatten().collect());
         }
         let fresh = self.ask(&unknown, detail, haste).await?;
-        shared.tell(model, unknown.iter().zip(&fresh), detail).await;
+        shared.put(model, unknown.iter().zip(&fresh), detail).await;
         let mut fresh = fresh.into_iter();
         Ok(found.into_iter().filter_map(|found| found.or_else(|| fresh.next())).collect())
     }

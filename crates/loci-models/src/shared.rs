@@ -44,7 +44,7 @@ impl fmt::Debug for Shared {
 
 impl Shared {
     /// Returns the cached embedding of each text, or `None` if the cache is not available in time.
-    pub(crate) async fn look(&self, model: &Model, texts: &[String], detail: Detail) -> Option<Vec<Option<Embedding>>> {
+    pub(crate) async fn get(&self, model: &Model, texts: &[String], detail: Detail) -> Option<Vec<Option<Embedding>>> {
         let keys: Vec<String> = texts.iter().map(|text| key(model, text, detail)).collect();
         let found = timeout(DEADLINE, self.0.get(&keys)).await.ok().flatten()?;
         let read = |bytes: Option<Vec<u8>>| bytes.and_then(|bytes| decode(&bytes, model));
@@ -52,7 +52,7 @@ impl Shared {
     }
 
     /// Stores embeddings that were computed here.
-    pub(crate) async fn tell<'a>(
+    pub(crate) async fn put<'a>(
         &self,
         model: &Model,
         embedded: impl Iterator<Item = (&'a String, &'a Embedding)>,

@@ -125,7 +125,7 @@ impl Qdrant {
     /// The payloads of the marks with these ids, of whichever store.
     async fn marks_in(&self, name: &str, ids: &[uuid::Uuid]) -> Result<Vec<Value>> {
         let body = json!({ "ids": ids, "with_payload": true, "with_vector": false });
-        let found = self.http.ask("POST", &format!("/collections/{name}/points"), Some(&body)).await?;
+        let found = self.http.read("POST", &format!("/collections/{name}/points"), Some(&body)).await?;
         let points = found.as_ref().and_then(Value::as_array).into_iter().flatten();
         let payloads = points.filter_map(|point| point.get("payload")).filter(|it| it.get("lociMark").is_some());
         Ok(payloads.cloned().collect())
@@ -133,7 +133,7 @@ impl Qdrant {
 
     /// What there is under the name of a collection. Fails if Loci did not write it, or another store did.
     async fn existing(&self, collection: &Collection) -> Result<Existing> {
-        let Some(found) = self.http.ask("GET", &self.path(collection, ""), None).await? else {
+        let Some(found) = self.http.read("GET", &self.path(collection, ""), None).await? else {
             return Ok(Existing::Nothing);
         };
         let marks = self.marks(collection, &shape::mark_ids(&collection.space)).await?;
@@ -174,7 +174,7 @@ impl Qdrant {
                 )));
             }
         }
-        self.http.tell("DELETE", &self.path(collection, ""), None).await?;
+        self.http.write("DELETE", &self.path(collection, ""), None).await?;
         Ok(false)
     }
 
@@ -183,7 +183,7 @@ impl Qdrant {
         loop {
             let (widest, most) = (self.widest.load(Ordering::Relaxed), self.most.load(Ordering::Relaxed));
             let (question, page) = body(widest, most);
-            let error = match self.http.ask("POST", path, Some(&question)).await {
+            let error = match self.http.read("POST", path, Some(&question)).await {
                 Err(Error::IndexRefused { part, problem }) => Error::IndexRefused { part, problem },
                 other => return other,
             };
@@ -202,7 +202,7 @@ impl Qdrant {
 
     async fn points(&self, collection: &Collection, filter: &Value) -> Result<Option<u64>> {
         let body = json!({ "filter": filter, "exact": true });
-        let counted = self.http.ask("POST", &self.path(collection, "/points/count"), Some(&body)).await?;
+        let counted = self.http.read("POST", &self.path(collection, "/points/count"), Some(&body)).await?;
         Ok(counted.and_then(|counted| counted.get("count").and_then(Value::as_u64)))
     }
 
@@ -214,15 +214,15 @@ impl Qdrant {
 
     /// The size of the vectors of an existing collection.
     async fn dimensions(&self, collection: &Collection) -> Result<usize> {
-        let found = self.http.ask("GET", &self.path(collection, ""), None).await?.unwrap_or_default();
+        let found = self.http.read("GET", &self.path(collection, ""), None).await?.unwrap_or_default();
         Ok(found["config"]["params"]["vectors"]["size"].as_u64().unwrap_or_default() as usize)
     }
 
     /// Sends a write to a collection; fails if the collection does not exist.
-    async fn tell(&self, collection: &Collection, method: &str, rest: &str, body: &Value) -> Result<Value> {
+    async fn write(&self, collection: &Collection, method: &str, rest: &str, body: &Value) -> Result<Value> {
         let path = self.path(collection, rest);
-        let told = self.http.tell(method, &path, Some(body)).await?;
-        told.ok_or_else(|| Error::IndexLost { part: http::PART.to_owned(), collection: self.collection_name(collection) })
+        let answer = self.http.write(method, &path, Some(body)).await?;
+        answer.ok_or_else(|| Error::IndexLost { part: http::PART.to_owned(), collection: self.collection_name(collection) })
     }
 }
 
@@ -254,7 +254,7 @@ impl VectorIndex for Qdrant {
     }
 
     async fn health(&self) -> Result<()> {
-        self.http.ask("GET", "/collections", None).await.map(drop)
+        self.http.read("GET", "/collections", None).await.map(drop)
     }
 
     async fn position(&self, collection: &Collection) -> Result<Option<Mark>> {
@@ -264,16 +264,16 @@ impl VectorIndex for Qdrant {
 
     async fn prepare(&self, collection: &Collection) -> Result<()> {
         if !self.make_way(collection).await? {
-            let made = self.http.tell("PUT", &self.path(collection, ""), Some(&shape::collection(collection))).await;
+            let made = self.http.write("PUT", &self.path(collection, ""), Some(&shape::collection(collection))).await;
             // Another process may have created it meanwhile.
             if let Err(error) = made
-                && self.http.ask("GET", &self.path(collection, ""), None).await?.is_none()
+                && self.http.read("GET", &self.path(collection, ""), None).await?.is_none()
             {
                 return Err(error);
             }
         }
         for body in shape::payload_indexes(collection) {
-            self.tell(collection, "PUT", "/index?wait=true", &body).await?;
+            self.write(collection, "PUT", "/index?wait=true", &body).await?;
         }
         self.advance(collection, Mark::default()).await
     }
@@ -281,21 +281,21 @@ impl VectorIndex for Qdrant {
     async fn upsert(&self, collection: &Collection, points: &[VectorPoint]) -> Result<()> {
         for some in points.chunks(BATCH) {
             let points: Vec<Value> = some.iter().filter_map(|point| shape::point(collection, point)).collect();
-            self.tell(collection, "PUT", "/points?wait=true", &json!({ "points": points })).await?;
+            self.write(collection, "PUT", "/points?wait=true", &json!({ "points": points })).await?;
         }
         Ok(())
     }
 
     async fn delete(&self, collection: &Collection, ids: &[MemoryId]) -> Result<()> {
         for some in ids.chunks(BATCH) {
-            self.tell(collection, "POST", "/points/delete?wait=true", &json!({ "points": some })).await?;
+            self.write(collection, "POST", "/points/delete?wait=true", &json!({ "points": some })).await?;
         }
         Ok(())
     }
 
     async fn advance(&self, collection: &Collection, mark: Mark) -> Result<()> {
         let body = json!({ "points": [shape::mark(collection, mark, &self.store)] });
-        self.tell(collection, "PUT", "/points?wait=true", &body).await.map(drop)
+        self.write(collection, "PUT", "/points?wait=true", &body).await.map(drop)
     }
 
     async fn search(
@@ -355,13 +355,13 @@ impl VectorIndex for Qdrant {
         if shared && marked {
             // The points of other spaces stay.
             let body = json!({ "filter": shape::points(collection) });
-            return self.tell(collection, "POST", "/points/delete?wait=true", &body).await.map(drop);
+            return self.write(collection, "POST", "/points/delete?wait=true", &body).await.map(drop);
         }
         if self.foreign(collection).await? == 0 {
-            return self.http.tell("DELETE", &self.path(collection, ""), None).await.map(drop);
+            return self.http.write("DELETE", &self.path(collection, ""), None).await.map(drop);
         }
         // The points of others stay, and so does the mark: without it, the collection would be refused.
-        self.tell(collection, "POST", "/points/delete?wait=true", &json!({ "filter": shape::own() })).await?;
+        self.write(collection, "POST", "/points/delete?wait=true", &json!({ "filter": shape::own() })).await?;
         let dimensions = self.dimensions(collection).await?;
         self.advance(&Collection { dimensions, ..collection.clone() }, Mark::default()).await
     }
@@ -379,7 +379,7 @@ impl VectorIndex for Qdrant {
         if self.store.is_empty() {
             return Ok(Vec::new());
         }
-        let listed = self.http.ask("GET", "/collections", None).await?.unwrap_or_default();
+        let listed = self.http.read("GET", "/collections", None).await?.unwrap_or_default();
         let names = listed["collections"].as_array().into_iter().flatten().filter_map(|one| one["name"].as_str());
         let mut found = Vec::new();
         for name in names.filter(|name| name.starts_with(&self.prefix) && !expected.contains(*name)) {
@@ -396,9 +396,9 @@ impl VectorIndex for Qdrant {
         }
         let filter = json!({ "filter": shape::foreign(&shape::mark_ids(&Space::Shared)), "exact": true });
         let path = format!("/collections/{name}");
-        let counted = self.http.ask("POST", &format!("{path}/points/count"), Some(&filter)).await?;
+        let counted = self.http.read("POST", &format!("{path}/points/count"), Some(&filter)).await?;
         match counted.and_then(|counted| counted["count"].as_u64()).unwrap_or(0) {
-            0 => self.http.tell("DELETE", &path, None).await.map(drop),
+            0 => self.http.write("DELETE", &path, None).await.map(drop),
             foreign => Err(self.http.refused(&format!(
                 "collection `{name}` holds {foreign} points that Loci did not write; remove them, or the collection"
             ))),

@@ -96,7 +96,7 @@ impl Http {
 
     /// The result of a request that is made once: recall has other lanes and does not wait. None if the resource does
     /// not exist.
-    pub(super) async fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Option<Value>> {
+    pub(super) async fn read(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Option<Value>> {
         match self.raw(method, path, body).await? {
             HttpReply::Answer(mut answer) => Ok(Some(answer.get_mut("result").map(Value::take).unwrap_or_default())),
             HttpReply::Missing => Ok(None),
@@ -104,7 +104,7 @@ impl Http {
     }
 
     /// The result of a request that is repeated after retryable failures. None if the resource does not exist.
-    pub(super) async fn tell(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Option<Value>> {
+    pub(super) async fn write(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Option<Value>> {
         let reply = (|| self.once(method, path, body, WRITE_FACTOR * self.timeout))
             .retry(self.retry.attempts())
             .when(|failure| failure.retryable)
