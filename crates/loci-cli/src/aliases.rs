@@ -35,7 +35,7 @@ const ALIASES: &[(&str, &[&str])] = &[
 ];
 
 /// Long global options that take a value, which is not the command.
-const WITH_VALUE: &[&str] = &["--data", "--config", "--server", "--key"];
+const WITH_VALUE: &[&str] = &["--data", "--config", "--server", "--key", "--ca"];
 
 /// The letters of the short ones.
 const LETTERS_WITH_VALUE: &[u8] = b"dcsk";
@@ -66,13 +66,17 @@ fn name_backup_command(words: &mut Vec<OsString>, place: usize) {
         return;
     }
     let given = |flag: &str| words.iter().position(|word| word == flag);
+    let file = words[next].to_string_lossy();
+    // A word that is neither a command nor like a file is a misspelt command, for which no file is written.
+    let is_file = file.contains(['.', '/', '\\']) || given("--since").is_some() || given("--base").is_some();
     let command = match (given("--verify"), given("--every")) {
         (Some(flag), _) => {
             words.remove(flag);
             "verify"
         }
         (None, Some(_)) => "schedule",
-        (None, None) => "create",
+        (None, None) if is_file => "create",
+        (None, None) => return,
     };
     words.insert(place + 1, command.into());
 }
@@ -116,6 +120,7 @@ mod tests {
         for (given, expect) in [
             ("loci pin 7 --off", "loci memory pin 7 --off"),
             ("loci --data stats stats --json", "loci --data stats store stats --json"),
+            ("loci --ca ca.pem stats", "loci --ca ca.pem store stats"),
             ("loci --data=x --json edges 7", "loci --data=x --json memory links 7"),
             ("loci remember pin", "loci remember pin"),
             ("loci memory pin 7", "loci memory pin 7"),
@@ -129,7 +134,9 @@ mod tests {
             ("loci backup -q create a", "loci backup -q create a"),
             ("loci backup -d dir verify a", "loci backup -d dir verify a"),
             ("loci backup -jd dir restore a", "loci backup -jd dir restore a"),
-            ("loci backup --json a", "loci backup create --json a"),
+            ("loci backup --json ./a", "loci backup create --json ./a"),
+            ("loci backup a.backup", "loci backup create a.backup"),
+            ("loci backup creat", "loci backup creat"),
             ("loci backup --help", "loci backup --help"),
             ("loci backup", "loci backup"),
             ("loci -jd dir stats", "loci -jd dir store stats"),

@@ -282,7 +282,10 @@ impl Context {
                 } else {
                     error.hint()
                 };
-                output::warn(&format!("no embedding model, so only words are searched: {error}"), Some(hint));
+                output::warn(
+                    &format!("no embedding model, so the vector search is not available: {error}"),
+                    Some(hint),
+                );
                 Ok(None)
             }
         }
@@ -296,7 +299,7 @@ impl Context {
         let (model, url) = (&embedder.model().name, self.settings.without_secrets().embeddings.base_url);
         output::warn(
             &format!(
-                "the embedding model `{model}` at {url} does not answer, so only words are searched until it does"
+                "the embedding model `{model}` at {url} does not answer; until it does, the vector search is not available"
             ),
             Some("vectors of new memories are computed when it is back"),
         );

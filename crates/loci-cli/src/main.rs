@@ -47,6 +47,16 @@ async fn main() -> ExitCode {
     }
 }
 
+/// Whether a flag that names a scope stands before the command.
+fn is_scope_before_command(error: &clap::Error) -> bool {
+    let flag = error.get(clap::error::ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
+    let name = flag.trim_start_matches('-').split([' ', '=']).next().unwrap_or_default();
+    let command = aliases::command_name(&std::env::args_os().collect::<Vec<_>>());
+    let scopes = ["user", "agent", "session", "project", "team", "org", "company", "layer", "everyone"];
+    scopes.contains(&name)
+        && std::env::args().position(|word| word == command) > std::env::args().position(|word| word.starts_with(&flag))
+}
+
 /// A wrong call, or a call for help. Wrong calls are JSON for those who asked for JSON.
 fn misused(error: &clap::Error) -> ExitCode {
     let asked_for_json = std::env::args_os().any(|argument| argument == "--json");
@@ -59,6 +69,9 @@ fn misused(error: &clap::Error) -> ExitCode {
     } else {
         // A closed pipe has nobody who reads it.
         drop(error.print());
+        if is_scope_before_command(error) {
+            output::note("Scope flags follow the command: `loci list --user bo`.");
+        }
     }
     ExitCode::from(if error.use_stderr() { 2 } else { 0 })
 }

@@ -105,7 +105,7 @@ pub enum Error {
         problem: String,
     },
     /// The service failed before and is not called until it may be back.
-    #[error("{service} is away: it {problem}")]
+    #[error("{service} is not available: it {problem}")]
     Away {
         /// The address of the service, without credentials.
         service: String,

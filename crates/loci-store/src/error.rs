@@ -146,7 +146,8 @@ pub enum Error {
 }
 
 /// The hint for an index that will catch up by itself.
-const INDEXED_LATER: &str = "writes are stored and indexed later; `loci store vectors status` shows how far it is behind";
+const INDEXED_LATER: &str =
+    "writes are stored and indexed later; `loci store vectors status` shows how far it is behind";
 
 impl Error {
     /// The kind of the error, from which status and exit codes follow.

@@ -103,7 +103,7 @@ impl Bare {
     }
 
     /// Inserts the next `count` memories of the space with their words, ledger lines and jobs, and
-    /// returns how many went in a second. The rows are read before the time starts.
+    /// returns the number of rows per second. The rows are read before the time starts.
     fn replay(&mut self, space: &Path, count: usize) -> Result<f64> {
         let source = Connection::open(space)?;
         let mut rows = Vec::with_capacity(count);

@@ -116,7 +116,7 @@ async fn remember(store: SqliteStore, seed: u64, times: u64) -> Result<()> {
 
 async fn recall(store: SqliteStore, seed: u64, times: u64) -> Result<()> {
     let (engine, caller) = (engine(store, Some(Arc::new(Instantly::new(seed))))?, caller());
-    // The first time a memory is weighed it is taken apart, so every question is asked once before.
+    // The first time a memory is weighed its features are computed, so every question is asked once before.
     for number in (0..QUESTIONS).chain((0..times).map(|number| number % QUESTIONS)) {
         let query = format!("when did we talk of {}", data::words(seed, number * 97));
         let request = RecallRequest { query, uncounted: true, ..RecallRequest::default() };

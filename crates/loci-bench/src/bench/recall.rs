@@ -125,7 +125,7 @@ async fn ask(folder: &Path, seed: u64, size: usize) -> Result<()> {
         first.add(began.elapsed());
     }
     meter::print("recall, a user's first question", size, "ms_p50", first.at(0.5));
-    // A memory is taken apart the first time it is weighed, so questions get cheaper for a while.
+    // The features of a memory are computed the first time it is ranked, so questions get cheaper for a while.
     for (work, from) in
         [("recall, one of 100 users, the next ten", 0), ("recall, one of 100 users, later", QUESTIONS * 4)]
     {

@@ -2,7 +2,7 @@
 //!
 //! Ten users with a tenth of the store each, and turns whose words meet as those of real talk do: the commonest
 //! word that says something stands in a tenth of all turns. So a question has postings of thousands of turns to
-//! walk and its pool is as large as a pool gets. A store that is kept and asked again is not made anew.
+//! walk and its pool is as large as a pool gets. A store that is kept and queried again is not created again.
 
 use std::path::Path;
 use std::sync::Arc;

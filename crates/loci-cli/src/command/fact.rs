@@ -31,7 +31,7 @@ enum FactCommand {
     /// Add a fact
     Add(AddArgs),
     /// List facts, the most certain first
-    List(ListArgs),
+    List(FactListArgs),
     /// Retract a fact; the memories that it was learned from stay
     Retract {
         /// Id of the fact
@@ -75,7 +75,7 @@ struct AddArgs {
 }
 
 #[derive(Debug, Args)]
-struct ListArgs {
+struct FactListArgs {
     /// Only facts of this type
     #[arg(long, alias = "type", value_name = "TYPE")]
     fact_type: Option<String>,
@@ -135,7 +135,7 @@ async fn add(context: &Context, args: AddArgs) -> Result<()> {
     Ok(())
 }
 
-async fn list(context: &Context, args: &ListArgs) -> Result<()> {
+async fn list(context: &Context, args: &FactListArgs) -> Result<()> {
     let call = Call::get(&["v1", "facts"])
         .scope(&context.scope(&args.scope))
         .param("factType", args.fact_type.as_ref())

@@ -109,8 +109,8 @@ async fn list(context: &Context, flags: &ListFlags) -> Result<()> {
             ["space", "id", "kind", "state", "attempts", "lastError"].map(|field| shape::cell(&job[field]));
         vec![space, id, kind, state, attempts, shape::time(&job["runAfter"]), subject(job), error]
     };
-    let heads = ["space", "id", "kind", "state", "attempts", "run after", "subject", "last error"];
-    print_page(context, &answer, &heads, row, "No jobs.");
+    let head = ["space", "id", "kind", "state", "attempts", "run after", "subject", "last error"];
+    print_page(context, &answer, &head, row, "No jobs.");
     Ok(())
 }
 

@@ -37,7 +37,7 @@ pub(crate) struct KeyArgs {
 #[derive(Debug, Subcommand)]
 enum KeyCommand {
     /// Create a key and show its secret, once
-    Create(Box<CreateArgs>),
+    Create(Box<KeyCreateArgs>),
     /// List keys, oldest first, without their secrets
     List {
         #[command(flatten)]
@@ -65,7 +65,7 @@ enum KeyCommand {
 }
 
 #[derive(Debug, Args)]
-struct CreateArgs {
+struct KeyCreateArgs {
     /// Name of the key
     #[arg(long)]
     name: String,
@@ -118,9 +118,9 @@ pub(crate) async fn run(context: &Context, args: KeyArgs) -> Result<()> {
         KeyCommand::List { page } => {
             let call = of_tenant(page.of(Call::get(&["v1", "keys"])));
             let answer = context.api(Model::Skip).await?.call(call).await?;
-            let heads = ["key", "name", "role", "bounds", "created", "state"];
+            let head = ["key", "name", "role", "bounds", "created", "state"];
             let empty = "No keys. `loci key create --name NAME` creates one.";
-            print_page(context, &answer, &heads, row, empty);
+            print_page(context, &answer, &head, row, empty);
         }
         KeyCommand::Revoke { id, yes } => {
             context.confirm(&format!("revokes the key {id}"), yes)?;
@@ -140,7 +140,7 @@ pub(crate) async fn run(context: &Context, args: KeyArgs) -> Result<()> {
     Ok(())
 }
 
-impl CreateArgs {
+impl KeyCreateArgs {
     fn call(self, now: Timestamp) -> Result<Call> {
         let set = |values: Vec<String>| values.into_iter().collect();
         let bounds = Bounds {
@@ -176,16 +176,26 @@ fn print_secret(context: &Context, answer: &Value) {
     });
 }
 
+/// The bounds of a key with its categories: `users ana, bo; categories work`.
+fn bounds(key: &Value) -> String {
+    let named = key["bounds"].as_object().into_iter().flatten();
+    let named = named.map(|(kind, names)| (kind.as_str(), names)).chain([("categories", &key["categories"])]);
+    let part = |(kind, names): (&str, &Value)| {
+        let names: Vec<String> = names.as_array()?.iter().map(shape::plain).collect();
+        (!names.is_empty()).then(|| format!("{kind} {}", names.join(", ")))
+    };
+    let parts: Vec<String> = named.filter_map(part).collect();
+    if parts.is_empty() { "whole tenant".to_owned() } else { parts.join("; ") }
+}
+
 fn row(key: &Value) -> Vec<String> {
-    let open = key["bounds"].as_object().is_none_or(|bounds| bounds.values().all(|names| *names == json!([])));
-    let bounds = if open { "whole tenant".to_owned() } else { key["bounds"].to_string() };
     let state = match (key["active"] == true, key["revokedAt"].is_null()) {
         (true, _) => "active",
         (false, false) => "revoked",
         (false, true) => "expired",
     };
     let [id, name, role] = ["id", "name", "role"].map(|field| shape::cell(&key[field]));
-    vec![id, name, role, bounds, shape::time(&key["createdAt"]), state.to_owned()]
+    vec![id, name, role, bounds(key), shape::time(&key["createdAt"]), state.to_owned()]
 }
 
 /// Reads an instant, a day, or a time from now such as `90d`.

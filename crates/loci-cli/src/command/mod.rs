@@ -195,7 +195,7 @@ fn print_warnings(answer: &Value) {
     }
     match words("degraded").as_str() {
         "" => {}
-        // That there is no model was said when the command began.
+        // A missing model was reported when the command began.
         "vector" if output::has_warned() => {}
         "vector" => output::warn(
             "vector search was not available, so this is the result of the other searches",

@@ -37,11 +37,11 @@ fetches what is missing into the cache folder (115 MB), checks the hashes, and m
 Exit code 16 means that all-MiniLM-L6-v2 could not be fetched; a missing use-multilingual-v3 is a warning.")]
 pub(crate) struct ModelArgs {
     #[command(subcommand)]
-    verb: Option<Verb>,
+    verb: Option<ModelCommand>,
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {
+enum ModelCommand {
     /// List the models with their folder, size and licence (the default)
     List,
     /// Fetch the models that are missing or damaged
@@ -66,7 +66,7 @@ struct ModelEntry {
 /// Lists or fetches the models.
 pub(crate) async fn run(context: &Context, args: &ModelArgs) -> Result<()> {
     let places = wiring::places(&context.settings);
-    if matches!(args.verb, Some(Verb::Fetch)) {
+    if matches!(args.verb, Some(ModelCommand::Fetch)) {
         if places.explicit.is_some() {
             let text = "the settings name a folder for the model; the fetched one is in the cache and is not used";
             output::warn(text, Some("unset LOCI_MODEL_DIR or embeddings.folder to use the fetched model"));

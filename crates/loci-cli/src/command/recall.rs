@@ -71,6 +71,9 @@ impl RecallArgs {
     }
 }
 
+/// What is printed if nothing was found.
+const NO_ANSWER: &str = "No memory answers this. `loci list` lists all memories; `--threshold 0` shows the nearest.";
+
 /// A result as the API returns it.
 #[derive(Debug, Deserialize)]
 struct Hit {
@@ -133,7 +136,10 @@ fn bullets(answer: &Value) -> Result<Vec<Value>> {
 
 fn print_pack(answer: &Value) {
     let pack = &answer["pack"];
-    output::line(pack["text"].as_str().unwrap_or_default());
+    match pack["text"].as_str().unwrap_or_default() {
+        "" => output::note(NO_ANSWER),
+        text => output::line(text),
+    }
     let count = |name: &str| pack[name].as_array().map_or(0, Vec::len);
     output::note(&output::muted(&format!(
         "{} of {} tokens, {} {}, {} left out, revision {}",
@@ -151,9 +157,7 @@ fn print_pack(answer: &Value) {
 fn print_hits(hits: &[Hit], answer: &Value, now: Timestamp) {
     print_warnings(answer);
     if hits.is_empty() {
-        return output::line(
-            "No memory answers this. `loci list` lists all memories; `--threshold 0` shows the nearest.",
-        );
+        return output::line(NO_ANSWER);
     }
     let widest = hits.len().to_string().len();
     for (place, hit) in hits.iter().enumerate() {

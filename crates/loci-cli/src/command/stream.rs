@@ -59,7 +59,7 @@ where
                 Ok(answer) => tell(answer),
                 Err(error) => {
                     reading = false;
-                    // The first line that failed is the one to tell.
+                    // The first line that failed decides the exit code.
                     failed = Some(match failed {
                         Some(earlier) if line_of(&earlier) < number => earlier,
                         _ => error.context(Line(number)),

@@ -27,11 +27,11 @@ until that is done, recall uses words and links only. `sweep` removes collection
 uses; points that Loci did not write are never removed.")]
 pub(crate) struct VectorsArgs {
     #[command(subcommand)]
-    verb: Verb,
+    verb: VectorsCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {
+enum VectorsCommand {
     /// Show the collections, and how far each is behind the ledger
     Status,
     /// Compare the collections with the records
@@ -54,10 +54,10 @@ enum Verb {
 pub(crate) async fn run(context: &Context, args: &VectorsArgs) -> Result<ExitCode> {
     context.require_local("store vectors")?;
     match args.verb {
-        Verb::Status => status(context).await,
-        Verb::Verify => verify(context).await,
-        Verb::Rebuild { yes } => rebuild(context, yes).await,
-        Verb::Sweep { yes } => sweep(context, yes).await,
+        VectorsCommand::Status => status(context).await,
+        VectorsCommand::Verify => verify(context).await,
+        VectorsCommand::Rebuild { yes } => rebuild(context, yes).await,
+        VectorsCommand::Sweep { yes } => sweep(context, yes).await,
     }
 }
 

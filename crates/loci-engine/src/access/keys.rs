@@ -90,7 +90,7 @@ pub struct ApiKeyWithSecret {
 
 /// What is said with the first key.
 const FIRST: &str = "This is the first key: servers on this store refuse requests without a credential from now on. Keep \
-    the secret; an admin's key made with `loci key create` on the data folder always gets you in again.";
+    the secret; an admin's key made with `loci key create` on the data folder gives you access again.";
 
 impl From<IssuedKey> for ApiKeyWithSecret {
     fn from(made: IssuedKey) -> Self {
@@ -203,7 +203,7 @@ fn bare(given: &str) -> &str {
 fn check_name(name: &str) -> Result<()> {
     if name.trim().is_empty() || name.len() > NAME_BYTES || name.chars().any(char::is_control) {
         return Err(Error::invalid("name", "a key's name has 1 to 128 bytes and no control characters")
-            .hint("say what it is for, such as `planner in production`")
+            .hint("name its purpose, such as `planner in production`")
             .into());
     }
     Ok(())

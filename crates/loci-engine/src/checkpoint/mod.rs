@@ -248,7 +248,7 @@ impl Engine {
         policy::require_writer(caller)?;
         policy::session_named(caller, thread)?;
         if self.categories_of(caller).await?.is_some() {
-            let message = "checkpoints have no category, and this caller sees only some";
+            let message = "checkpoints have no category, and this credential is limited to some categories";
             return Err(Error::new(ErrorKind::Unauthorized, message).at("categories").into());
         }
         Ok(checkpoint_scope(caller)?)

@@ -28,14 +28,14 @@ pub(super) enum GraphRecord {
     Observation {
         /// The name of the entity.
         name: String,
-        /// The record of the entity. One that is made anew under the same name starts without these.
+        /// The record of the entity. An entity that is created again under the same name starts without them.
         of: MemoryId,
         /// The text of the statement.
         text: String,
         /// How often the same call had said it before.
         repeat: usize,
     },
-    /// What stands between two names, whether or not there are entities behind them.
+    /// A relation between two names, whether or not entities with these names exist.
     Relation(GraphRelation),
 }
 
@@ -103,7 +103,7 @@ impl GraphRecord {
         }
     }
 
-    /// The key under which it lies; while it is live, nothing else of its scope has it.
+    /// The key under which it is stored. It is unique in its scope while the record exists.
     pub(super) fn key(&self) -> ContentHash {
         match self {
             GraphRecord::Entity { name, .. } => entity_key(name),

@@ -33,7 +33,7 @@ const CALL: usize = 1_000;
 const LAST: &str = "lastObservation";
 
 impl Engine {
-    /// Adds entities. Returns those that are new; one whose name is taken is passed over.
+    /// Adds entities and returns those that are new. An entity whose name exists is skipped.
     pub async fn graph_create_entities(
         &self,
         caller: &Caller,
@@ -160,7 +160,7 @@ impl Engine {
         policy::require_writer(caller)?;
         let place = self.graph_place(caller).await?;
         if place.visible.categories().is_some() {
-            let message = "a knowledge graph has no categories, and this caller sees only some";
+            let message = "a knowledge graph has no categories, and this credential is limited to some categories";
             let hint = "write with a credential or an agent that is bound to no categories";
             return Err(Error::new(ErrorKind::Unauthorized, message).at("categories").hint(hint).into());
         }
@@ -176,7 +176,7 @@ impl Engine {
         new
     }
 
-    /// Writes a draft; false if someone else was quicker and it must be made anew.
+    /// Writes a draft. Returns false if another writer was first and the draft must be built again.
     pub(super) async fn graph_commit(
         &self,
         caller: &Caller,
@@ -275,7 +275,7 @@ impl Engine {
                 Action::Forget { id: memory.id, expect, purge_at }
             };
             let actions: Vec<Action> = gone.map(forget).collect();
-            if self.graph_apply(caller, &place, "taken out of the knowledge graph", actions, attempt).await? {
+            if self.graph_apply(caller, &place, "removed from the knowledge graph", actions, attempt).await? {
                 return Ok(());
             }
         }

@@ -350,7 +350,7 @@ fn limit_day(candidates: &mut Vec<LearningCandidate>, turns: &[Memory], left: us
     if candidates.len() <= left {
         return turns.len();
     }
-    // A turn that teaches more than a whole day may would wait for ever.
+    // A turn with more facts than the limit of a day would never be learned from.
     if left == most
         && let Some(first) = turns.first()
         && candidates.get(left).is_some_and(|one| one.from.first() == Some(&first.id))

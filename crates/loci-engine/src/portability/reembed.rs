@@ -187,7 +187,7 @@ impl Engine {
         }
     }
 
-    /// The switch: vectors of every other model go. Returns how many went, by model.
+    /// The switch: deletes the vectors of every other model. Returns how many were deleted, by model.
     pub async fn drop_other_vectors(&self, caller: &Caller) -> Result<BTreeMap<String, u64>> {
         policy::require_operator(caller, "drop vectors")?;
         let Some(embedder) = &self.embedder else { return Ok(BTreeMap::new()) };

@@ -132,7 +132,7 @@ impl Engine {
         Ok(found)
     }
 
-    /// Counts what came into a prompt; what found no room was of no use.
+    /// Counts a use of the memories that were packed. Those that were left out are not counted.
     pub(crate) async fn count_cited(&self, caller: &Caller, thread: Option<&str>, found: &Recall, cited: &[MemoryId]) {
         let used = found.hits.iter().filter(|hit| cited.contains(&hit.memory.id));
         let used: Vec<RecallHit> = used.cloned().collect();

@@ -21,7 +21,7 @@ use crate::recall::plan::Plan;
 const MOST_TERMS: usize = 96;
 const MOST_TOKENS: usize = 64;
 
-/// A question, taken apart.
+/// A parsed question.
 #[derive(Debug)]
 pub(crate) struct Question {
     pub(crate) plan: Plan,

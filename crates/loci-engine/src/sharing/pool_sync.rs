@@ -15,14 +15,14 @@ use crate::access::policy::{self, Caller};
 use crate::sharing::pool::{CONTRIBUTED_FROM, copy_of};
 use crate::{Engine, NewMemory, Result, Update};
 
-/// Where a copy says of what it is one.
+/// The metadata key in which a copy names its original.
 const SYNCED_FROM: &str = "syncedFrom";
 /// The type of its source.
 const SOURCE: &str = "pool";
 /// Number of memories that are read at once.
 const MEMORIES_PER_READ: usize = 200;
 
-/// What a run brought.
+/// The outcome of a synchronisation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
@@ -117,7 +117,7 @@ impl Engine {
             for memory in &listing.memories {
                 let Some(origin) = origin(memory).filter(|origin| origin.pool == pool) else { continue };
                 let holds = memory.state.is_live() && memory.superseded_by_id.is_none();
-                // One that stands counts before one that went.
+                // An existing copy is preferred to a deleted one.
                 if holds || !known.contains_key(&origin.id) {
                     known.insert(origin.id, PoolCopy { id: memory.id, hash: origin.hash, holds });
                 }

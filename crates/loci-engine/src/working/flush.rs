@@ -16,7 +16,7 @@ use crate::access::policy::Caller;
 use crate::{Engine, Result, Turn};
 
 impl Engine {
-    /// Keeps the messages as turns if they have too many tokens; how many went.
+    /// Stores the messages as turns if they have too many tokens. Returns the number of messages stored.
     pub(super) async fn flush_if_over(&self, slot: &Arc<WorkingBuffer>) -> Result<usize> {
         let most = self.config.working.flush_tokens;
         if !slot.state().may_exceed(most) {
@@ -35,7 +35,7 @@ impl Engine {
         self.flush_held(slot).await
     }
 
-    /// Keeps all messages as turns now; how many went.
+    /// Stores all messages as turns now. Returns the number of messages stored.
     pub async fn flush_working(&self, caller: &Caller) -> Result<usize> {
         crate::access::policy::require_writer(caller)?;
         let place = crate::access::policy::working_key(caller)?;

@@ -16,12 +16,12 @@ const LEAST_BYTES: usize = 1 << 20;
 
 /// A number of working memories and their bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Share {
+pub(super) struct WorkingShare {
     pub(super) number: usize,
     pub(super) bytes: usize,
 }
 
-impl Share {
+impl WorkingShare {
     fn add(&mut self, number: isize, bytes: isize) {
         self.number = self.number.saturating_add_signed(number);
         self.bytes = self.bytes.saturating_add_signed(bytes);
@@ -44,14 +44,14 @@ impl Share {
 /// The shares of all tenants and users.
 #[derive(Debug, Default)]
 pub(super) struct Shares {
-    all: Share,
+    all: WorkingShare,
     tenants: HashMap<String, TenantShare>,
 }
 
 #[derive(Debug, Default)]
 struct TenantShare {
-    all: Share,
-    users: HashMap<String, Share>,
+    all: WorkingShare,
+    users: HashMap<String, WorkingShare>,
 }
 
 /// A bound that is exceeded, and whose working memories give way.
@@ -71,7 +71,7 @@ impl Exceeded {
 }
 
 impl Shares {
-    /// Counts what came, or went if negative.
+    /// Adds to the counters; negative numbers subtract.
     pub(super) fn count(&mut self, place: &WorkingKey, number: isize, bytes: isize) {
         self.all.add(number, bytes);
         let tenant = self.tenants.entry(place.tenant.clone()).or_default();
@@ -88,10 +88,10 @@ impl Shares {
 
     /// The first bound that is exceeded when `more` bytes come to this place: of its user, of its tenant, of all.
     pub(super) fn exceeded(&self, rules: &Working, place: &WorkingKey, more: usize) -> Option<Exceeded> {
-        let bounds = Share { number: rules.agents, bytes: rules.bytes };
+        let bounds = WorkingShare { number: rules.agents, bytes: rules.bytes };
         let tenant = self.tenants.get(&place.tenant)?;
         let user = tenant.users.get(&place.user).copied().unwrap_or_default();
-        let over = |share: Share, bound: Share| {
+        let over = |share: WorkingShare, bound: WorkingShare| {
             let by_bytes = share.bytes + more > bound.bytes;
             (by_bytes || share.number > bound.number).then_some(by_bytes)
         };

@@ -106,7 +106,7 @@ impl Jwt {
     fn claims(&self, token: &str) -> Result<Map<String, Value>, String> {
         let header = decode_header(token).map_err(|error| error.to_string())?;
         if has_critical_extensions(token) {
-            return Err("its header has `crit`: an extension that must be understood and is not".to_owned());
+            return Err("its header has `crit`, an extension that Loci does not support".to_owned());
         }
         let remote = self.remote.as_ref().map(RemoteKeys::keys).unwrap_or_default();
         let key = match header.alg {
@@ -144,7 +144,7 @@ impl Jwt {
     }
 
     fn grant(&self, claims: &Map<String, Value>) -> Result<(String, Grant), String> {
-        let allows = claims.get(&self.claim).ok_or("it has no grant")?;
+        let allows = claims.get(&self.claim).ok_or("it has no claim with the rights")?;
         let grant: Grant = serde_json::from_value(allows.clone()).map_err(|error| error.to_string())?;
         grant.validate().map_err(|error| error.to_string())?;
         let subject = claims.get("sub").and_then(Value::as_str).unwrap_or_default();

@@ -141,7 +141,7 @@ async fn edges(
     })),
     responses(
         (status = 201, description = "The new memory", body = Write<Memory>),
-        (status = 200, description = "The memory was known", body = Write<Memory>),
+        (status = 200, description = "The memory existed already", body = Write<Memory>),
         Failures
     ),
     security(("key" = ["writer"]))
@@ -181,7 +181,7 @@ struct Correction {
     request_body = Scoped<Correction>,
     responses(
         (status = 201, description = "The new memory", body = Write<Memory>),
-        (status = 200, description = "The memory was known", body = Write<Memory>),
+        (status = 200, description = "The memory existed already", body = Write<Memory>),
         Failures
     ),
     security(("key" = ["writer"]))

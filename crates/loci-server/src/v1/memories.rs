@@ -45,7 +45,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     })),
     responses(
         (status = 201, description = "The memory is new", body = Write<Memory>),
-        (status = 200, description = "The memory was known", body = Write<Memory>),
+        (status = 200, description = "The memory existed already", body = Write<Memory>),
         (status = 202, description = "The memory will be written soon", body = Write<Memory>),
         Failures
     ),

@@ -54,7 +54,7 @@ pub struct PointFilter {
 /// Every call ends within a bounded time. A call fails with [`Error::Unavailable`](crate::Error::Unavailable) if the
 /// index cannot be reached or cannot serve it now, with [`Error::IndexRefused`](crate::Error::IndexRefused) if it
 /// answers but refuses this call, and a write with [`Error::IndexLost`](crate::Error::IndexLost) if its collection is
-/// gone: that is no outage, and other calls go on.
+/// gone. That is not an outage: other calls are still made.
 ///
 /// **Invariant: an index never deletes points that Loci did not write, and never those of another store.**
 #[async_trait]

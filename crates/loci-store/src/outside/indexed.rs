@@ -242,7 +242,7 @@ impl Indexed {
             if let Err(error) = inner.ask(inner.index.remove(&collection)).await {
                 let name = inner.index.collection_name(&collection);
                 if matches!(error, Error::IndexRefused { .. }) {
-                    tracing::warn!(%error, collection = name, "the collection is left as it is");
+                    tracing::warn!(%error, collection = name, "the collection is not changed");
                     continue;
                 }
                 tracing::warn!(%error, collection = name, "the collection could not be removed; retrying");

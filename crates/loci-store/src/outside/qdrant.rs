@@ -222,7 +222,10 @@ impl Qdrant {
     async fn write(&self, collection: &Collection, method: &str, rest: &str, body: &Value) -> Result<Value> {
         let path = self.path(collection, rest);
         let answer = self.http.write(method, &path, Some(body)).await?;
-        answer.ok_or_else(|| Error::IndexLost { part: http::PART.to_owned(), collection: self.collection_name(collection) })
+        answer.ok_or_else(|| Error::IndexLost {
+            part: http::PART.to_owned(),
+            collection: self.collection_name(collection),
+        })
     }
 }
 

@@ -226,7 +226,7 @@ impl Applier<'_> {
     ) -> Result<Applied> {
         let before = self.find(id)?;
         if before.memory.state != State::Proposed {
-            return Err(Error::Refused(format!("memory {id} is {} and no proposal", before.memory.state)));
+            return Err(Error::Refused(format!("memory {id} is {}, not a proposal", before.memory.state)));
         }
         if !accept {
             return self.rewrite(change, before, Event::Consent, Outcome::Deleted, |memory| {

@@ -152,6 +152,9 @@ fn opener(before: &str, bracket: char) -> String {
     if bracket == '[' && (before.ends_with('#') || before.ends_with("#!")) {
         return "#".to_owned();
     }
+    if bracket == '[' && before.ends_with("let head =") {
+        return "let head".to_owned();
+    }
     let start = before
         .char_indices()
         .rev()

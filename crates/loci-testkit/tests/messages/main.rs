@@ -27,8 +27,10 @@ const KINDS: &[(&str, &[&str])] = &[
         &[
             "self.change",
             "change",
-            "lesson.push",
+            "run.push",
             "self.push",
+            "self.patch",
+            "self.replace",
             ".apply_one",
             ".on_one",
             "self.apply_run",
@@ -37,9 +39,10 @@ const KINDS: &[(&str, &[&str])] = &[
             "Comparison::Unlike",
             "fn reason",
             "Display for Cause",
+            "why.unwrap_or",
         ],
     ),
-    ("table", &["shape::table", "table"]),
+    ("table", &["let head", "shape::table", "table", "print_page"]),
     ("output", &["output::line", "output::note", "output::warn", "println!", "eprintln!", "writeln!"]),
     ("question", &["confirm", "ask", "output::confirm"]),
     (
@@ -173,7 +176,17 @@ fn is_reason(literal: &Literal) -> bool {
     (by_call || assigned) && !PARTS.contains(&literal.text.as_str())
 }
 
-/// Whether a literal is a text: it has a word beside its placeholders, and a space. Reasons may be one word.
+/// Whether a literal is a heading of a table: an element of the array of headings.
+fn is_heading(literal: &Literal) -> bool {
+    let mut around = literal.around.iter().rev();
+    match around.next().map(String::as_str) {
+        Some("let head") => true,
+        Some("") => around.next().is_some_and(|open| ["table", "print_page"].iter().any(|name| open.ends_with(name))),
+        _ => false,
+    }
+}
+
+/// Whether a literal is a text: it has a word beside its placeholders, and a space. Reasons and headings may be one word.
 fn is_text(literal: &Literal) -> bool {
     let mut depth = 0_usize;
     let outside: String = literal
@@ -190,7 +203,7 @@ fn is_text(literal: &Literal) -> bool {
         .collect();
     let words = outside.split(|character: char| !character.is_alphabetic());
     let has_word = words.into_iter().any(|word| word.chars().count() > 1);
-    has_word && (literal.text.trim().contains(' ') || is_reason(literal))
+    has_word && (literal.text.trim().contains(' ') || is_reason(literal) || is_heading(literal))
 }
 
 /// All messages, grouped by crate and file.

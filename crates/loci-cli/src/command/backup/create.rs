@@ -26,7 +26,7 @@ use crate::store::AnyStore;
   loci --server https://loci.example.com backup create all.backup
 
 With --server the server makes the backup and it is downloaded.")]
-pub(super) struct CreateArgs {
+pub(super) struct BackupCreateArgs {
     /// File to write
     file: PathBuf,
     #[command(flatten)]
@@ -40,7 +40,7 @@ pub(super) struct CreateArgs {
 }
 
 /// Makes a backup.
-pub(super) async fn run(context: &Context, args: &CreateArgs) -> Result<()> {
+pub(super) async fn run(context: &Context, args: &BackupCreateArgs) -> Result<()> {
     let (file, part) = (&args.file, args.part.part()?);
     if file.exists() && !args.force {
         return Err(Error::new(ErrorKind::Conflict, format!("{} exists", file.display()))

@@ -15,7 +15,7 @@ use loci_store::{Backup, verify_backup_chain};
 use loci_types::Tenant;
 
 use crate::context::Context;
-use crate::output;
+use crate::{output, shape};
 
 /// What to do with backups.
 #[derive(Debug, Args)]
@@ -41,13 +41,13 @@ pub(crate) struct BackupArgs {
 #[derive(Debug, Subcommand)]
 enum BackupCommand {
     /// Make a backup
-    Create(create::CreateArgs),
+    Create(create::BackupCreateArgs),
     /// Verify backups from the first byte to the last
     Verify(VerifyArgs),
     /// Make backups again and again
     Schedule(schedule::ScheduleArgs),
     /// Restore a backup
-    Restore(restore::RestoreArgs),
+    Restore(restore::BackupRestoreArgs),
 }
 
 /// Which backups.
@@ -119,7 +119,7 @@ fn print_backup(what: &str, path: &Path, backup: &Backup) {
         "{}: {what}, {kind} by Loci {} of {}, {} rows",
         output::strong(&path.display().to_string()),
         backup.manifest.program,
-        backup.manifest.created_at,
+        shape::instant(backup.manifest.created_at),
         backup.rows
     ));
     for space in &backup.spaces {

@@ -14,8 +14,8 @@ use super::PartFlags;
 use super::schedule::latest_chain;
 use crate::arguments::instant;
 use crate::context::Context;
-use crate::output;
 use crate::store::AnyStore;
+use crate::{output, shape};
 
 /// What to restore, where to, and up to which time.
 #[derive(Debug, Args)]
@@ -37,7 +37,7 @@ another model than the present one are computed again, unless --no-embed is give
 
 Exit codes: 0 done; 20 the file is not a backup, or does not fit; 22 a backup is cut off or damaged; 23 the disk is full; \
 24 a space is not empty.")]
-pub(super) struct RestoreArgs {
+pub(super) struct BackupRestoreArgs {
     /// Full backup and its increments, in their order; or the folder of a schedule
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
@@ -64,7 +64,7 @@ pub(super) struct RestoreArgs {
 }
 
 /// Restores a backup.
-pub(super) async fn run(context: &Context, args: &RestoreArgs) -> Result<()> {
+pub(super) async fn run(context: &Context, args: &BackupRestoreArgs) -> Result<()> {
     context.require_local("backup restore")?;
     let part = args.part.part()?;
     let rename = match (&args.rename, &part.space) {
@@ -147,8 +147,11 @@ fn print_restored(restored: &[RestoreOutcome], embedded: u64) {
     for space in restored {
         let reverted = if space.rewound > 0 { format!(", {} entries reverted", space.rewound) } else { String::new() };
         output::line(&format!(
-            "{}/{}: {} memories, as of entry {}{reverted}",
-            space.tenant, space.space, space.memories, space.sequence
+            "{}/{}: {}, as of entry {}{reverted}",
+            space.tenant,
+            space.space,
+            shape::count(space.memories, "memory"),
+            space.sequence
         ));
         if space.lost > 0 {
             output::warn(&format!("{} memories were purged or erased since and are not restored", space.lost), None);

@@ -15,7 +15,7 @@ use crate::{output, shape};
 #[command(after_help = "Examples:
   loci checkpoint list --thread-id build
   loci checkpoint list --thread-id build --metadata step=2 --include-data --json")]
-pub(super) struct ListArgs {
+pub(super) struct CheckpointListArgs {
     /// Thread
     #[arg(long, alias = "thread", value_name = "THREAD")]
     thread_id: String,
@@ -42,7 +42,7 @@ pub(super) struct ListArgs {
 #[command(after_help = "Examples:
   loci checkpoint history --thread-id build
   loci checkpoint history --thread-id build --checkpoint-id 2 --json")]
-pub(super) struct HistoryArgs {
+pub(super) struct CheckpointHistoryArgs {
     /// Thread
     #[arg(long, alias = "thread", value_name = "THREAD")]
     thread_id: String,
@@ -62,7 +62,7 @@ pub(super) struct HistoryArgs {
 }
 
 /// Lists the checkpoints of a thread, newest first.
-pub(super) async fn list(context: &Context, args: &ListArgs) -> Result<()> {
+pub(super) async fn list(context: &Context, args: &CheckpointListArgs) -> Result<()> {
     let conditions = Value::Object(metadata(&args.metadata)?);
     let call = Call::get(&["v1", "threads", &args.thread_id, "checkpoints"])
         .scope(&context.scope(&args.scope))
@@ -74,7 +74,7 @@ pub(super) async fn list(context: &Context, args: &ListArgs) -> Result<()> {
 }
 
 /// Lists a checkpoint and those that it came from.
-pub(super) async fn history(context: &Context, args: &HistoryArgs) -> Result<()> {
+pub(super) async fn history(context: &Context, args: &CheckpointHistoryArgs) -> Result<()> {
     let call = Call::get(&["v1", "threads", &args.thread_id, "history"])
         .scope(&context.scope(&args.scope))
         .param("namespace", args.namespace.as_ref())

@@ -36,13 +36,13 @@ pub(crate) struct CheckpointArgs {
 #[derive(Debug, Subcommand)]
 enum CheckpointCommand {
     /// Store a checkpoint from a file, or with `-` from standard input
-    Put(Box<PutArgs>),
+    Put(Box<CheckpointPutArgs>),
     /// Write the data of a checkpoint to standard output; with --json the whole checkpoint
-    Get(GetArgs),
+    Get(CheckpointGetArgs),
     /// List the checkpoints of a thread, newest first
-    List(Box<list::ListArgs>),
+    List(Box<list::CheckpointListArgs>),
     /// List a checkpoint, its parent, and so on to the first
-    History(Box<list::HistoryArgs>),
+    History(Box<list::CheckpointHistoryArgs>),
     /// Delete a thread, one checkpoint of it, or all but the newest; they cannot be restored
     Delete(Box<DeleteArgs>),
     /// List threads that have checkpoints, the latest first
@@ -50,7 +50,7 @@ enum CheckpointCommand {
 }
 
 #[derive(Debug, Args)]
-struct PutArgs {
+struct CheckpointPutArgs {
     /// File with the data; `-` is standard input
     #[arg(value_name = "FILE")]
     file: String,
@@ -83,7 +83,7 @@ struct PutArgs {
 }
 
 #[derive(Debug, Args)]
-struct GetArgs {
+struct CheckpointGetArgs {
     /// Thread
     #[arg(long, alias = "thread", value_name = "THREAD")]
     thread_id: String,
@@ -152,7 +152,7 @@ fn data_of(file: &str, format: &str) -> Result<Value> {
     Ok(data)
 }
 
-async fn put(context: &Context, args: PutArgs) -> Result<()> {
+async fn put(context: &Context, args: CheckpointPutArgs) -> Result<()> {
     let data = data_of(&args.file, &args.data_format)?;
     let call = Call::post(&["v1", "threads", &args.thread_id, "checkpoints"])
         .scope(&context.scope(&args.scope))
@@ -178,7 +178,7 @@ async fn put(context: &Context, args: PutArgs) -> Result<()> {
     Ok(())
 }
 
-async fn get(context: &Context, args: &GetArgs) -> Result<()> {
+async fn get(context: &Context, args: &CheckpointGetArgs) -> Result<()> {
     let thread = ["v1", "threads", args.thread_id.as_str()];
     let call = match &args.checkpoint_id {
         None => Call::get(&thread),

@@ -19,7 +19,7 @@ use crate::{output, shape};
   loci session put monday --user ann --entry-id exam --ttl-seconds 86400 'The exam is on Friday'
 
 Entries need a running server (--server) or Redis ([tiers] kind = \"redis\").")]
-pub(super) struct PutArgs {
+pub(super) struct EntryPutArgs {
     /// Id of the session
     #[arg(value_name = "SESSION")]
     session_id: String,
@@ -43,7 +43,7 @@ pub(super) struct PutArgs {
 }
 
 /// Stores an entry.
-pub(super) async fn put(context: &Context, args: PutArgs) -> Result<()> {
+pub(super) async fn put(context: &Context, args: EntryPutArgs) -> Result<()> {
     require_lasting(context, "an entry of a session")?;
     let api = context.api(if args.embed { Model::Load } else { Model::Skip }).await?;
     let call = Call::post(&["v1", "sessions", &args.session_id, "entries"])

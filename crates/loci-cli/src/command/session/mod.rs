@@ -36,7 +36,7 @@ pub(crate) struct SessionArgs {
 #[derive(Debug, Subcommand)]
 enum SessionCommand {
     /// List sessions, those idle longest first
-    List(ListArgs),
+    List(SessionListArgs),
     /// End a session, and queue the learning from it
     End(EndArgs),
     /// Learn from a session now, whether it has ended or not
@@ -45,7 +45,7 @@ enum SessionCommand {
     #[command(alias = "summarise")]
     Summarize(Box<summarize::SummarizeArgs>),
     /// Store an entry in a session
-    Put(entries::PutArgs),
+    Put(entries::EntryPutArgs),
     /// List the entries of a session, newest first, or search them
     Recent(entries::RecentArgs),
 }
@@ -68,7 +68,7 @@ pub(crate) async fn run(context: &Context, args: SessionArgs) -> Result<()> {
   loci session list
   loci session list --user ann --ended=false
   loci session list --everyone --pending --json")]
-struct ListArgs {
+struct SessionListArgs {
     /// Only sessions with turns that were not learned from yet
     #[arg(long)]
     pending: bool,
@@ -81,7 +81,7 @@ struct ListArgs {
     scope: ScopeFlags,
 }
 
-async fn list(context: &Context, args: &ListArgs) -> Result<()> {
+async fn list(context: &Context, args: &SessionListArgs) -> Result<()> {
     let call = Call::get(&["v1", "sessions"])
         .scope(&context.scope(&args.scope))
         .param("pending", args.pending.then_some(true))

@@ -9,7 +9,7 @@ use super::SpeakerIdentity;
 use crate::learn::language::word::{Shape, Word};
 use crate::learn::language::{Attribute, Language, form};
 
-/// A statement taken apart. All texts are folded, so that two ways to say the same are equal.
+/// A parsed statement. All texts are folded, so that two spellings of the same are equal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
     /// The subject: owner, all qualifiers and the noun, folded and sorted: `acm port`, `ana`.

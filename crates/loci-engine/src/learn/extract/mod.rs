@@ -143,13 +143,13 @@ pub struct Mention {
 pub struct LearningCandidate {
     /// The person's own words.
     pub content: String,
-    /// The question or sentence before it, where the words lean on that.
+    /// The question or sentence before it, if the quotation cannot be understood without it.
     pub context: Option<String>,
     /// Who said it, by name.
     pub speaker: Option<String>,
     /// Who said it, by id.
     pub actor: Option<String>,
-    /// The sensitive or benign side of the speaker that it tells, if any.
+    /// The attribute of the speaker that it states, if any, which may need consent.
     pub field: Option<&'static str>,
     /// These are the speaker's own words, not a rewritten statement.
     pub quoted: bool,

@@ -11,7 +11,7 @@ use crate::prompt::pack::line::fold;
 use crate::prompt::pack::shorten::split;
 use crate::prompt::pack::tokens::{MAX_TOKEN_BYTES, count_tokens};
 
-/// What telling much is worth; the rest of 1 is taken off for being like what is already taken.
+/// Weight of how informative a sentence is. The rest of 1 is the weight of its similarity to chosen sentences, which is subtracted.
 const LAMBDA: f32 = 0.7;
 /// Number of neighbours of each sentence in the graph. More would cost time and blur the ranks.
 const NEIGHBOURS: usize = 24;

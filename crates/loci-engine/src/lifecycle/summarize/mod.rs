@@ -213,7 +213,7 @@ async fn chunks(
     Ok((pieces.into_iter().map(|piece| piece.text).filter(|text| !text.is_empty()).collect(), written))
 }
 
-/// One summary: written if someone writes, else, or if nothing comes of it, chosen.
+/// One summary: written by the language model if there is one and it succeeds, otherwise made of chosen sentences.
 async fn write(
     texts: &[String],
     vectors: Option<&[Vec<f32>]>,

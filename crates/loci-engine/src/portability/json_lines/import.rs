@@ -172,7 +172,8 @@ impl Engine {
             match known.get(&(edge.source_id, edge.target_id, edge.relation)) {
                 Some(known) if same_edge(known, &edge) => continue,
                 Some(known) if !how.replace => {
-                    outcomes[place] = ImportOutcome::Conflict(format!("edge {} is here with other values", known.id));
+                    outcomes[place] =
+                        ImportOutcome::Conflict(format!("edge {} already exists with different values", known.id));
                     continue;
                 }
                 known => {
@@ -206,7 +207,10 @@ impl Engine {
             Some(known) if known.settings == agent.settings => return Ok(ImportOutcome::Skipped),
             // An agent that was only ever written to has set nothing, and nothing is lost.
             Some(known) if !how.replace && known.settings.as_object().is_some_and(|config| !config.is_empty()) => {
-                return Ok(ImportOutcome::Conflict(format!("agent `{}` is here with other settings", agent.agent_id)));
+                return Ok(ImportOutcome::Conflict(format!(
+                    "agent `{}` already exists with different settings",
+                    agent.agent_id
+                )));
             }
             Some(_) => ImportOutcome::Replaced,
             None => ImportOutcome::Imported,
@@ -225,7 +229,10 @@ impl Engine {
         let outcome = match known {
             Some(known) if known.scope == scope && same_entity(&known, &entity) => return Ok(ImportOutcome::Skipped),
             Some(_) if !how.replace => {
-                return Ok(ImportOutcome::Conflict(format!("entity {} is here with other values", entity.id)));
+                return Ok(ImportOutcome::Conflict(format!(
+                    "entity {} already exists with different values",
+                    entity.id
+                )));
             }
             Some(_) => ImportOutcome::Replaced,
             // Every mention that follows counts once.
@@ -321,7 +328,7 @@ impl Engine {
             Some(known) if SessionLine::of(known.clone()) == line => return Ok(ImportOutcome::Skipped),
             Some(_) if !how.replace => {
                 return Ok(ImportOutcome::Conflict(format!(
-                    "session `{}` of {} is here with other values",
+                    "session `{}` of {} already exists with different values",
                     line.session_id, session.scope
                 )));
             }
@@ -339,7 +346,7 @@ impl Engine {
         let outcome = match &known {
             Some(known) if *known == fact => return Ok(ImportOutcome::Skipped),
             Some(_) if !how.replace => {
-                return Ok(ImportOutcome::Conflict(format!("triple {} is here with other values", fact.id)));
+                return Ok(ImportOutcome::Conflict(format!("triple {} already exists with different values", fact.id)));
             }
             Some(_) => ImportOutcome::Replaced,
             None => ImportOutcome::Imported,

@@ -142,7 +142,8 @@ impl Engine {
                 Some(known) if one.is_here(known) => {}
                 Some(_) if how.replace => wanted.push((place, one, true)),
                 Some(known) => {
-                    let message = format!("memory {} is here with other values (version {})", known.id, known.version);
+                    let message =
+                        format!("memory {} already exists with different values (version {})", known.id, known.version);
                     outcomes[place] = ImportOutcome::Conflict(message);
                 }
             }

@@ -65,7 +65,7 @@ impl<'a> Choice<'a> {
     pub(crate) fn entries(&self) -> Vec<&PackEntry<'a>> {
         let mut entries: Vec<&PackEntry<'a>> = self.chosen.iter().map(|(entry, _)| entry).collect();
         entries.sort_by(|a, b| {
-            // What was said stands in messages of its own, after the one that tells the rest.
+            // Turns are messages of their own, after the message with the other memories.
             let own = |entry: &PackEntry<'_>| self.format == Format::Messages && entry.is_turn();
             let sections = (own(a), a.item.share).cmp(&(own(b), b.item.share));
             sections.then_with(|| reading_order(a.item, b.item)).then(a.place.cmp(&b.place))

@@ -61,13 +61,13 @@ impl FeedCursor {
     pub(super) fn completed(&self, visible: &Visible, ends: &BTreeMap<Space, i64>) -> Self {
         let mut cursor = self.clone();
         if *visible.reach() == Reach::Whole {
-            // One that is gone may be made anew, and then begins at its first line.
+            // A space that was dropped may be created again, and then begins at its first entry.
             cursor.positions.retain(|space, _| ends.contains_key(space));
         }
         for (space, end) in spaces(visible, ends) {
             let place = match self.positions.get(&space) {
                 Some(position) if *position <= end => *position,
-                // It ends before the place that was reached: it was made anew.
+                // It ends before the position that was reached: it was created again.
                 Some(_) => 0,
                 None if self.whole => 0,
                 None => match (&space, self.positions.get(&Space::Shared)) {

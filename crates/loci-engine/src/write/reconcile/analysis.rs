@@ -5,6 +5,8 @@
 
 use std::collections::HashSet;
 
+use loci_types::ContentHash;
+
 use crate::learn::extract::SpeakerIdentity;
 use crate::learn::extract::claim::{Claim, claims};
 use crate::learn::language::sentence::sentences;
@@ -12,7 +14,7 @@ use crate::learn::language::word::{Shape, Word, words};
 use crate::learn::language::{Language, form, language_of};
 use crate::recall::plan::time::words::among;
 
-/// A text taken apart.
+/// A parsed text.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AnalysedText {
     /// Its sentences.
@@ -387,4 +389,13 @@ fn quantity(number: &str, unit: &str) -> Option<String> {
     let (_, factor, base) = UNITS.iter().find(|(name, ..)| *name == unit)?;
     let value: f64 = number.replace(',', ".").parse().ok()?;
     Some(format!("{}{base}", (value * factor * 1e3).round() / 1e3))
+}
+
+/// The key under which statements about the same attribute of the same subject are found.
+pub fn claim_key(claim: &Claim) -> ContentHash {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(claim.subject.as_bytes());
+    hasher.update(&[0x1f]);
+    hasher.update(claim.attribute.as_bytes());
+    ContentHash(*hasher.finalize().as_bytes())
 }

@@ -23,7 +23,7 @@ pub(super) fn says_nothing_new(new: &AnalysedText, known: &AnalysedText) -> bool
     !new.sentences.is_empty() && new.sentences.iter().zip(&new.senses).all(within)
 }
 
-/// Whether two sentences of which nothing is known have the same words in the same order.
+/// Whether two sentences without a parsed claim have the same words in the same order.
 fn equal(known: &[TextItem], new: &[TextItem]) -> bool {
     known.len() == new.len() && known.iter().zip(new).all(|(a, b)| a.key == b.key)
 }

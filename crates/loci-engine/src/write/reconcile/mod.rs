@@ -21,7 +21,7 @@ use loci_types::{ContentHash, MemoryId};
 
 use crate::config::Bands;
 use crate::learn::extract::{self, Claim};
-pub use analysis::AnalysedText;
+pub use analysis::{AnalysedText, claim_key};
 use compare::{
     ValueDifference, changed_in_one_value, ends, one_value_apart, says_more_than, says_nothing_new, share_a_subject,
     takes_up,
@@ -267,15 +267,6 @@ fn disputed(new: &AnalysedText, known: &AnalysedText) -> bool {
                 || a.value == b.value && a.negated != b.negated)
     };
     new.claims.iter().any(|a| known.claims.iter().any(|b| disputed(a, b)))
-}
-
-/// The key under which statements about the same attribute of the same subject are found.
-pub fn claim_key(claim: &Claim) -> ContentHash {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(claim.subject.as_bytes());
-    hasher.update(&[0x1f]);
-    hasher.update(claim.attribute.as_bytes());
-    ContentHash(*hasher.finalize().as_bytes())
 }
 
 #[cfg(test)]

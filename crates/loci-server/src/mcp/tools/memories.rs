@@ -175,7 +175,7 @@ struct UpdateArguments {
     /// New confidence, 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     confidence: Option<f64>,
-    /// Whether it is kept for ever.
+    /// Whether it is exempt from decay and expiry.
     pinned: Option<bool>,
     /// When it stops being useful: YYYY-MM-DD, an instant, or `in 3 days`.
     expires_at: Option<String>,

@@ -35,7 +35,7 @@ struct ReembeddingRequest {
     drop_others: bool,
 }
 
-/// What is to be done.
+/// What a re-embedding would do.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct ReembeddingEstimate {
@@ -53,7 +53,7 @@ struct ReembeddingEstimate {
     post, path = "/v1/admin/reembeddings", operation_id = "reembedMemories", tag = "admin",
     request_body(content = Option<ReembeddingRequest>, example = json!({ "dryRun": true })),
     responses(
-        (status = 200, description = "What is to be done", body = ReembeddingEstimate),
+        (status = 200, description = "What a re-embedding would do", body = ReembeddingEstimate),
         (status = 202, description = "The task that computes the vectors", body = Task),
         Failures
     ),

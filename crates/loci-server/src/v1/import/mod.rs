@@ -194,7 +194,7 @@ impl Import {
             (String = "text/markdown")
         )
     ),
-    responses((status = 200, description = "What became of the file", body = ImportReport), Failures),
+    responses((status = 200, description = "How many entries of the file were imported, known or refused", body = ImportReport), Failures),
     security(("key" = ["admin"]))
 )]
 async fn import(

@@ -1,7 +1,7 @@
 //! Reads the visible part of a space for an export, page by page.
 //!
 //! An import reproduces the order: memories by row, edges and entities by id, sessions by scope and name. An export
-//! also holds what is not in the records: the time up to which a memory was aged, and which entities are united.
+//! also holds what is not in the records: the time up to which a memory was aged, and which entities are merged.
 
 use loci_types::{Edge, EntityId, MemoryId, Scope, Session};
 use uuid::Uuid;

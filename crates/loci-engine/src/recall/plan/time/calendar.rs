@@ -58,7 +58,7 @@ impl From<YearPart> for TimeExpression {
     }
 }
 
-/// The calendar as it hangs on the wall now.
+/// The date and time now, in the time zone of the request.
 pub(super) struct Calendar<'a> {
     pub(super) now: &'a Zoned,
 }
