@@ -49,7 +49,7 @@ pub(crate) struct ExportArgs {
 }
 
 /// Number of lines by type.
-type Counts = BTreeMap<String, u64>;
+type ExportCounts = BTreeMap<String, u64>;
 
 /// Writes the export to a file or to standard output.
 pub(crate) async fn run(context: &Context, args: &ExportArgs) -> Result<()> {
@@ -87,7 +87,7 @@ pub(crate) async fn run(context: &Context, args: &ExportArgs) -> Result<()> {
 }
 
 /// Writes beside the file and renames at the end, so that a file of this name is always complete.
-async fn write_file(path: &Path, lines: ByteStream, progress: &ProgressBar) -> Result<Counts> {
+async fn write_file(path: &Path, lines: ByteStream, progress: &ProgressBar) -> Result<ExportCounts> {
     let unwritable = |error: std::io::Error| {
         Error::new(ErrorKind::Storage, format!("{} cannot be written: {error}", path.display())).at("output")
     };
@@ -106,8 +106,8 @@ async fn copy(
     mut stream: ByteStream,
     progress: &ProgressBar,
     mut write: impl FnMut(&[u8]) -> Result<()>,
-) -> Result<Counts> {
-    let mut counts = Counts::new();
+) -> Result<ExportCounts> {
+    let mut counts = ExportCounts::new();
     let mut waiting = Vec::new();
     while let Some(part) = stream.next().await {
         let part = part?;

@@ -22,20 +22,20 @@ pub(crate) struct StatsArgs {
     scope: ScopeFlags,
 }
 
-type Counts = BTreeMap<String, u64>;
+type StoreCounts = BTreeMap<String, u64>;
 
 /// `Statistics` of the HTTP API.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Statistics {
     memories: u64,
-    by_layer: Counts,
-    by_kind: Counts,
-    by_state: Counts,
-    vectors: Counts,
+    by_layer: StoreCounts,
+    by_kind: StoreCounts,
+    by_state: StoreCounts,
+    vectors: StoreCounts,
     without_vector: u64,
-    edges: Counts,
-    jobs: Counts,
+    edges: StoreCounts,
+    jobs: StoreCounts,
     entities: u64,
     ledger: u64,
     spaces: u64,
@@ -92,6 +92,6 @@ fn row(name: &str, count: u64) -> Vec<String> {
     vec![name.to_owned(), count.to_string()]
 }
 
-fn by(name: &str, counts: &Counts) -> impl Iterator<Item = Vec<String>> {
+fn by(name: &str, counts: &StoreCounts) -> impl Iterator<Item = Vec<String>> {
     counts.iter().map(move |(what, count)| row(&format!("{name} {what}"), *count))
 }
