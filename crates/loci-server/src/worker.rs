@@ -27,8 +27,10 @@ pub(crate) async fn run(engine: Arc<Engine>, schedule: Option<Schedule>, closed:
 
 async fn embed_loop(engine: &Engine, mut closed: watch::Receiver<bool>) {
     while !*closed.borrow() {
+        // A job that fails waits longer each time, so none is tried while the model is known to be away.
+        let away = engine.model_problem().await.is_some();
         let mut embedded = 0;
-        for operator in operators(engine).await {
+        for operator in if away { Vec::new() } else { operators(engine).await } {
             embedded += engine.embed_waiting(&operator, JOBS).await.unwrap_or_else(|error| {
                 tracing::warn!(%error, "embedding jobs failed");
                 0

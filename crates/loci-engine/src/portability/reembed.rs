@@ -6,9 +6,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use loci_store::{JobUpdate, Page};
-use loci_types::{Action, Batch, Change, Error, ErrorKind, Filter, JobKind, Memory, MemoryId, State, Vector, Visible};
+use loci_types::{
+    Action, Batch, Change, Error, ErrorKind, Filter, Job, JobKind, Memory, MemoryId, State, Vector, Visible,
+};
 use serde::Serialize;
 
 use crate::access::policy::{self, Caller};
@@ -109,31 +111,24 @@ impl Engine {
         }
         let (now, lease) = (self.now(), Duration::from_secs(120));
         let jobs = self.store.claim(&caller.tenant, &[JobKind::Embed], limit, now, lease).await?;
-        for jobs in jobs.chunks(BATCH) {
-            let id = |job: &loci_types::Job| serde_json::from_value::<MemoryId>(job.payload["memory"].clone()).ok();
-            let ids: Vec<MemoryId> = jobs.iter().filter_map(id).collect();
+        for (number, batch) in jobs.chunks(BATCH).enumerate() {
+            let id = |job: &Job| serde_json::from_value::<MemoryId>(job.payload["memory"].clone()).ok();
+            let ids: Vec<MemoryId> = batch.iter().filter_map(id).collect();
             let visible = self.visible_by_id(caller).await?;
             let memories = self.store.fetch(&visible, &ids).await?;
-            let outcome = self.embed_all(caller, &memories).await;
-            for job in jobs {
-                match &outcome {
-                    Ok(()) => drop(self.store.update_job(&caller.tenant, job, JobUpdate::Done).await?),
-                    Err(error) => {
-                        let wait = SignedDuration::from_secs(2_i64.pow(job.attempt.min(LONGEST_WAIT)));
-                        // A model that is away comes back; a text that it refuses stays refused.
-                        let hopeful = error.kind() != ErrorKind::InvalidInput || job.attempt < MAX_EMBED_ATTEMPTS;
-                        let again = hopeful.then(|| now.saturating_add(wait).unwrap_or(now));
-                        self.store
-                            .update_job(
-                                &caller.tenant,
-                                job,
-                                JobUpdate::Failed { error: error.to_string(), retry_at: again },
-                            )
-                            .await?;
-                    }
+            if let Err(error) = self.embed_all(caller, &memories).await {
+                // Those that were not tried are given back, too: they need not wait for the end of their lease.
+                let (first, untried) = (number * BATCH, number * BATCH + batch.len());
+                for (place, job) in jobs.iter().enumerate().skip(first) {
+                    let again = if place < untried { retry_at(job, &error, now) } else { Some(now) };
+                    let update = JobUpdate::Failed { error: error.to_string(), retry_at: again };
+                    self.store.update_job(&caller.tenant, job, update).await?;
                 }
+                return Err(error);
             }
-            outcome?;
+            for job in batch {
+                self.store.update_job(&caller.tenant, job, JobUpdate::Done).await?;
+            }
         }
         Ok(jobs.len())
     }
@@ -243,4 +238,12 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// When an embedding job that failed is tried again. `None` if it is set aside: a model that is away comes back, a text
+/// that it refuses stays refused.
+fn retry_at(job: &Job, error: &crate::Error, now: Timestamp) -> Option<Timestamp> {
+    let hopeful = error.kind() != ErrorKind::InvalidInput || job.attempt < MAX_EMBED_ATTEMPTS;
+    let wait = SignedDuration::from_secs(2_i64.pow(job.attempt.min(LONGEST_WAIT)));
+    hopeful.then(|| now.saturating_add(wait).unwrap_or(now))
 }
