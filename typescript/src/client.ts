@@ -117,7 +117,7 @@ export class Loci {
 
   /**
    * Finds the memories that matter for a question, the best first. `answered` says whether they are likely to answer it.
-   * With `pack` or `window` the answer also has a text or messages for a prompt; see {@link context} for the short way.
+   * With `pack` or `window` the answer also has a text or messages for a prompt; see {@link Loci.context} for the short way.
    */
   recall(query: string, options: RecallOptions = {}): Promise<RecallAnswer> {
     return this.#scope.ask<RecallAnswer>("/v1/recall", options, { query });
@@ -126,7 +126,7 @@ export class Loci {
   /** The memories that matter for a question, as a text for a prompt within `budgetTokens`. */
   async context(query: string, options: ContextOptions = {}): Promise<Context> {
     const { budgetTokens, format, summarize, ...rest } = options;
-    const fields = { query, pack: { budgetTokens, format, summarize }, fields: ["kind"] };
+    const fields = { query, pack: { budgetTokens, format, summarize }, fields: ["id"] };
     const { pack, answered, degraded } = await this.#scope.ask<RecallAnswer>("/v1/recall", rest, fields);
     if (pack === undefined) throw new TypeError("the server answered without a text: is it older than this client?");
     return { ...pack, answered, degraded };
