@@ -3,41 +3,56 @@
 import assert from "node:assert/strict";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { test } from "node:test";
+import { before, test } from "node:test";
 
 import ts from "typescript";
 
 import { PACKAGE, ROOT, run, Server } from "./server.js";
+
+const PAGES = ["typescript/README.md", "docs/guides/typescript.md"];
+const FOLDER = join(PACKAGE, "build", "pages");
+
+/** The file of the module of a page. */
+function moduleOf(page: string, extension: "ts" | "js"): string {
+  return join(FOLDER, `${basename(page, ".md")}.${extension}`);
+}
 
 /** The TypeScript of a page that runs. */
 function blocks(page: string): string[] {
   return [...page.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map((match) => match[1] ?? "");
 }
 
-/** Compiles a module with the settings of the tests and returns what is wrong with it. */
-function compile(path: string): string {
+/** Compiles modules with the settings of the tests and returns what is wrong with them. */
+function compile(paths: string[]): string {
   const { config } = ts.readConfigFile(join(PACKAGE, "tsconfig.test.json"), ts.sys.readFile) as { config: object };
   const { options } = ts.parseJsonConfigFileContent({ ...config, include: [] }, ts.sys, PACKAGE);
-  const folder = join(path, "..");
-  const program = ts.createProgram([path], { ...options, rootDir: folder, outDir: folder, noUnusedLocals: false, noUnusedParameters: false });
+  // A page may show a variable that its reader would use.
+  const own = { rootDir: FOLDER, outDir: FOLDER, noUnusedLocals: false, noUnusedParameters: false, skipLibCheck: true };
+  const program = ts.createProgram(paths, { ...options, ...own });
   const problems = [...ts.getPreEmitDiagnostics(program), ...program.emit().diagnostics];
-  const host = { getCurrentDirectory: () => folder, getCanonicalFileName: (name: string) => name, getNewLine: () => "\n" };
+  const host = { getCurrentDirectory: () => FOLDER, getCanonicalFileName: (name: string) => name, getNewLine: () => "\n" };
   return ts.formatDiagnostics(problems, host);
 }
 
-for (const page of ["typescript/README.md", "docs/guides/typescript.md"]) {
-  test(`the examples of ${page} compile and run`, async () => {
-    const text = await readFile(join(ROOT, page), "utf8");
-    const found = blocks(text);
-    assert(found.length >= 2, "there are examples");
-    const folder = join(PACKAGE, "build", "pages", basename(page, ".md"));
-    await mkdir(folder, { recursive: true });
-    await writeFile(join(folder, "page.ts"), found.join("\n"));
-    assert.equal(compile(join(folder, "page.ts")), "");
+before(async () => {
+  await mkdir(FOLDER, { recursive: true });
+  for (const page of PAGES) {
+    const found = blocks(await readFile(join(ROOT, page), "utf8"));
+    assert(found.length >= 2, `${page} has examples`);
+    await writeFile(moduleOf(page, "ts"), found.join("\n"));
+  }
+});
+
+test("the examples compile strictly", () => {
+  assert.equal(compile(PAGES.map((page) => moduleOf(page, "ts"))), "");
+});
+
+for (const page of PAGES) {
+  test(`the examples of ${page} run`, async () => {
     const server = await Server.start();
     try {
       const env = { ...server.environment, LOCI_SERVER: server.url };
-      await run(process.execPath, [join(folder, "page.js")], { env, cwd: server.folder, timeout: 60_000 });
+      await run(process.execPath, [moduleOf(page, "js")], { env, cwd: server.folder, timeout: 60_000 });
     } finally {
       await server.remove();
     }

@@ -95,15 +95,10 @@ function stream(...lines: string[]): Step {
   return (response) => response.writeHead(200, { "Content-Type": "text/event-stream" }).end(lines.join("\n") + "\n");
 }
 
-test("it reconnects at the last event, as fast as the server says, also after silence", async () => {
-  const silent: Step = (response) => {
-    response.writeHead(200, { "Content-Type": "text/event-stream" });
-    response.write("id: 3\n\n");
-  };
+test("it reconnects at the last event, as fast as the server says, and ends with an error of the stream", async () => {
   const scripted = await Scripted.start(
     stream("retry: 1", "id: 1", "", "event: ADD", "id: 2", 'data: {"content":"a"}', "", "event: ADD", 'data: {"content":"cut'),
     hangUp,
-    silent,
     stream("event: UPDATE", "id: 4", 'data: {"content":"b"}', ""),
     stream("event: error", `data: {"code":"UNAUTHENTICATED","detail":"revoked","status":401,"retryable":false}`, ""),
   );
@@ -111,15 +106,30 @@ test("it reconnects at the last event, as fast as the server says, also after si
     const loci = new Loci({ url: scripted.url, userId: "eve", retry: { attempts: 1, delayMs: 1 } });
     const read: unknown[] = [];
     const follow = async (): Promise<void> => {
-      for await (const { id, event, data } of loci.events({ silenceMs: 50 })) read.push([id, event, data.content]);
+      for await (const { id, event, data } of loci.events()) read.push([id, event, data.content]);
     };
     await assert.rejects(follow(), AuthenticationError);
     assert.deepEqual(read, [
       ["2", "ADD", "a"],
       ["4", "UPDATE", "b"],
     ]);
-    assert.deepEqual(scripted.seen.map(({ headers }) => headers["last-event-id"]), [undefined, "2", "2", "3", "4"]);
+    assert.deepEqual(scripted.seen.map(({ headers }) => headers["last-event-id"]), [undefined, "2", "2", "4"]);
     assert(scripted.seen.every(({ path }) => path === "/v1/events?userId=eve"));
+  } finally {
+    await scripted.stop();
+  }
+});
+
+test("a connection that falls silent is renewed at the last heartbeat", async () => {
+  const scripted = await Scripted.start((response, { headers }) => {
+    response.writeHead(200, { "Content-Type": "text/event-stream" });
+    response.write(headers["last-event-id"] === "3" ? 'event: ADD\nid: 4\ndata: {"content":"b"}\n\n' : ": here\nid: 3\n\n");
+  });
+  try {
+    const loci = new Loci({ url: scripted.url, userId: "eve", retry: { attempts: 1000, delayMs: 1 } });
+    const events = loci.events({ silenceMs: 200 });
+    assert.equal((await events.next()).value?.id, "4");
+    await events.return();
   } finally {
     await scripted.stop();
   }
