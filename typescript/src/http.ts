@@ -72,13 +72,19 @@ export class Http {
 
   /** Sends a request, repeats it where that helps, and returns its JSON; undefined if the answer has no body. */
   async json<T>(request: HttpRequest): Promise<T> {
-    const text = await withRetries(this.retry, request.signal, () =>
+    const { status, text } = await withRetries(this.retry, request.signal, () =>
       this.#within(request, async (signal) => {
         const response = await this.send(request, signal);
-        return response.text();
+        return { status: response.status, text: await response.text() };
       }),
     );
-    return (text === "" ? undefined : JSON.parse(text)) as T;
+    try {
+      return (text === "" ? undefined : JSON.parse(text)) as T;
+    } catch (cause) {
+      const detail = `the answer is not JSON; is ${this.url.href} the address of Loci? It begins with ${JSON.stringify(text.slice(0, 60))}`;
+      const failure = { code: "INVALID_RESPONSE", status, detail, operation: `${request.method} ${request.path}`, retryable: false };
+      throw new LociError(failure, { cause });
+    }
   }
 
   /** The error of whatever `fetch` rejected with. An abort by the caller stays what it is. */
@@ -108,7 +114,9 @@ export class Http {
     const init: RequestInit = { method, headers, signal, redirect: "manual" };
     if (body !== undefined) init.body = JSON.stringify(body);
     const response = await this.#fetch(this.address(path, request.query), init);
-    if (!response.ok && response.status !== accept) throw await errorOf(response, `${method} ${path}`);
+    // A problem document, or the page of a proxy, is not the answer that `accept` is about.
+    const accepted = response.status === accept && /^application\/json\b/.test(response.headers.get("Content-Type") ?? "");
+    if (!response.ok && !accepted) throw await errorOf(response, `${method} ${path}`);
     return response;
   }
 

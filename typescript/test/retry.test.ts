@@ -137,6 +137,26 @@ test("an answer of a proxy is an error by its status", () => {
   });
 });
 
+test("an unhealthy server is an answer of health, a proxy before it is not", () => {
+  const unhealthy = { status: "unhealthy", latencyMs: 1, components: { store: { status: "unhealthy" }, vectors: { status: "healthy" } } };
+  const page: Step = (response) => response.writeHead(503, { "Content-Type": "text/html" }).end("<h1>away</h1>");
+  const busy = problem("PROVIDER_ERROR", 503, true, { "Content-Type": "application/problem+json" });
+  return scripted([answer(unhealthy, 503), page, busy, answer(unhealthy)], async (loci, server) => {
+    assert.deepEqual(await loci.health(), unhealthy);
+    assert.equal(server.seen.length, 1);
+    assert.deepEqual(await loci.health(), unhealthy);
+    assert.equal(server.seen.length, 4);
+  });
+});
+
+test("an answer that is not JSON is an error that names the address", () =>
+  scripted([(response) => response.writeHead(200, { "Content-Type": "text/html" }).end("<html>Sign in")], async (loci, server) => {
+    const error = await rejection(loci.stats());
+    assert(error instanceof LociError);
+    assert.deepEqual([error.code, error.status, error.retryable, server.seen.length], ["INVALID_RESPONSE", 200, false, 1]);
+    assert(error.detail.includes(server.url) && error.detail.includes("<html>Sign in"), error.detail);
+  }));
+
 test("a redirect is refused, so that the key is sent nowhere else", () =>
   scripted([(response) => response.writeHead(307, { Location: "http://127.0.0.1:9/" }).end()], async (loci, server) => {
     const error = await rejection(loci.stats());
@@ -161,11 +181,14 @@ test("a server that cannot be reached is a ConnectionError", async () => {
 
 test("an attempt that takes too long is a TimeoutError", () =>
   scripted([silence], async (_, server) => {
-    const loci = new Loci({ url: server.url, timeoutMs: 30, retry: { attempts: 2, delayMs: 1 } });
+    let attempts = 0;
+    // Attempts are counted here, because an attempt may end before the server has seen it.
+    const counting: typeof fetch = (input, init) => ((attempts += 1), fetch(input, init));
+    const loci = new Loci({ url: server.url, timeoutMs: 30, retry: { attempts: 2, delayMs: 1 }, fetch: counting });
     const error = await rejection(loci.stats());
     assert(error instanceof TimeoutError && error instanceof ConnectionError);
     assert.equal(error.code, "TIMEOUT");
-    assert.equal(server.seen.length, 2);
+    assert.equal(attempts, 2);
     assert.match(String(await rejection(loci.stats({ timeoutMs: 10 }))), /within 10 ms/);
   }));
 
