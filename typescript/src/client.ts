@@ -71,6 +71,7 @@ export class Loci {
   readonly #options: LociOptions;
   readonly #scope: Scope;
 
+  /** Makes a client. Nothing is sent before the first call. An address that is not one is refused with a TypeError. */
   constructor(options: LociOptions = {}) {
     const { url, key, timeoutMs, retry, headers, fetch, ...identifiers } = options;
     this.#options = options;

@@ -45,6 +45,7 @@ export class LociError extends Error {
   /** Milliseconds after which the server asked to be called again. */
   readonly retryAfterMs: number | undefined;
 
+  /** Makes an error of what is known about the failure. */
   constructor(failure: Failure, options?: ErrorOptions) {
     super(`${failure.code}: ${failure.detail}${failure.hint === undefined ? "" : ` (${failure.hint})`}`, options);
     this.name = new.target.name;

@@ -35,6 +35,7 @@ export class Pages<T> implements AsyncIterable<T> {
     }
   }
 
+  /** The entries, one after the other. */
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     for await (const page of this.pages()) yield* page.data;
   }

@@ -46,7 +46,7 @@ async function until(events: AsyncIterator<ChangeEvent>, content: string): Promi
   }
 }
 
-test("changes arrive, and none is lost or repeated when the server is restarted", { timeout: 60_000 }, async () => {
+test("changes arrive, and none is lost or repeated when the server is restarted", { timeout: 120_000 }, async () => {
   const loci = new Loci({ url: server.url, userId: "eve", retry: { attempts: 20, delayMs: 50 } });
   const before = await loci.remember("one before the stream");
   const events = loci.events({ after: "all" });
