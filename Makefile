@@ -18,7 +18,7 @@ TEST_TOOLS = LOCI_TEST_PYTHON=$(abspath $(TARGET))/test-tools/python/bin/python 
 # The real servers that tests talk to; those that are already given are left alone.
 TEST_SERVERS = $(abspath $(TARGET))/test-servers
 
-.PHONY: help run build install model test test-tools test-servers stop-test-servers check format lint otlp documentation guard guard-update eval \
+.PHONY: help run build install model test test-tools test-servers stop-test-servers check format lint otlp encryption documentation guard guard-update eval \
   bench bench-loci bench-test openapi clients typescript lint-deploy fuzz-http fuzz-http-briefly clean
 
 help: ## What can be made
@@ -77,6 +77,11 @@ lint:
 otlp: model ## The tests of traces, in a build with the feature `otlp`
 	cargo clippy --locked --package loci-cli --package loci-server --features otlp --all-targets -- -D warnings
 	cargo $(RUNNER) --locked --package loci-cli --features otlp $(if $(findstring nextest,$(RUNNER)),traces::,--test it traces::)
+
+encryption: ## The tests of the encrypted store and of sealed backups, in a build with the feature `encryption`
+	cargo clippy --locked --package loci-store --package loci-cli --features encryption --all-targets -- -D warnings
+	cargo $(RUNNER) --locked --package loci-store --package loci-cli --features encryption \
+	  $(if $(findstring nextest,$(RUNNER)),-E 'test(encrypt) | test(cipher) | test(archive::)',encrypt)
 
 documentation:
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --document-private-items

@@ -12,6 +12,7 @@ mod log;
 mod shape;
 #[cfg(feature = "otlp")]
 mod traces;
+mod while_used;
 
 use std::process::ExitCode;
 

@@ -33,6 +33,7 @@ impl Settings {
         self.mcp.validate()?;
         self.tiers.validate()?;
         self.postgres.validate()?;
+        self.encryption.validate()?;
         for (_, source) in self.secrets() {
             source.validate()?;
         }
@@ -149,6 +150,7 @@ impl Settings {
         for (_, source) in self.secrets() {
             source.read()?;
         }
+        self.encryption.key()?;
         self.tiers.open()?;
         if self.store.kind == StoreKind::Postgres || self.vectors.kind == VectorKind::Pgvector {
             self.postgres.check_address()?;

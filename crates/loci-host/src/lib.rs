@@ -5,6 +5,7 @@
 pub mod authorities;
 mod categories_file;
 mod check;
+pub mod encryption;
 pub mod output;
 mod project_file;
 pub mod secret;

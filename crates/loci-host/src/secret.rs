@@ -120,6 +120,7 @@ impl Settings {
             ("tiers.url", self.tiers.secret()),
             ("postgres.url", self.postgres.secret()),
             ("postgres.direct_url", self.postgres.direct_secret()),
+            ("encryption.key", self.encryption.secret()),
         ];
         all.extend(self.jwt_secret().map(|source| ("auth.jwt.secret", source)));
         all
@@ -147,6 +148,7 @@ impl Settings {
             &mut self.tiers.url_file,
             &mut self.postgres.url_file,
             &mut self.postgres.direct_url_file,
+            &mut self.encryption.key_file,
         ];
         let jwt = self.auth.jwt.as_mut().map(|jwt| &mut jwt.secret_file);
         for file in files.into_iter().chain(jwt) {
@@ -203,6 +205,7 @@ mod tests {
             ("tiers", "url_env"),
             ("postgres", "url_env"),
             ("postgres", "direct_url_env"),
+            ("encryption", "key_env"),
             ("auth.jwt", "secret_env"),
         ] {
             let settings = Settings::parse(&format!("[{section}]\n{key} = \"HOME\"\n")).unwrap();

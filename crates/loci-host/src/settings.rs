@@ -51,6 +51,10 @@ pub struct Settings {
     pub llm: Llm,
     /// The store, and the resources of the embedded one.
     pub store: crate::store::StoreSettings,
+    /// Encryption of the embedded store and of backups.
+    pub encryption: crate::encryption::Encryption,
+    /// How backups are stored.
+    pub backup: crate::encryption::BackupSettings,
     /// PostgreSQL, if it is the store.
     pub postgres: crate::store::Postgres,
     /// The tier for working memory, session entries, rate limits and cached vectors.

@@ -226,12 +226,8 @@ pub enum AnyStore {
 impl AnyStore {
     /// Opens the configured store, with the long timeout of backups.
     pub async fn open(settings: &Settings, data: &Path) -> Result<Self, loci_engine::Error> {
-        let store = &settings.store;
-        Ok(match store.kind {
-            StoreKind::Sqlite => {
-                let options = SqliteOptions { writers: store.writers, cache_bytes: store.vector_bytes };
-                Self::Sqlite(SqliteStore::open(data, options)?)
-            }
+        Ok(match settings.store.kind {
+            StoreKind::Sqlite => Self::Sqlite(SqliteStore::open(data, sqlite_options(settings)?)?),
             StoreKind::Postgres => {
                 let options = PostgresOptions { timeout: PATIENCE, ..settings.postgres.options(None)? };
                 Self::Postgres(PostgresStore::open(&settings.postgres.address()?, options).await?)
@@ -292,17 +288,19 @@ pub async fn open(
     data: &Path,
     dimensions: Option<usize>,
 ) -> Result<Arc<dyn VectorSource>, loci_engine::Error> {
-    let store = &settings.store;
-    Ok(match store.kind {
-        StoreKind::Sqlite => {
-            let options = SqliteOptions { writers: store.writers, cache_bytes: store.vector_bytes };
-            Arc::new(SqliteStore::open(data, options)?)
-        }
+    Ok(match settings.store.kind {
+        StoreKind::Sqlite => Arc::new(SqliteStore::open(data, sqlite_options(settings)?)?),
         StoreKind::Postgres => {
             let address = settings.postgres.address()?;
             Arc::new(PostgresStore::open(&address, settings.postgres.options(dimensions)?).await?)
         }
     })
+}
+
+/// The options of the embedded store.
+fn sqlite_options(settings: &Settings) -> Result<SqliteOptions, Error> {
+    let store = &settings.store;
+    Ok(SqliteOptions { writers: store.writers, cache_bytes: store.vector_bytes, key: settings.store_key()? })
 }
 
 fn wrong(field: &'static str, message: String) -> Error {

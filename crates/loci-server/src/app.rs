@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use jiff::Timestamp;
-use loci_engine::Engine;
+use loci_engine::{BackupEncoding, Engine};
 use loci_types::Error;
 use serde_json::Value;
 use tokio::sync::{Notify, watch};
@@ -35,12 +35,16 @@ pub struct Options {
     pub auth: AuthOptions,
     /// The shared secret of HS256 tokens: the value of the variable that `auth.jwt.secret_env` names.
     pub jwt_secret: Option<String>,
+    /// The key of an admin that is valid for this server alone, for programs of the same machine.
+    pub local_key: Option<String>,
     /// How MCP clients are served.
     pub mcp: McpOptions,
     /// The settings in force, without secrets, for `GET /v1/config`.
     pub config: Value,
     /// How webhooks are delivered.
     pub webhooks: WebhookOptions,
+    /// How backups over HTTP are stored, and the key of encrypted ones.
+    pub backup_encoding: BackupEncoding,
     /// The rate limiter that several servers share. Default: this server limits rates on its own.
     pub shared: Option<Arc<dyn SharedLimiter>>,
 }
@@ -91,6 +95,8 @@ pub(crate) struct App {
     /// Notified when a webhook was created or removed by this server.
     pub(crate) webhooks_changed: Notify,
     local: bool,
+    /// The hash of the key that is valid for this server alone. Hashes are compared in constant time.
+    local_key: Option<blake3::Hash>,
 }
 
 impl App {
@@ -126,17 +132,24 @@ impl App {
             requests: RequestCounts::default(),
             webhooks_changed: Notify::new(),
             local: address.ip().is_loopback(),
+            local_key: options.local_key.as_ref().map(|key| blake3::hash(key.as_bytes())),
             options,
         })
     }
 
-    /// Whether requests need no credential: on a loopback address, as long as no key exists and no tokens are configured.
+    /// Whether requests need no credential: on a loopback address, as long as no key exists and neither tokens nor a key of this
+    /// server are configured.
     pub(crate) async fn is_open(&self) -> Result<bool, Failure> {
-        if !self.local || self.jwt.is_some() {
+        if !self.local || self.jwt.is_some() || self.local_key.is_some() {
             return Ok(false);
         }
         let keys = self.engine.has_keys().await.map_err(|error| Failure::of(error.problem("authenticate")))?;
         Ok(!keys)
+    }
+
+    /// Whether this is the key that is valid for this server alone.
+    pub(crate) fn is_local_key(&self, shown: &str) -> bool {
+        self.local_key.is_some_and(|key| key == blake3::hash(shown.as_bytes()))
     }
 
     /// Runs engine work for an HTTP request, and counts it in the metrics.

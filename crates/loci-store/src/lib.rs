@@ -5,6 +5,7 @@
 //! prompts, and takes changes as the engine has decided them.
 
 mod cursor;
+mod encryption;
 mod error;
 mod outside;
 mod postgres;
@@ -19,6 +20,7 @@ mod user_data;
 pub mod vectors;
 
 pub use cursor::Cursor;
+pub use encryption::EncryptionKey;
 pub use error::{Error, Result};
 pub use loci_breaker::Pauses;
 pub use outside::{
@@ -29,7 +31,7 @@ pub use outside::{
 pub use postgres::{PostgresOptions, PostgresStore};
 pub use retry::Retry;
 pub use sql::stream::{
-    Backup, BackupPlan, BackupProgress, BackupSpace, BackupStep, ComparedTable, DeriveKeys, DerivedKeys, Manifest,
+    Backup, BackupEncoding, BackupPlan, BackupProgress, BackupSpace, BackupStep, ComparedTable, DeriveKeys, DerivedKeys, Manifest,
     MigrateOptions, MigratePhase, MigrateStep, MigrationReport, RestoreOutcome, RestorePlan, RestorePoint,
     create_backup, create_backup_file, migrate, restore_backup, verify_backup, verify_backup_chain,
 };

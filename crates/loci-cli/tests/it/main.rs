@@ -7,6 +7,7 @@ mod bring;
 mod carry;
 mod crash;
 mod drive;
+mod encrypted;
 mod events;
 mod files;
 mod fleet;

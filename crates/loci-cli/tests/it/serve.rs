@@ -150,3 +150,37 @@ fn with_few_descriptors_it_serves_any_number_of_agents() {
     assert_eq!(home.export().len(), 60);
     assert_eq!(home.run(&["doctor"]).code, 0);
 }
+
+/// Programs that share a data folder start the server, find it by the folder, and leave none behind, even if they are killed.
+#[cfg(unix)]
+#[test]
+fn with_while_used_it_ends_with_its_last_user() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.data()).unwrap();
+    let path = home.data().join("server.users");
+    let user = || std::fs::File::options().read(true).write(true).create(true).truncate(false).open(&path).unwrap();
+    let (one, two) = (user(), user());
+    one.lock_shared().unwrap();
+    two.lock_shared().unwrap();
+    let mut server = Server::run(home.command(&["--json", "serve", "--while-used"]));
+    let found = std::fs::read_to_string(home.data().join("local.key")).unwrap();
+    let (key, address) = found.trim().split_once('\n').unwrap();
+    assert_eq!(address, server.address());
+    assert_eq!(server.get("/v1/whoami").0, 401, "it asks for the key");
+    let (status, _) = server.get_with("/v1/whoami", &format!("Host: {address}\r\nAuthorization: Bearer {key}"));
+    assert_eq!(status, 200);
+    drop(one);
+    // Longer than a new server waits for its first user, and than the time between two looks.
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(7) {
+        assert_eq!(server.get("/healthz").0, 200, "one user is left");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    drop(two);
+    let late = user();
+    late.lock_shared().unwrap();
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
+    assert!(!home.data().join("local.key").exists(), "its key ends with it");
+    let open = Server::start(&home);
+    assert_eq!(open.get("/v1/whoami").0, 200, "no key of the store was made");
+}

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use loci_store::{Backup, BackupPlan, BackupStep, RestoreOutcome, RestorePlan, create_backup_file};
+use loci_store::{Backup, BackupEncoding, BackupPlan, BackupStep, RestoreOutcome, RestorePlan, create_backup_file};
 use loci_types::{Error, ErrorKind, Space, Tenant};
 use serde::Serialize;
 
@@ -21,6 +21,15 @@ pub const FULL_BACKUP: &str = "-full.backup";
 
 /// The longest name of a backup, in bytes.
 const LONGEST_NAME: usize = 255;
+
+/// Where a server keeps its backups, and how they are stored.
+#[derive(Debug, Clone)]
+pub struct BackupFolder {
+    /// The folder, with one for each tenant below it.
+    pub path: PathBuf,
+    /// How new backups are stored, and the key of encrypted ones.
+    pub encoding: BackupEncoding,
+}
 
 /// The part of the store that a backup holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -126,24 +135,25 @@ impl Engine {
     pub async fn create_backup(
         &self,
         caller: &Caller,
-        folder: &Path,
+        folder: &BackupFolder,
         part: BackupPart,
         mut progress: impl FnMut(u64) + Send + 'static,
         cancelled: Arc<dyn Fn() -> bool + Send + Sync>,
     ) -> Result<StoredBackup> {
         let part = self.check_backup(caller, part).await?;
-        let folder = own_folder(caller, folder);
-        private_folder(&folder).map_err(|error| unwritable(&folder, &error))?;
+        let own = own_folder(caller, folder);
+        private_folder(&own).map_err(|error| unwritable(&own, &error))?;
         let (at, mut rows) = (self.now(), 0);
         let name = format!("{}{}{FULL_BACKUP}", part.prefix(), backup_stamp(at));
-        let plan = BackupPlan { tenant: part.tenant, space: part.space, since: None, at };
+        let encoding = folder.encoding.clone();
+        let plan = BackupPlan { tenant: part.tenant, space: part.space, since: None, at, encoding };
         let report = Box::new(move |step: &BackupStep| {
             rows += step.rows;
             progress(rows);
         });
         // Batched writes that were acknowledged belong into it.
         self.write_waiting().await;
-        let path = folder.join(&name);
+        let path = own.join(&name);
         let made = create_backup_file(&*self.store, plan, &path, report, cancelled).await;
         let backup = made.map_err(|error| match error.kind() {
             ErrorKind::Storage => unwritable(&path, &std::io::Error::other(error.to_string())).into(),
@@ -158,7 +168,7 @@ impl Engine {
     }
 
     /// The backups of the caller's folder, newest first.
-    pub fn backups(&self, caller: &Caller, folder: &Path) -> Result<Vec<StoredBackup>> {
+    pub fn backups(&self, caller: &Caller, folder: &BackupFolder) -> Result<Vec<StoredBackup>> {
         policy::require_operator(caller, "manage backups")?;
         let Ok(files) = std::fs::read_dir(own_folder(caller, folder)) else { return Ok(Vec::new()) };
         let named = |path: &PathBuf| path.file_name().and_then(|name| name.to_str()).is_some_and(is_name);
@@ -169,7 +179,7 @@ impl Engine {
     }
 
     /// The file of a backup of the caller's folder.
-    pub fn backup_file(&self, caller: &Caller, folder: &Path, name: &str) -> Result<PathBuf> {
+    pub fn backup_file(&self, caller: &Caller, folder: &BackupFolder, name: &str) -> Result<PathBuf> {
         policy::require_operator(caller, "manage backups")?;
         let path = own_folder(caller, folder).join(if is_name(name) { name } else { return Err(unknown(name).into()) });
         // A link could lead anywhere.
@@ -178,7 +188,7 @@ impl Engine {
     }
 
     /// Removes a backup from the caller's folder.
-    pub fn remove_backup(&self, caller: &Caller, folder: &Path, name: &str) -> Result<()> {
+    pub fn remove_backup(&self, caller: &Caller, folder: &BackupFolder, name: &str) -> Result<()> {
         let path = self.backup_file(caller, folder, name)?;
         std::fs::remove_file(&path).map_err(|error| unwritable(&path, &error))?;
         drop(std::fs::remove_file(summary_of(&path)));
@@ -186,9 +196,9 @@ impl Engine {
     }
 
     /// Verifies a backup of the caller's folder from the first byte to the last.
-    pub async fn verify_backup(&self, caller: &Caller, folder: &Path, name: &str) -> Result<Backup> {
+    pub async fn verify_backup(&self, caller: &Caller, folder: &BackupFolder, name: &str) -> Result<Backup> {
         let path = self.backup_file(caller, folder, name)?;
-        loci_store::verify_backup(path.clone()).await.map_err(|error| without_folder(error, &path))
+        loci_store::verify_backup(path.clone(), folder.encoding.key.clone()).await.map_err(|error| without_folder(error, &path))
     }
 
     /// Restores a backup of the caller's folder. Spaces that are not empty are only replaced if `replace` is set. An
@@ -197,7 +207,7 @@ impl Engine {
     pub async fn restore_backup(
         self: &Arc<Self>,
         caller: &Caller,
-        folder: &Path,
+        folder: &BackupFolder,
         name: &str,
         replace: bool,
     ) -> Result<Restoration> {
@@ -206,6 +216,7 @@ impl Engine {
         let rules = self.clone();
         let plan = RestorePlan {
             files: vec![path.clone()],
+            key: folder.encoding.key.clone(),
             tenant,
             space: None,
             rename: None,
@@ -238,8 +249,8 @@ impl Engine {
     }
 }
 
-fn own_folder(caller: &Caller, folder: &Path) -> PathBuf {
-    folder.join(caller.tenant.name())
+fn own_folder(caller: &Caller, folder: &BackupFolder) -> PathBuf {
+    folder.path.join(caller.tenant.name())
 }
 
 /// Whether this can be the name of a backup: one plain file name of the shape that is made here.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use loci_engine::{BackupPart, Caller, Config, Engine, System};
+use loci_engine::{BackupEncoding, BackupFolder, BackupPart, Caller, Config, Engine, System};
 use loci_models::{Detail, Embedder, Embedding, Error, Model};
 use loci_server::{Options, ServerOptions};
 use loci_store::{SqliteOptions, SqliteStore};
@@ -209,7 +209,8 @@ async fn a_cancelled_backup_leaves_nothing() {
     let (server, folder) = server().await;
     Admin::of(&server, "default").await.remember("ann", "ann lives by the sea").await;
     let (operator, part) = (Caller::operator(), BackupPart::default());
-    let made = server.engine.create_backup(&operator, folder.path(), part, |_| {}, Arc::new(|| true)).await;
+    let place = BackupFolder { path: folder.path().to_owned(), encoding: BackupEncoding::default() };
+    let made = server.engine.create_backup(&operator, &place, part, |_| {}, Arc::new(|| true)).await;
     assert!(made.is_err(), "{made:?}");
     assert_eq!(std::fs::read_dir(folder.path().join("default")).unwrap().count(), 0);
 }

@@ -195,18 +195,18 @@ impl Backend for SqliteBackend {
     }
 
     fn empty_log(&self, open: &OpenSpace) -> Result<bool> {
-        scrub::log_at_once(&open.path)
+        scrub::log_at_once(&open.path, &self.inner.cipher)
     }
 
     fn scrub(&self, tenant: &Tenant) -> Result<Option<String>> {
         let mut left = Vec::new();
         for space in self.read_catalogue(|connection| catalogue::spaces(connection, tenant))? {
             let open = self.space(tenant, &space);
-            if open.path.exists() && !scrub::file(&open.path)? {
+            if open.path.exists() && !scrub::file(&open.path, &self.inner.cipher)? {
                 left.push(space.name());
             }
         }
-        if !scrub::log(&self.inner.folder.join("catalogue.db"))? {
+        if !scrub::log(&self.inner.folder.join("catalogue.db"), &self.inner.cipher)? {
             left.push("the catalogue".to_owned());
         }
         let busy = |left: Vec<String>| format!("the log of {} is being read and was not emptied", left.join(", "));

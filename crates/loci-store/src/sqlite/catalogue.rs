@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use loci_types::{JobKind, Space, Tenant};
 use rusqlite::Connection;
 
+use super::cipher::Cipher;
 use super::connections::{Limits, ReadPool, Reader};
 use super::file::FileId;
 use super::{private, schema};
@@ -34,14 +35,14 @@ pub(super) struct SqliteCatalogue {
 }
 
 impl SqliteCatalogue {
-    pub(super) fn open(folder: &Path) -> Result<Self> {
+    pub(super) fn open(folder: &Path, cipher: &Cipher) -> Result<Self> {
         let path = Arc::new(folder.join("catalogue.db"));
-        let writer = Mutex::new(schema::open(&path, schema::CATALOGUE)?);
+        let writer = Mutex::new(schema::open(&path, schema::CATALOGUE, cipher)?);
         let vanished =
             || Error::ReadOnly { path: path.to_path_buf(), problem: "the file was removed while it was opened".into() };
         let file = FileId::of(&path).ok_or_else(vanished)?;
         let limits = Limits::of_this_process();
-        let readers = Arc::new(ReadPool::new(limits.catalogue_readers, limits.idle_catalogue_readers));
+        let readers = Arc::new(ReadPool::new(limits.catalogue_readers, limits.idle_catalogue_readers, cipher.clone()));
         Ok(Self { path, file, readers, writer, locks: Mutex::default() })
     }
 

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use loci_types::{Space, Tenant};
 
 use super::catalogue::SqliteCatalogue;
+use super::cipher::Cipher;
 use super::connection::Transaction;
 use super::connections::{Limits, ReadPool, WritePool};
 use super::schema;
@@ -56,7 +57,7 @@ impl Committer for FileCommitter {
     }
 
     fn takes_long(&self, place: &Arc<SpaceFile>) -> bool {
-        !self.connections.is_open(&place.path) && schema::is_old(&place.path, schema::SPACE)
+        !self.connections.is_open(&place.path) && schema::is_old(&place.path, schema::SPACE, self.connections.cipher())
     }
 
     fn close(&self) {
@@ -69,8 +70,8 @@ impl Committer for FileCommitter {
 }
 
 impl FileCommitter {
-    pub(super) fn new(catalogue: Arc<SqliteCatalogue>, readers: Arc<ReadPool>) -> Self {
-        Self { catalogue, readers, connections: WritePool::new(Limits::of_this_process().idle_writers) }
+    pub(super) fn new(catalogue: Arc<SqliteCatalogue>, readers: Arc<ReadPool>, cipher: Cipher) -> Self {
+        Self { catalogue, readers, connections: WritePool::new(Limits::of_this_process().idle_writers, cipher) }
     }
 
     /// Closes the write connection of a space.
@@ -200,7 +201,7 @@ mod tests {
     fn a_transaction_that_a_full_disk_rolls_back_fails_for_all_its_callers() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("loci.db");
-        let connection = schema::open(&path, schema::SPACE).unwrap();
+        let connection = schema::open(&path, schema::SPACE, &Cipher::default()).unwrap();
         let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
         connection.pragma_update(None, "max_page_count", pages).unwrap();
         let scope = |number: i64| format!("INSERT INTO scopes (key, layer) VALUES ('k{number}', 'user')").leak();
@@ -231,7 +232,7 @@ mod tests {
     #[test]
     fn a_mark_is_not_cleared_while_a_job_is_on_its_way() {
         let folder = tempfile::tempdir().unwrap();
-        let catalogue = Arc::new(SqliteCatalogue::open(folder.path()).unwrap());
+        let catalogue = Arc::new(SqliteCatalogue::open(folder.path(), &Cipher::default()).unwrap());
         let path = Arc::new(folder.path().join("loci.db"));
         let place = Arc::new(SpaceFile { tenant: Tenant::default(), space: Space::Shared, path });
         let register = |connection: &dyn Connection| {
@@ -242,10 +243,10 @@ mod tests {
         let marked = |catalogue: &SqliteCatalogue| {
             !catalogue.spaces_with_work(&place.tenant, &[JobKind::Link], now).unwrap().is_empty()
         };
-        let here = FileCommitter::new(catalogue.clone(), Arc::new(ReadPool::new(1, 1)));
+        let here = FileCommitter::new(catalogue.clone(), Arc::new(ReadPool::new(1, 1, Cipher::default())), Cipher::default());
         // Another process has connections of its own.
         let there =
-            FileCommitter::new(Arc::new(SqliteCatalogue::open(folder.path()).unwrap()), Arc::new(ReadPool::new(1, 1)));
+            FileCommitter::new(Arc::new(SqliteCatalogue::open(folder.path(), &Cipher::default()).unwrap()), Arc::new(ReadPool::new(1, 1, Cipher::default())), Cipher::default());
         let job = "INSERT INTO jobs (kind, payload, state, run_after, attempts, created_at) \
                    VALUES ('link', '{}', 'waiting', 5, 0, 0)";
         let (task, _answer) = task_of(job);
@@ -276,7 +277,7 @@ mod tests {
     #[test]
     fn the_next_job_of_each_kind_is_found_by_the_index() {
         let folder = tempfile::tempdir().unwrap();
-        let connection = schema::open(&folder.path().join("loci.db"), schema::SPACE).unwrap();
+        let connection = schema::open(&folder.path().join("loci.db"), schema::SPACE, &Cipher::default()).unwrap();
         assert_eq!(next_work(&connection).unwrap(), []);
         for (kind, state, run_after) in [
             ("link", "waiting", 9),

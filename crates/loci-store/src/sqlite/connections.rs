@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
+use super::cipher::Cipher;
 use super::file::FileId;
 use super::schema;
 use crate::{Error, Result};
@@ -71,6 +72,7 @@ pub(super) struct ReadPool {
     max_open: usize,
     /// Maximum number of idle readers.
     max_idle: usize,
+    cipher: Cipher,
     state: Mutex<Readers>,
     returned: Condvar,
 }
@@ -89,8 +91,8 @@ struct Readers {
 }
 
 impl ReadPool {
-    pub(super) fn new(max_open: usize, max_idle: usize) -> Self {
-        Self { max_open, max_idle, state: Mutex::default(), returned: Condvar::new() }
+    pub(super) fn new(max_open: usize, max_idle: usize, cipher: Cipher) -> Self {
+        Self { max_open, max_idle, cipher, state: Mutex::default(), returned: Condvar::new() }
     }
 
     /// Takes an idle reader of this file, if there is one. Does not wait.
@@ -131,8 +133,13 @@ impl ReadPool {
         let permit = self.permit(path, file, closings);
         // Closing may run a checkpoint and opening reads the file, so neither happens under the lock.
         drop(closed);
-        let connection = schema::open_reader(path)?;
+        let connection = schema::open_reader(path, &self.cipher)?;
         Ok(Reader { connection, permit, is_new: true })
+    }
+
+    /// How the files are opened.
+    pub(super) fn cipher(&self) -> &Cipher {
+        &self.cipher
     }
 
     /// Closes the idle readers of a file; those in use are closed when they are given back, if the file was replaced.
@@ -237,13 +244,14 @@ impl Drop for Permit {
 /// The pool of write connections.
 pub(super) struct WritePool {
     max_idle: usize,
+    cipher: Cipher,
     /// Idle connections, the least recently used first.
     idle: Mutex<Vec<Idle>>,
 }
 
 impl WritePool {
-    pub(super) fn new(max_idle: usize) -> Self {
-        Self { max_idle, idle: Mutex::default() }
+    pub(super) fn new(max_idle: usize, cipher: Cipher) -> Self {
+        Self { max_idle, cipher, idle: Mutex::default() }
     }
 
     /// Takes the write connection of a space out of the pool; opens one if there is none or the file was replaced.
@@ -253,7 +261,7 @@ impl WritePool {
         {
             return Ok((idle.file, idle.connection));
         }
-        let connection = schema::open(path, schema::SPACE)?;
+        let connection = schema::open(path, schema::SPACE, &self.cipher)?;
         // The statement journals of savepoints stay in memory; by default they spill to a file beyond 64 KiB.
         connection.pragma_update(None, "temp_store", "MEMORY").map_err(|error| Error::sqlite(path, error))?;
         // The space was dropped while its file was opened.
@@ -288,6 +296,11 @@ impl WritePool {
     /// Whether there is an idle connection to this space.
     pub(super) fn is_open(&self, path: &Path) -> bool {
         self.lock().iter().any(|idle| idle.path.as_path() == path)
+    }
+
+    /// How the files are opened.
+    pub(super) fn cipher(&self) -> &Cipher {
+        &self.cipher
     }
 
     fn remove(&self, path: &Path) -> Option<Idle> {

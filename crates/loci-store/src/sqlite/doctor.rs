@@ -8,6 +8,7 @@ use std::path::Path;
 use loci_types::Visible;
 use rusqlite::Connection;
 
+use super::cipher::Cipher;
 use super::{SqliteBackend, schema};
 use crate::sql::doctor::{self, Check, Repair};
 use crate::sql::{catalogue, spaces_of};
@@ -35,7 +36,7 @@ impl SqliteBackend {
                 let problem = "data was lost: the space was written to, but its file is missing or empty".to_owned();
                 findings.push(Finding { file, check: "file".into(), problem, repaired: false });
             } else if space.path.exists() {
-                findings.extend(examine(&space.path, &self.inner.analyser, repair)?);
+                findings.extend(examine(&space.path, &self.inner.cipher, &self.inner.analyser, repair)?);
             }
         }
         Ok(findings)
@@ -92,9 +93,9 @@ const RECORD_REPAIR: &str = "INSERT INTO ledger (at, event, node, reason) \
      VALUES (CAST(unixepoch('subsec') * 1000000 AS INTEGER), 'restore', 'operator', 'repaired by the doctor')";
 
 /// Checks one file. A file that cannot be opened is a finding, not an error, so that the others are checked too.
-pub(super) fn examine(path: &Path, analyser: &Analyser, repair: bool) -> Result<Vec<Finding>> {
+pub(super) fn examine(path: &Path, cipher: &Cipher, analyser: &Analyser, repair: bool) -> Result<Vec<Finding>> {
     let outcome = if repair {
-        schema::open(path, schema::SPACE).and_then(|mut connection| {
+        schema::open(path, schema::SPACE, cipher).and_then(|mut connection| {
             let failed = |error| Error::sqlite(path, error);
             let immediate = rusqlite::TransactionBehavior::Immediate;
             let transaction = connection.transaction_with_behavior(immediate).map_err(failed)?;
@@ -107,7 +108,7 @@ pub(super) fn examine(path: &Path, analyser: &Analyser, repair: bool) -> Result<
             Ok(findings)
         })
     } else {
-        schema::open_reader(path).and_then(|connection| {
+        schema::open_reader(path, cipher).and_then(|connection| {
             let found = schema::format(&connection, path, schema::SPACE)?;
             // A file of an older format is checked only after it was migrated.
             if found < schema::SPACE.len() as i64 {

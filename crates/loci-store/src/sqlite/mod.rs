@@ -7,6 +7,7 @@
 mod backend;
 mod cache;
 mod catalogue;
+mod cipher;
 mod commit;
 mod connection;
 mod connections;
@@ -28,10 +29,12 @@ use loci_types::{Space, Tenant};
 
 use self::cache::ScopeCache;
 use self::catalogue::SqliteCatalogue;
+use self::cipher::Cipher;
 use self::commit::FileCommitter;
 use self::connections::{Limits, ReadPool};
 use self::file::{path_component, rename_folders};
 use self::space::OpenSpace;
+use crate::encryption::EncryptionKey;
 use crate::sql::SqlStore;
 use crate::sql::writer::Writers;
 use crate::text::Analyser;
@@ -44,11 +47,13 @@ pub struct SqliteOptions {
     pub writers: usize,
     /// Maximum number of bytes of vectors, terms and turn order cached in this process. Default: 1 GiB.
     pub cache_bytes: usize,
+    /// The key of the files. Default: they are not encrypted.
+    pub key: Option<EncryptionKey>,
 }
 
 impl Default for SqliteOptions {
     fn default() -> Self {
-        Self { writers: 4, cache_bytes: 1 << 30 }
+        Self { writers: 4, cache_bytes: 1 << 30, key: None }
     }
 }
 
@@ -80,6 +85,7 @@ impl SqliteStore {
 
 struct SqliteInner {
     folder: PathBuf,
+    cipher: Cipher,
     cache: ScopeCache,
     catalogue: Arc<SqliteCatalogue>,
     spaces: Mutex<OpenSpaces>,
@@ -133,17 +139,19 @@ impl SqliteBackend {
         if folder.join("catalogue.db").exists() {
             private::narrow(folder).map_err(unusable)?;
         }
-        if schema::is_old(&folder.join("catalogue.db"), &schema::CATALOGUE[..FOLDERS_RENAMED]) {
+        let cipher = Cipher::of_store(folder, options.key.as_ref())?;
+        if schema::is_old(&folder.join("catalogue.db"), &schema::CATALOGUE[..FOLDERS_RENAMED], &cipher) {
             rename_folders(folder).map_err(unusable)?;
         }
-        split::split_users(folder)?;
-        let catalogue = Arc::new(SqliteCatalogue::open(folder)?);
+        split::split_users(folder, &cipher)?;
+        let catalogue = Arc::new(SqliteCatalogue::open(folder, &cipher)?);
         dropped::finish(folder, &catalogue)?;
         let limits = Limits::of_this_process();
-        let readers = Arc::new(ReadPool::new(limits.readers, limits.idle_readers));
+        let readers = Arc::new(ReadPool::new(limits.readers, limits.idle_readers, cipher.clone()));
         let inner = SqliteInner {
             folder: folder.to_owned(),
-            writers: Writers::start(options.writers.max(1), FileCommitter::new(catalogue.clone(), readers.clone()))?,
+            cipher: cipher.clone(),
+            writers: Writers::start(options.writers.max(1), FileCommitter::new(catalogue.clone(), readers.clone(), cipher.clone()))?,
             catalogue,
             readers,
             analyser: Arc::default(),

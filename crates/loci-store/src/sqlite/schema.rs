@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
 
+use super::cipher::Cipher;
 use super::file::FileId;
 pub(super) use super::migrations::{CATALOGUE, SPACE};
 use super::private;
@@ -44,17 +45,24 @@ const TOO_MANY_PAGES: i64 = 262_144;
 const TRIES: usize = 400;
 
 /// Opens a file for writing; creates and migrates it if necessary.
-pub(super) fn open(path: &Path, migrations: &[&str]) -> Result<Connection> {
-    let failed = |error| Error::sqlite(path, error);
+pub(super) fn open(path: &Path, migrations: &[&str], cipher: &Cipher) -> Result<Connection> {
     if migrations == SPACE && !path.exists() {
         // If this fails, the code below creates the file more slowly or reports the error.
-        drop(create(path));
+        drop(create(path, cipher));
     }
+    open_existing(path, migrations, cipher)
+}
+
+/// Like [`open`], but creates a new file by running all migrations.
+pub(super) fn open_existing(path: &Path, migrations: &[&str], cipher: &Cipher) -> Result<Connection> {
+    let failed = |error| Error::sqlite(path, error);
     private::create_database(path).map_err(|error| Error::io(path, &error))?;
-    let mut connection = Connection::open(path).map_err(failed)?;
+    let mut connection = cipher.connect(path, OpenFlags::default()).map_err(failed)?;
     prepare(&connection).map_err(failed)?;
-    // The page size takes effect only in an empty file.
-    connection.pragma_update(None, "page_size", PAGE_SIZE).map_err(failed)?;
+    if !cipher.encrypts() {
+        // The page size takes effect only in an empty file. Encrypted files have pages of 4 KiB, which cannot be changed.
+        connection.pragma_update(None, "page_size", PAGE_SIZE).map_err(failed)?;
+    }
     patiently(|| connection.pragma_update(None, "journal_mode", "WAL")).map_err(failed)?;
     connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
     if cfg!(target_os = "macos") {
@@ -73,7 +81,7 @@ pub(super) fn open(path: &Path, migrations: &[&str]) -> Result<Connection> {
 
 /// Creates the file of a new space from an image of an empty one; running all migrations takes ten times as long. The
 /// file gets its name when it is complete and durable; a file that another process has created meanwhile is kept.
-fn create(path: &Path) -> Result<()> {
+fn create(path: &Path, cipher: &Cipher) -> Result<()> {
     let failed = |error: std::io::Error| Error::io(path, &error);
     let beside = |ending: &str| {
         let mut name = path.as_os_str().to_owned();
@@ -86,7 +94,11 @@ fn create(path: &Path) -> Result<()> {
     }
     let new = beside(&format!(".new-{}", std::process::id()));
     let mut file = private::file_options().create_new(true).open(&new).map_err(failed)?;
-    let written = image().and_then(|image| file.write_all(image).and_then(|()| file.sync_all()).map_err(failed));
+    let image = cipher.image(path).and_then(|encrypted| match encrypted {
+        Some(encrypted) => Ok(encrypted),
+        None => image(),
+    });
+    let written = image.and_then(|image| file.write_all(image).and_then(|()| file.sync_all()).map_err(failed));
     // Unlike a rename, a link does not replace an existing file.
     let named = written.and_then(|()| std::fs::hard_link(&new, path).map_err(failed));
     std::fs::remove_file(&new).map_err(failed)?;
@@ -168,8 +180,7 @@ fn patiently<T>(mut work: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Resu
 }
 
 /// Opens a file for reading.
-pub(super) fn open_reader(path: &Path) -> Result<Connection> {
-    use rusqlite::OpenFlags;
+pub(super) fn open_reader(path: &Path, cipher: &Cipher) -> Result<Connection> {
     let failed = |error| Error::sqlite(path, error);
     // Only a writable connection checkpoints and removes the log when it is the last to close; a read-only one would
     // leave a log and 32 KiB of shared memory beside each file.
@@ -177,7 +188,7 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection> {
     // If the file is the same before and after, it is the one that was opened.
     let (connection, file) = loop {
         let before = FileId::of(path);
-        let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+        let connection = cipher.connect(path, flags).map_err(failed)?;
         match FileId::of(path) {
             Some(file) if before == Some(file) => break (connection, file),
             _ => {}
@@ -191,8 +202,13 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Whether a file exists and has an older format. Only its header is read.
-pub(super) fn is_old(path: &Path, migrations: &[&str]) -> bool {
+/// Whether a file exists and has an older format. Only the header of a plain file is read.
+pub(super) fn is_old(path: &Path, migrations: &[&str], cipher: &Cipher) -> bool {
+    if cipher.encrypts() {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let found = cipher.connect(path, flags).and_then(|connection| version(&connection));
+        return found.is_ok_and(|found| (1..migrations.len() as i64).contains(&found));
+    }
     let mut header = [0; 64];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut header));
     let found = u32::from_be_bytes([header[60], header[61], header[62], header[63]]);
@@ -272,8 +288,9 @@ mod tests {
     fn a_statement_that_runs_again_is_not_planned_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("loci.db");
-        let writer = open(&path, SPACE).unwrap();
-        for connection in [writer, open_reader(&path).unwrap()] {
+        let plain = Cipher::default();
+        let writer = open(&path, SPACE, &plain).unwrap();
+        for connection in [writer, open_reader(&path, &plain).unwrap()] {
             let mut statement =
                 connection.prepare("SELECT row FROM memories WHERE pinned = ?1 ORDER BY row LIMIT ?2").unwrap();
             for limit in 0..4 {

@@ -6,8 +6,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 
+use super::cipher::Cipher;
 use super::schema;
 use crate::{Error, Result};
 
@@ -15,27 +16,27 @@ use crate::{Error, Result};
 const TRIES: u32 = 50;
 
 /// Rewrites the file of a space. Returns false if its log could not be truncated because it is being read.
-pub(super) fn file(path: &Path) -> Result<bool> {
+pub(super) fn file(path: &Path, cipher: &Cipher) -> Result<bool> {
     let failed = |error| Error::sqlite(path, error);
-    let connection = schema::open(path, schema::SPACE)?;
+    let connection = schema::open(path, schema::SPACE, cipher)?;
     connection.execute_batch("VACUUM").map_err(failed)?;
     empty_log(&connection).map_err(failed)
 }
 
 /// Truncates the log of a file without waiting. Returns false if it is being read or written.
-pub(super) fn log_at_once(path: &Path) -> Result<bool> {
+pub(super) fn log_at_once(path: &Path, cipher: &Cipher) -> Result<bool> {
     let failed = |error| Error::sqlite(path, error);
-    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_WRITE | rusqlite::OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = cipher.connect(path, flags).map_err(failed)?;
     connection.busy_timeout(Duration::ZERO).map_err(failed)?;
     let busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
     Ok(busy.map_err(failed)? == 0)
 }
 
 /// Truncates the log of any file. Returns false if it is being read.
-pub(super) fn log(path: &Path) -> Result<bool> {
+pub(super) fn log(path: &Path, cipher: &Cipher) -> Result<bool> {
     let failed = |error| Error::sqlite(path, error);
-    let connection = Connection::open(path).map_err(failed)?;
+    let connection = cipher.connect(path, OpenFlags::default()).map_err(failed)?;
     connection.busy_timeout(Duration::from_secs(60)).map_err(failed)?;
     empty_log(&connection).map_err(failed)
 }

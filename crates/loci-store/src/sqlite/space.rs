@@ -78,7 +78,7 @@ impl OpenSpace {
             let found = schema::format(&reader, &self.path, schema::SPACE)?;
             if found != schema::SPACE.len() as i64 {
                 // Opening a file of an older format for writing migrates it.
-                schema::open(&self.path, schema::SPACE)?;
+                schema::open(&self.path, schema::SPACE, self.readers.cipher())?;
             }
             // The file may have been replaced while it was opened.
             if FileId::of(&self.path) == Some(file) {

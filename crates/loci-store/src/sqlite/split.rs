@@ -13,8 +13,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use loci_types::{Scope, Space};
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 
+use super::cipher::Cipher;
 use super::connection::Transaction;
 use super::file::path_component;
 use super::schema::{self, CATALOGUE, SPACE};
@@ -74,10 +75,10 @@ const GUARD: &str = "CREATE TRIGGER users_have_shards BEFORE INSERT ON scopes WH
      BEGIN SELECT RAISE(ABORT, 'this store was split by user; end this process, it is older than the store'); END";
 
 /// Splits the `shared` space of every tenant if the catalogue has an older format, and migrates the catalogue.
-pub(super) fn split_users(folder: &Path) -> Result<()> {
+pub(super) fn split_users(folder: &Path, cipher: &Cipher) -> Result<()> {
     let path = folder.join("catalogue.db");
     // The header may be older than the log; a current one is certain.
-    if !schema::is_old(&path, CATALOGUE) {
+    if !schema::is_old(&path, CATALOGUE, cipher) {
         return Ok(());
     }
     // One process splits; the others wait here and then find it done.
@@ -86,9 +87,9 @@ pub(super) fn split_users(folder: &Path) -> Result<()> {
     let locked = File::options().create(true).truncate(false).write(true).open(&lock).map_err(failed)?;
     locked.lock().map_err(failed)?;
     let sqlite_error = |error| Error::sqlite(&path, error);
-    let found = schema::format(&Connection::open(&path).map_err(sqlite_error)?, &path, CATALOGUE)?;
+    let found = schema::format(&cipher.connect(&path, OpenFlags::default()).map_err(sqlite_error)?, &path, CATALOGUE)?;
     if found <= BEFORE_SHARDS as i64 {
-        let catalogue = schema::open(&path, &CATALOGUE[..BEFORE_SHARDS])?;
+        let catalogue = schema::open(&path, &CATALOGUE[..BEFORE_SHARDS], cipher)?;
         let tenants: Vec<String> = catalogue
             .prepare("SELECT tenant FROM spaces WHERE name = 'shared'")
             .and_then(|mut read| read.query_map([], |row| row.get(0))?.collect())
@@ -97,26 +98,26 @@ pub(super) fn split_users(folder: &Path) -> Result<()> {
                         FROM spaces WHERE tenant = ?1 AND name = 'shared' ON CONFLICT DO NOTHING";
         for tenant in tenants {
             let spaces = folder.join("tenants").join(path_component(&tenant)).join("spaces");
-            split(&spaces, |space| {
+            split(&spaces, cipher, |space| {
                 catalogue.execute(register, [&tenant, &space.name()]).map(drop).map_err(sqlite_error)
             })?;
         }
         drop(catalogue);
-        schema::open(&path, CATALOGUE)?;
+        schema::open(&path, CATALOGUE, cipher)?;
     }
     drop(std::fs::remove_file(&lock));
     Ok(())
 }
 
 /// Splits the `shared` space in this folder of spaces.
-fn split(spaces: &Path, register: impl Fn(&Space) -> Result<()>) -> Result<()> {
+fn split(spaces: &Path, cipher: &Cipher, register: impl Fn(&Space) -> Result<()>) -> Result<()> {
     let file = |space: &Space| spaces.join(path_component(&space.name())).join("loci.db");
     let shared = file(&Space::Shared);
     if !shared.exists() {
         return Ok(());
     }
     let sqlite_error = |error| Error::sqlite(&shared, error);
-    let connection = schema::open(&shared, SPACE)?;
+    let connection = schema::open(&shared, SPACE, cipher)?;
     let transaction = Transaction::write(&connection).map_err(sqlite_error)?;
     let found: Vec<(i64, String)> = connection
         .prepare("SELECT scope, key FROM scopes WHERE layer IN ('user', 'session')")
@@ -133,7 +134,7 @@ fn split(spaces: &Path, register: impl Fn(&Space) -> Result<()>) -> Result<()> {
         connection.query_row("SELECT coalesce(max(at), 0) FROM ledger", [], |row| row.get(0)).map_err(sqlite_error)?;
     for (space, scopes) in &shards {
         register(space)?;
-        copy(&shared, &file(space), scopes, latest)?;
+        copy(&shared, &file(space), cipher, scopes, latest)?;
     }
     sync_folder(spaces)?;
     let clear = || -> rusqlite::Result<()> {
@@ -153,7 +154,7 @@ fn split(spaces: &Path, register: impl Fn(&Space) -> Result<()>) -> Result<()> {
 }
 
 /// Copies the rows of these scopes to a file of their own. `latest` is the time of the last ledger entry.
-fn copy(shared: &Path, path: &Path, scopes: &[i64], latest: i64) -> Result<()> {
+fn copy(shared: &Path, path: &Path, cipher: &Cipher, scopes: &[i64], latest: i64) -> Result<()> {
     let new = path.with_extension("split");
     let failed = |error: std::io::Error| Error::io(path, &error);
     if let Some(folder) = path.parent() {
@@ -162,8 +163,9 @@ fn copy(shared: &Path, path: &Path, scopes: &[i64], latest: i64) -> Result<()> {
     // An interrupted split may have left a file.
     remove(&new)?;
     let sqlite_error = |error| Error::sqlite(&new, error);
-    let connection = schema::open(&new, SPACE)?;
+    let connection = schema::open(&new, SPACE, cipher)?;
     let fill = || -> rusqlite::Result<()> {
+        // An attached file is opened with the key of the main one.
         connection.execute("ATTACH ?1 AS old", [shared.to_string_lossy()])?;
         // Entities of two scopes may be united; such a union is removed below.
         connection.pragma_update(None, "foreign_keys", false)?;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use loci_store::prelude::*;
 use loci_store::{
-    Backup, BackupPlan, DeriveKeys, DerivedKeys, Error, LedgerQuery, MigrateOptions, PostgresOptions, PostgresStore,
+    Backup, BackupEncoding, BackupPlan, DeriveKeys, DerivedKeys, EncryptionKey, Error, LedgerQuery, MigrateOptions, PostgresOptions, PostgresStore,
     RestoreOutcome, RestorePlan, RestorePoint, create_backup, migrate, restore_backup, verify_backup_chain,
 };
 use loci_testkit::contract::sound;
@@ -21,8 +21,13 @@ use proptest::test_runner::TestRunner;
 
 use crate::copy::{fill, folder};
 
+/// Compressed and encrypted, as most of these tests make and read backups.
+fn sealed() -> BackupEncoding {
+    BackupEncoding { compress: true, key: EncryptionKey::parse(&"07".repeat(32)).ok() }
+}
+
 fn everything_of() -> BackupPlan {
-    BackupPlan { tenant: None, space: None, since: None, at: at(50_000) }
+    BackupPlan { tenant: None, space: None, since: None, at: at(50_000), encoding: sealed() }
 }
 
 /// The store's tests know no rules for words but these.
@@ -37,6 +42,7 @@ fn derive() -> DeriveKeys {
 fn plan(files: &[PathBuf]) -> RestorePlan {
     RestorePlan {
         files: files.to_vec(),
+        key: sealed().key,
         tenant: None,
         space: None,
         rename: None,
@@ -79,10 +85,40 @@ async fn everything_comes_back_as_it_was() {
     fill(&store).await;
     let (from, to, file) = (&store, &other, place.path().join("all.backup"));
     let backup = good(made!(from, everything_of(), &file));
-    assert_eq!(good(verify_backup_chain(vec![file.clone()]).await), [backup]);
+    assert_eq!(good(verify_backup_chain(vec![file.clone()], sealed().key).await), [backup]);
     good(restore_backup(to, plan(&[file])).await);
     same!(from, to);
     sound(&other).await;
+}
+
+/// Without the key a backup shows nothing, and no way of storing it changes what comes back.
+#[tokio::test]
+async fn a_sealed_backup_is_smaller_and_opens_with_its_key_alone() {
+    let ((store, _home), place) = (folder(), tempfile::tempdir().unwrap());
+    fill(&store).await;
+    let key = sealed().key;
+    let mut sizes = Vec::new();
+    for (compress, key) in [(false, None), (true, None), (false, key.clone()), (true, key.clone())] {
+        let file = place.path().join("one.backup");
+        let encoding = BackupEncoding { compress, key: key.clone() };
+        let made = good(made!(&store, BackupPlan { encoding, ..everything_of() }, &file));
+        assert_eq!((made.manifest.compressed, made.manifest.encrypted), (compress, key.is_some()));
+        let bytes = std::fs::read(&file).unwrap();
+        let shown = bytes.windows(9).any(|part| part == b"createdAt");
+        assert_eq!(shown, !compress && key.is_none());
+        sizes.push(bytes.len());
+        let (other, _elsewhere) = folder();
+        let (from, to) = (&store, &other);
+        good(restore_backup(to, plan(&[file])).await);
+        same!(from, to);
+    }
+    assert!(sizes[1] * 2 < sizes[0] && sizes[3] * 2 < sizes[0], "{sizes:?}");
+    let file = place.path().join("one.backup");
+    for (key, problem) in [(None, "no key is configured"), (EncryptionKey::parse(&"08".repeat(32)).ok(), "another key")] {
+        let error = verify_backup_chain(vec![file.clone()], key).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Configuration);
+        assert!(error.to_string().contains(problem), "{error}");
+    }
 }
 
 #[tokio::test]
@@ -303,7 +339,7 @@ async fn a_bad_backup_is_refused_and_nothing_is_changed() {
     Driver::on(&store).remember(&user("anna"), "lantern").await;
     let kept = Driver::from(&other, 500).remember(&user("anna"), "here before").await;
     let whole_file = place.path().join("good");
-    good(made!(&store, everything_of(), &whole_file));
+    good(made!(&store, BackupPlan { encoding: BackupEncoding::default(), ..everything_of() }, &whole_file));
     let bytes = std::fs::read(&whole_file).unwrap();
     let bad = place.path().join("bad");
     let check = async |what: &str, bytes: &[u8], messages: &[&str], kind: ErrorKind| {
@@ -321,7 +357,7 @@ async fn a_bad_backup_is_refused_and_nothing_is_changed() {
     for place in (12..bytes.len()).step_by(step) {
         let mut flipped = bytes.clone();
         flipped[place] ^= 1 << (place % 8);
-        check("a bit is flipped", &flipped, &["hash is wrong", "cut off", "changed"], ErrorKind::Corrupt).await;
+        check("a bit is flipped", &flipped, &["wrong", "cut off", "changed", "does not match"], ErrorKind::Corrupt).await;
     }
     check("more follows", &[&bytes[..], b"x"].concat(), &["has data after its end"], ErrorKind::Corrupt).await;
     for foreign in [&b""[..], b"SQLite format 3\0 and so on", b"{\"loci\":\"export\"}\n"] {

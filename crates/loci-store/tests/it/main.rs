@@ -6,6 +6,8 @@ mod archive;
 mod chains;
 mod contract;
 mod copy;
+#[cfg(feature = "encryption")]
+mod encrypted;
 mod erase;
 mod faults;
 mod formats;

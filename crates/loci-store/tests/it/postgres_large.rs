@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use loci_store::prelude::*;
 use loci_store::{
-    BackupPlan, CatalogueChange, DeriveKeys, DerivedKeys, PostgresOptions, PostgresStore, RestorePlan, create_backup,
+    BackupEncoding, BackupPlan, CatalogueChange, DeriveKeys, DerivedKeys, PostgresOptions, PostgresStore, RestorePlan, create_backup,
     restore_backup,
 };
 use loci_testkit::driver::good;
@@ -73,7 +73,7 @@ async fn long_work_on_a_large_space_succeeds() {
     assert!(stats.memories > MEMORIES as u64 - 10, "{}", stats.memories);
     let place = tempfile::tempdir().unwrap();
     let file = place.path().join("all.backup");
-    let plan = BackupPlan { tenant: None, space: None, since: None, at: at(50_000) };
+    let plan = BackupPlan { tenant: None, space: None, since: None, at: at(50_000), encoding: BackupEncoding::default() };
     timed("backup", async {
         create_backup(&store, plan, std::fs::File::create(Path::new(&file)).unwrap(), Box::new(|_| {})).await
     })
@@ -81,6 +81,7 @@ async fn long_work_on_a_large_space_succeeds() {
     let erased = change(at(60_000), Action::EraseUser { user: "vera".to_owned() });
     timed("erase of 20,000 of them", store.apply(batch(&user("vera").space(), vec![erased]))).await;
     let plan = RestorePlan {
+        key: None,
         files: vec![file],
         tenant: None,
         space: None,

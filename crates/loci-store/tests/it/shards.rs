@@ -272,6 +272,7 @@ fn an_older_process_writes_no_user_into_a_split_store() {
 
 fn plan(files: &[&str]) -> RestorePlan {
     RestorePlan {
+        key: None,
         files: files.iter().map(|name| fixture(name)).collect(),
         tenant: None,
         space: None,

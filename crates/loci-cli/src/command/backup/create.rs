@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use futures::StreamExt;
 use loci_engine::{BackupPart, Clock as _};
-use loci_store::{Backup, BackupPlan, verify_backup};
+use loci_store::{Backup, BackupEncoding, BackupPlan, verify_backup};
 use loci_types::{Error, ErrorKind, Tenant};
 
 use super::{PartFlags, print_backup};
@@ -25,7 +25,9 @@ use crate::store::AnyStore;
   loci backup create tuesday.backup --base monday.backup
   loci --server https://loci.example.com backup create all.backup
 
-With --server the server makes the backup and it is downloaded.")]
+With --server the server makes the backup and it is downloaded.
+
+Backups are compressed (setting: backup.compress), and encrypted if a key is configured ([encryption]).")]
 pub(super) struct BackupCreateArgs {
     /// File to write
     file: PathBuf,
@@ -60,9 +62,9 @@ pub(super) async fn run(context: &Context, args: &BackupCreateArgs) -> Result<()
         let base = match &args.base {
             None => None,
             // Only its end is needed, but an increment of a damaged backup could never be restored.
-            Some(base) => Some(verify_backup(base.clone()).await?),
+            Some(base) => Some(verify_backup(base.clone(), context.settings.encryption.key()?).await?),
         };
-        make(&store, &part, base, file).await?
+        make(&store, &part, base, &context.settings.backup_encoding()?, file).await?
     };
     context.print(&serde_json::to_value(&backup)?, |_| print_backup("created", file, &backup));
     Ok(())
@@ -81,11 +83,17 @@ pub(super) async fn open(context: &Context, part: &BackupPart) -> Result<AnyStor
 }
 
 /// Makes a backup of the store.
-pub(super) async fn make(store: &AnyStore, part: &BackupPart, since: Option<Backup>, path: &Path) -> Result<Backup> {
+pub(super) async fn make(
+    store: &AnyStore,
+    part: &BackupPart,
+    since: Option<Backup>,
+    encoding: &BackupEncoding,
+    path: &Path,
+) -> Result<Backup> {
     let bar = output::progress(0, "rows");
     let shown = bar.clone();
     let BackupPart { tenant, space } = part.clone();
-    let plan = BackupPlan { tenant, space, since, at: loci_engine::System.now() };
+    let plan = BackupPlan { tenant, space, since, at: loci_engine::System.now(), encoding: encoding.clone() };
     let progress = Box::new(move |step: &loci_store::BackupStep| {
         shown.set_message(format!("{}/{} {}", step.tenant, step.space, step.table));
         shown.inc(step.rows);
@@ -113,8 +121,8 @@ async fn download(context: &Context, file: &Path, part: &BackupPart) -> Result<B
         out.write_all(&part?).map_err(unwritable)?;
     }
     out.as_file().sync_all().map_err(unwritable)?;
-    // What was cut off on the way is not kept.
-    let backup = verify_backup(out.path().to_owned()).await?;
+    // What was cut off on the way is not kept. An encrypted backup is verified with the key of the server.
+    let backup = verify_backup(out.path().to_owned(), context.settings.encryption.key()?).await?;
     out.persist(file).map_err(|error| unwritable(error.error))?;
     api.call(Call::delete(&["v1", "admin", "backups", &name])).await?;
     Ok(backup)

@@ -72,7 +72,7 @@ pub(crate) async fn run(context: &Context, args: BackupArgs) -> Result<()> {
 }
 
 async fn verify(context: &Context, args: &VerifyArgs) -> Result<()> {
-    let chain = verify_backup_chain(args.files.clone()).await?;
+    let chain = verify_backup_chain(args.files.clone(), context.settings.encryption.key()?).await?;
     let answer = serde_json::json!({ "data": chain });
     context.print(&answer, |_| {
         chain.iter().zip(&args.files).for_each(|(backup, path)| print_backup("complete", path, backup));

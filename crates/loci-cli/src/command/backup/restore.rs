@@ -89,6 +89,7 @@ pub(super) async fn run(context: &Context, args: &BackupRestoreArgs) -> Result<(
     let rules = engine.clone();
     let plan = RestorePlan {
         files: files(&args.files, &part.prefix())?,
+        key: context.settings.encryption.key()?,
         tenant: part.tenant,
         space: part.space,
         rename,

@@ -9,7 +9,7 @@ use anyhow::Result;
 use clap::Args;
 use jiff::SignedDuration;
 use loci_engine::{BackupPart, Clock as _, FULL_BACKUP, backup_stamp};
-use loci_store::Backup;
+use loci_store::{Backup, BackupEncoding};
 use loci_types::{Error, ErrorKind};
 use serde_json::json;
 
@@ -54,13 +54,13 @@ pub(super) struct ScheduleArgs {
 pub(super) async fn run(context: &Context, args: &ScheduleArgs) -> Result<()> {
     context.require_local("backup schedule")?;
     let (folder, part, pause) = (&args.folder, args.part.part()?, parse_duration(&args.every)?);
-    let store = open(context, &part).await?;
+    let (store, encoding) = (open(context, &part).await?, context.settings.backup_encoding()?);
     std::fs::create_dir_all(folder)
         .map_err(|error| Error::new(ErrorKind::Storage, format!("{}: {error}", folder.display())).at("folder"))?;
     let (mut base, mut increments, mut made) = (None::<Backup>, 0, 0);
     loop {
         let since = base.take().filter(|_| increments < args.increments);
-        match make_next(&store, &part, since, folder).await {
+        match make_next(&store, &part, since, &encoding, folder).await {
             Ok((path, backup)) => {
                 increments = if backup.manifest.base.is_some() { increments + 1 } else { 0 };
                 context.print(&json!({ "file": path, "backup": backup }), |_| print_backup("created", &path, &backup));
@@ -98,12 +98,13 @@ async fn make_next(
     store: &AnyStore,
     part: &BackupPart,
     since: Option<Backup>,
+    encoding: &BackupEncoding,
     folder: &Path,
 ) -> Result<(PathBuf, Backup)> {
     let (prefix, stamp) = (part.prefix(), backup_stamp(loci_engine::System.now()));
     if since.is_some() {
         let path = folder.join(format!("{prefix}{stamp}{INCREMENT}"));
-        match make(store, part, since, &path).await {
+        match make(store, part, since, encoding, &path).await {
             Ok(backup) => return Ok((path, backup)),
             Err(error) => match error.downcast_ref::<loci_store::Error>().map(loci_store::Error::kind) {
                 // The ledger is another one, or something was erased: a full backup is needed.
@@ -113,7 +114,7 @@ async fn make_next(
         }
     }
     let path = folder.join(format!("{prefix}{stamp}{FULL_BACKUP}"));
-    let backup = make(store, part, None, &path).await?;
+    let backup = make(store, part, None, encoding, &path).await?;
     Ok((path, backup))
 }
 

@@ -4,7 +4,6 @@
 
 use std::fs::File;
 use std::io::Read as _;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Json;
@@ -13,7 +12,7 @@ use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use loci_engine::{BackupPart, StoredBackup};
+use loci_engine::{BackupFolder, BackupPart, StoredBackup};
 use loci_types::{ErrorKind, Space, Tenant};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -243,17 +242,17 @@ async fn restore(
 }
 
 /// The folder of the backups.
-fn folder(app: &App, operation: &str) -> Result<PathBuf, Failure> {
+fn folder(app: &App, operation: &str) -> Result<BackupFolder, Failure> {
     folder_of(app).map_err(|error| Failure::of(error.problem(operation)))
 }
 
-fn folder_of(app: &App) -> loci_engine::Result<PathBuf> {
-    app.options.server.backup_folder.clone().ok_or_else(|| {
+fn folder_of(app: &App) -> loci_engine::Result<BackupFolder> {
+    let path = app.options.server.backup_folder.clone().ok_or_else(|| {
         loci_types::Error::new(ErrorKind::Configuration, "this server has no folder for backups")
             .at("server.backup_folder")
             .hint("set server.backup_folder")
-            .into()
-    })
+    })?;
+    Ok(BackupFolder { path, encoding: app.options.backup_encoding.clone() })
 }
 
 /// Runs work that waits for the disk on a thread that may.

@@ -7,8 +7,11 @@ use jiff::Timestamp;
 use loci_types::{ContentHash, Memory, Space, Tenant};
 use serde::{Deserialize, Serialize};
 
+use super::seal::BackupEncoding;
+use crate::encryption::EncryptionKey;
+
 /// The newest version of the file format.
-pub(super) const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 2;
 
 /// What to back up.
 #[derive(Debug, Clone)]
@@ -21,6 +24,8 @@ pub struct BackupPlan {
     pub since: Option<Backup>,
     /// The time of the backup.
     pub at: Timestamp,
+    /// How it is stored.
+    pub encoding: BackupEncoding,
 }
 
 /// The summary of a backup.
@@ -59,6 +64,12 @@ pub struct Manifest {
     /// The digest of the backup that an increment is based on; none for a full backup.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
+    /// Whether it is compressed.
+    #[serde(default)]
+    pub compressed: bool,
+    /// Whether it is encrypted.
+    #[serde(default)]
+    pub encrypted: bool,
 }
 
 /// A space in a backup.
@@ -129,6 +140,8 @@ pub type DeriveKeys = Arc<dyn Fn(&Memory) -> DerivedKeys + Send + Sync>;
 pub struct RestorePlan {
     /// A full backup, and the increments on top of it in their order.
     pub files: Vec<PathBuf>,
+    /// The key of encrypted files.
+    pub key: Option<EncryptionKey>,
     /// The tenant to restore. Default: all tenants.
     pub tenant: Option<Tenant>,
     /// The space of that tenant to restore. Default: all spaces, and the catalogue.

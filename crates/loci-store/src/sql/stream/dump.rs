@@ -41,11 +41,13 @@ pub(super) fn dump<B: Backend, W: Write>(
         tenant: plan.tenant.as_ref().map(|tenant| tenant.name().to_owned()),
         space: plan.space.as_ref().map(Space::name),
         base: plan.since.as_ref().map(|base| base.digest.clone()),
+        compressed: plan.encoding.compress,
+        encrypted: plan.encoding.key.is_some(),
     };
     if let Some(base) = &plan.since {
         require_same_part(&base.manifest, &manifest)?;
     }
-    let mut dump = Dump { writer: FrameWriter::new(out)?, progress, spaces: Vec::new(), rows: 0 };
+    let mut dump = Dump { writer: FrameWriter::new(out, &plan.encoding)?, progress, spaces: Vec::new(), rows: 0 };
     dump.writer.put_json(FrameKind::Manifest, &manifest)?;
     let tenants = match &plan.tenant {
         Some(tenant) => vec![tenant.clone()],

@@ -1,6 +1,6 @@
-//! The file format of a backup: a few fixed bytes, then frames.
+//! The file format of a backup: a few fixed bytes, how frames are stored, then frames.
 //!
-//! A frame consists of its kind, its length, its bytes, and a hash over all of these and the number of the frame. So a
+//! A frame is stored as [`Seal`] makes it. It consists of its kind, its length, its bytes, and a hash over all of these and the number of the frame. So a
 //! frame that was changed, lost, duplicated or moved is detected, and a truncated file has no end frame.
 
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
@@ -10,10 +10,14 @@ use loci_types::ErrorKind;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::seal::{BackupEncoding, SALT_BYTES, Seal, SealFailure};
+use crate::encryption::EncryptionKey;
 use crate::{Error, Result};
 
-/// The first bytes of every backup.
-const MAGIC: &[u8; 12] = b"LOCI-BACKUP\n";
+/// The first bytes of every backup, which the description of its [`Seal`] follows.
+const MAGIC: &[u8; 12] = b"LOCI-BACKUP2";
+/// The first bytes of a backup of earlier versions, whose frames are stored as they are.
+const PLAIN_MAGIC: &[u8; 12] = b"LOCI-BACKUP\n";
 const HASH_BYTES: usize = 32;
 
 /// The kind of a frame.
@@ -52,17 +56,22 @@ impl FrameKind {
 /// Writes frames.
 pub(super) struct FrameWriter<W> {
     out: W,
+    seal: Seal,
     number: u64,
     digest: blake3::Hasher,
 }
 
 impl<W: Write> FrameWriter<W> {
-    pub(super) fn new(mut out: W) -> Result<Self> {
-        out.write_all(MAGIC).map_err(|error| write_error(&error))?;
-        Ok(Self { out, number: 0, digest: blake3::Hasher::new() })
+    pub(super) fn new(mut out: W, encoding: &BackupEncoding) -> Result<Self> {
+        let (seal, header) = Seal::new(encoding)?;
+        let written = out.write_all(MAGIC).and_then(|()| out.write_all(&header));
+        written.map_err(|error| write_error(&error))?;
+        Ok(Self { out, seal, number: 0, digest: digest_of(&header) })
     }
 
     pub(super) fn put(&mut self, kind: FrameKind, bytes: &[u8]) -> Result<()> {
+        let stored = self.seal.close(self.number, kind as u8, bytes)?;
+        let bytes = stored.as_slice();
         let length = u32::try_from(bytes.len())
             .map_err(|_| Error::Refused(format!("a row of {} bytes is too large for a backup", bytes.len())))?;
         let mut head = [kind as u8, 0, 0, 0, 0];
@@ -101,6 +110,7 @@ pub(super) struct FramePosition {
 /// Reads frames and verifies their hashes.
 pub(super) struct FrameReader {
     input: BufReader<std::fs::File>,
+    seal: Option<Seal>,
     path: PathBuf,
     offset: u64,
     number: u64,
@@ -108,7 +118,8 @@ pub(super) struct FrameReader {
 }
 
 impl FrameReader {
-    pub(super) fn open(path: &Path) -> Result<Self> {
+    /// Opens a backup. An encrypted one needs the key.
+    pub(super) fn open(path: &Path, key: Option<&EncryptionKey>) -> Result<Self> {
         let unreadable = |error: std::io::Error| {
             loci_types::Error::invalid("file", format!("{} cannot be read: {error}", path.display()))
         };
@@ -119,22 +130,30 @@ impl FrameReader {
         let mut reader = Self {
             input: BufReader::with_capacity(1 << 18, file),
             path: path.to_owned(),
+            seal: None,
             offset: 0,
             number: 0,
             digest: blake3::Hasher::new(),
         };
         let begin = reader.take(MAGIC.len())?;
-        match begin == MAGIC {
-            true => Ok(reader),
-            false => Err(loci_types::Error::invalid("file", format!("{} is not a backup of Loci", path.display()))
+        match begin.as_slice() {
+            begin if begin == PLAIN_MAGIC => Ok(reader),
+            begin if begin == MAGIC => {
+                let header = <[u8; 1 + SALT_BYTES]>::try_from(reader.take(1 + SALT_BYTES)?)
+                    .map_err(|_| reader.corrupt("ends before its first frame: it was cut off"))?;
+                reader.seal = Some(Seal::read(&header, key)?);
+                reader.digest = digest_of(&header);
+                Ok(reader)
+            }
+            _ => Err(loci_types::Error::invalid("file", format!("{} is not a backup of Loci", path.display()))
                 .hint("`loci backup create` makes one; `loci import` reads exports and other formats")
                 .into()),
         }
     }
 
     /// Opens a backup at a frame that was read before.
-    pub(super) fn open_at(path: &Path, position: FramePosition) -> Result<Self> {
-        let mut reader = Self::open(path)?;
+    pub(super) fn open_at(path: &Path, key: Option<&EncryptionKey>, position: FramePosition) -> Result<Self> {
+        let mut reader = Self::open(path, key)?;
         let sought = reader.input.seek(SeekFrom::Start(position.offset));
         sought.map_err(|error| reader.corrupt(&format!("cannot be read: {error}")))?;
         (reader.offset, reader.number) = (position.offset, position.number);
@@ -161,6 +180,10 @@ impl FrameReader {
         let hash = hash(self.number, &head, &bytes);
         let Some(kind) = FrameKind::read(byte).filter(|_| hash.as_bytes()[..] == stored[..]) else {
             return Err(self.corrupt("was changed: the hash is wrong"));
+        };
+        let bytes = match &self.seal {
+            None => bytes,
+            Some(seal) => seal.open(self.number, byte, bytes).map_err(|failure| self.cannot_open(&failure))?,
         };
         if kind != FrameKind::End {
             self.digest.update(hash.as_bytes());
@@ -195,6 +218,20 @@ impl FrameReader {
             .into()
     }
 
+    /// The error of a frame whose hash is right and that cannot be opened.
+    fn cannot_open(&self, failure: &SealFailure) -> Error {
+        match failure {
+            SealFailure::Damaged => self.corrupt("has a frame that was not compressed by Loci"),
+            SealFailure::WrongKey => {
+                let message = format!("the backup {} was encrypted with another key", self.path.display());
+                loci_types::Error::new(ErrorKind::Configuration, message)
+                    .at("encryption.key_file")
+                    .hint("configure the key that was used when the backup was made; nothing was changed")
+                    .into()
+            }
+        }
+    }
+
     /// Reads up to `length` bytes; fewer if the file ends. The length is not trusted: only bytes that exist are
     /// allocated.
     fn take(&mut self, length: usize) -> Result<Vec<u8>> {
@@ -204,6 +241,13 @@ impl FrameReader {
         self.offset += bytes.len() as u64;
         Ok(bytes)
     }
+}
+
+/// The digest of a file with this description of its seal.
+fn digest_of(header: &[u8]) -> blake3::Hasher {
+    let mut digest = blake3::Hasher::new();
+    digest.update(header);
+    digest
 }
 
 fn hash(number: u64, head: &[u8], bytes: &[u8]) -> blake3::Hash {

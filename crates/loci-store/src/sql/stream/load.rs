@@ -16,6 +16,7 @@ use super::part::SpaceRows;
 use super::rewind::{self, Rewound};
 use super::table::{Load, TABLES, TableSpec};
 use super::{StreamFailure, numbers, page, verify};
+use crate::encryption::EncryptionKey;
 use crate::sql::{self, Connection, Value, feed, params, words};
 use crate::text::Analyser;
 
@@ -23,6 +24,8 @@ use crate::text::Analyser;
 pub(super) struct SpaceLoad {
     /// The files with rows of the space, and where it begins in each.
     pub(super) parts: Vec<(PathBuf, FramePosition)>,
+    /// The key of encrypted files.
+    pub(super) key: Option<EncryptionKey>,
     pub(super) tenant: String,
     /// Its name in the backup.
     pub(super) space: Space,
@@ -91,7 +94,7 @@ impl SpaceLoad {
         position: FramePosition,
         part: &mut Option<SpaceRows<'_>>,
     ) -> Result<(), StreamFailure> {
-        let mut reader = FrameReader::open_at(path, position)?;
+        let mut reader = FrameReader::open_at(path, self.key.as_ref(), position)?;
         let head: BackupSpace = match reader.next()? {
             (FrameKind::Space, bytes) => reader.json(&bytes)?,
             _ => return Err(reader.corrupt("was changed while it was read").into()),

@@ -21,6 +21,7 @@ mod part;
 mod restore;
 mod rewind;
 mod row;
+mod seal;
 mod table;
 mod verify;
 
@@ -32,8 +33,10 @@ pub use self::backup::{
     RestorePlan, RestorePoint,
 };
 pub use self::file::create_backup_file;
+pub use self::seal::BackupEncoding;
 pub use self::migrate::{ComparedTable, MigrateOptions, MigratePhase, MigrateStep, MigrationReport, migrate};
 use super::{Backend, SqlStore, blocking};
+use crate::encryption::EncryptionKey;
 use crate::{Error, Result};
 
 /// Writes a store, or a part of it, to a backup while others write to the store.
@@ -51,20 +54,21 @@ pub async fn create_backup<B: Backend, W: Write + Send + 'static>(
     blocking(move || dump::dump(&*from, &plan, out, progress)).await
 }
 
-/// Verifies a full backup and the increments on top of it, in their order, from the first byte to the last.
+/// Verifies a full backup and the increments on top of it, in their order, from the first byte to the last. Encrypted ones
+/// need the key.
 ///
 /// # Errors
 /// If a file is not a backup, is cut off or damaged, was made by a newer Loci, or does not follow from the one before it.
-pub async fn verify_backup_chain(files: Vec<PathBuf>) -> Result<Vec<Backup>> {
-    blocking(move || Ok(verify::chain(&files)?.into_iter().map(|verified| verified.backup).collect())).await
+pub async fn verify_backup_chain(files: Vec<PathBuf>, key: Option<EncryptionKey>) -> Result<Vec<Backup>> {
+    blocking(move || Ok(verify::chain(&files, key.as_ref())?.into_iter().map(|verified| verified.backup).collect())).await
 }
 
 /// Verifies one backup, full or not, by itself.
 ///
 /// # Errors
 /// As [`verify_backup_chain`], except for what concerns the chain.
-pub async fn verify_backup(file: PathBuf) -> Result<Backup> {
-    blocking(move || Ok(verify::file(&file)?.backup)).await
+pub async fn verify_backup(file: PathBuf, key: Option<EncryptionKey>) -> Result<Backup> {
+    blocking(move || Ok(verify::file(&file, key.as_ref())?.backup)).await
 }
 
 /// Restores a chain of backups. Nothing is changed before all of it is verified.
@@ -73,8 +77,8 @@ pub async fn verify_backup(file: PathBuf) -> Result<Backup> {
 /// As [`verify_backup_chain`]; and if a space is not empty and is not to be replaced, or the store fails.
 #[expect(private_bounds, reason = "the backends are this crate's own")]
 pub async fn restore_backup<B: Backend>(to: &SqlStore<B>, plan: RestorePlan) -> Result<Vec<RestoreOutcome>> {
-    let files = plan.files.clone();
-    let chain = blocking(move || verify::chain(&files)).await?;
+    let (files, key) = (plan.files.clone(), plan.key.clone());
+    let chain = blocking(move || verify::chain(&files, key.as_ref())).await?;
     restore::restore(&to.backend, &plan, &chain).await
 }
 

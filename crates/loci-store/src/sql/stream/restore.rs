@@ -33,7 +33,7 @@ pub(super) async fn restore<B: Backend>(
     for (tenant, space) in selected {
         let targets = match &plan.rename {
             Some(rename) => BTreeSet::from([rename.clone()]),
-            None => targets(chain, &tenant, &space)?,
+            None => targets(plan, chain, &tenant, &space)?,
         };
         loads.extend(targets.into_iter().map(|target| (tenant.clone(), space.clone(), target)));
     }
@@ -47,9 +47,9 @@ pub(super) async fn restore<B: Backend>(
         }
     }
     if plan.space.is_none() {
-        let (backend, path, tenant) = (to.clone(), last.path.clone(), plan.tenant.clone());
+        let (backend, path, plan) = (to.clone(), last.path.clone(), plan.clone());
         // Only the last backup of the chain is used: an earlier one would restore what was revoked since.
-        blocking(move || restore_catalogue(&*backend, &path, tenant.as_ref())).await?;
+        blocking(move || restore_catalogue(&*backend, &path, &plan)).await?;
     }
     let mut restored = Vec::new();
     for (tenant, space, target) in loads {
@@ -59,12 +59,17 @@ pub(super) async fn restore<B: Backend>(
 }
 
 /// The spaces that the rows of a space belong to. Only `shared` can have rows of others, from before user shards.
-fn targets(chain: &[VerifiedBackup], tenant: &Tenant, space: &Space) -> Result<BTreeSet<Space>> {
+fn targets(
+    plan: &RestorePlan,
+    chain: &[VerifiedBackup],
+    tenant: &Tenant,
+    space: &Space,
+) -> Result<BTreeSet<Space>> {
     let mut targets = BTreeSet::from([space.clone()]);
     let parts = chain.iter().filter(|_| *space == Space::Shared);
     for backup in parts {
         let Some((_, position)) = backup.space(tenant.name(), &space.name()) else { continue };
-        let mut reader = FrameReader::open_at(&backup.path, position)?;
+        let mut reader = FrameReader::open_at(&backup.path, plan.key.as_ref(), position)?;
         reader.next()?;
         loop {
             let (kind, bytes) = reader.next()?;
@@ -116,8 +121,9 @@ fn select(plan: &RestorePlan, last: &Backup) -> Result<Vec<(Tenant, Space)>> {
 
 /// Adds the entries of the catalogue that are missing. A pool that exists keeps its present members, so that a backup
 /// admits nobody who has left.
-fn restore_catalogue<B: Backend>(to: &B, path: &Path, tenant: Option<&Tenant>) -> Result<()> {
-    let mut reader = FrameReader::open(path)?;
+fn restore_catalogue<B: Backend>(to: &B, path: &Path, plan: &RestorePlan) -> Result<()> {
+    let mut reader = FrameReader::open(path, plan.key.as_ref())?;
+    let tenant = plan.tenant.as_ref();
     let mut entries: Vec<(&'static TableSpec, Vec<Value>)> = Vec::new();
     loop {
         let (kind, bytes) = reader.next()?;
@@ -177,6 +183,7 @@ async fn restore_space<B: Backend>(
     blocking(move || catalogue::register_space(&*backend, &owner, &place, created_at)).await?;
     let load = SpaceLoad {
         parts,
+        key: plan.key.clone(),
         tenant: tenant.name().to_owned(),
         space,
         target,

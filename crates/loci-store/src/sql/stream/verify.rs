@@ -8,6 +8,7 @@ use super::backup::{Backup, BackupSpace, FORMAT, Manifest};
 use super::frame::{FrameKind, FramePosition, FrameReader};
 use super::table::TableSpec;
 use super::{catalogue, row, table};
+use crate::encryption::EncryptionKey;
 use crate::sql::Value;
 use crate::{Error, Result};
 
@@ -28,10 +29,10 @@ impl VerifiedBackup {
 }
 
 /// Verifies a full backup and the increments on top of it, in their order.
-pub(super) fn chain(files: &[PathBuf]) -> Result<Vec<VerifiedBackup>> {
+pub(super) fn chain(files: &[PathBuf], key: Option<&EncryptionKey>) -> Result<Vec<VerifiedBackup>> {
     let mut chain: Vec<VerifiedBackup> = Vec::new();
     for path in files {
-        let verified = file(path)?;
+        let verified = file(path, key)?;
         let backup = &verified.backup;
         let fits = backup.manifest.base.as_deref() == chain.last().map(|base| base.backup.digest.as_str());
         if !fits {
@@ -52,8 +53,8 @@ pub(super) fn chain(files: &[PathBuf]) -> Result<Vec<VerifiedBackup>> {
 }
 
 /// Verifies one file from its first byte to its last.
-pub(super) fn file(path: &Path) -> Result<VerifiedBackup> {
-    let mut reader = FrameReader::open(path)?;
+pub(super) fn file(path: &Path, key: Option<&EncryptionKey>) -> Result<VerifiedBackup> {
+    let mut reader = FrameReader::open(path, key)?;
     let (kind, bytes) = reader.next()?;
     if kind != FrameKind::Manifest {
         return Err(reader.corrupt("does not begin with a manifest"));

@@ -165,11 +165,12 @@ fn for_each_line(
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::cipher::Cipher;
     use super::super::super::schema;
     use super::*;
 
     fn file(folder: &tempfile::TempDir) -> Connection {
-        schema::open(&folder.path().join("loci.db"), schema::SPACE).unwrap()
+        schema::open(&folder.path().join("loci.db"), schema::SPACE, &Cipher::default()).unwrap()
     }
 
     /// Appends `count` entries about rows of two scopes in turn.

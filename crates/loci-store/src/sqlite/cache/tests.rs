@@ -10,6 +10,7 @@ use rand::{Rng, SeedableRng};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
+use super::super::cipher::Cipher;
 use super::super::file::FileId;
 use super::super::schema;
 use super::scope::CachePart;
@@ -37,7 +38,7 @@ impl File {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("loci.db");
-        let writer = schema::open(&path, schema::SPACE).unwrap();
+        let writer = schema::open(&path, schema::SPACE, &Cipher::default()).unwrap();
         Self { _folder: folder, path, writer, analyser: Analyser::default() }
     }
 
@@ -48,7 +49,7 @@ impl File {
     }
 
     fn reader(&self) -> Connection {
-        schema::open_reader(&self.path).unwrap()
+        schema::open_reader(&self.path, &Cipher::default()).unwrap()
     }
 
     fn id(&self) -> FileId {
@@ -339,7 +340,7 @@ fn concurrent_first_questions_load_a_scope_once() {
     std::thread::scope(|threads| {
         for _ in 0..64 {
             threads.spawn(|| {
-                let reader = schema::open_reader(path).unwrap();
+                let reader = schema::open_reader(path, &Cipher::default()).unwrap();
                 barrier.wait();
                 assert_eq!(near(&cache, &reader, &anna, &wide(3)), expect);
             });
@@ -500,7 +501,7 @@ fn a_reader_of_a_replaced_file_does_not_touch_its_successor() {
     for ending in ["", "-wal", "-shm"] {
         std::fs::remove_file(format!("{}{ending}", file.path.display())).unwrap();
     }
-    file.writer = schema::open(&file.path, schema::SPACE).unwrap();
+    file.writer = schema::open(&file.path, schema::SPACE, &Cipher::default()).unwrap();
     file.apply(&add(memory(1, &anna, "lantern")));
     let new = file.reader();
     assert_eq!(near(&cache, &new, &anna, &vector("lantern")).len(), 1);
