@@ -43,7 +43,7 @@ def test_the_waits_double_up_to_the_greatest_vary_by_chance_and_are_at_least_wha
     assert all(0.5 <= wait <= 1 for wait in drawn)
     for wrong in ({"attempts": 0}, {"delay": -1.0}, {"max_delay": float("nan")}):
         with pytest.raises(ValueError, match="must be"):
-            Retry(**wrong)  # type: ignore[arg-type]
+            Retry(**wrong)
 
 
 def test_retry_after_is_read_as_seconds_and_as_a_date() -> None:

@@ -52,7 +52,7 @@ def test_remember_many_splits_what_one_request_cannot_hold(memory: Memory) -> No
 
 @pytest.mark.parametrize(("continue_on_error", "counts"), [(False, (1, 1, 2)), (True, (2, 1, 3))])
 def test_remember_many_reports_what_failed(memory: Memory, continue_on_error: bool, counts: tuple[int, int, int]) -> None:
-    mixed = ["Ana plays chess", {"content": "x", "kind": "nonsense"}, "Ana plays go"]
+    mixed: list[str | dict[str, str]] = ["Ana plays chess", {"content": "x", "kind": "nonsense"}, "Ana plays go"]
     result = memory.remember_many(mixed, continue_on_error=continue_on_error)
     assert (result.succeeded, result.failed, len(result.data)) == counts
     error = result.data[1].error

@@ -246,17 +246,29 @@ def _probe(folder: Path) -> tuple[str, str] | None:
         return None
 
 
+class _Detached(subprocess.Popen[bytes]):
+    """A process that outlives this one."""
+
+    def __del__(self) -> None:
+        """Warns of nothing: the process is meant to go on."""
+
+
+_started: list[_Detached] = []
+
+
 def _start(binary: Path, folder: Path) -> tuple[str, str]:
     """Starts a server that outlives this process, and waits until it answers."""
     command = [str(binary), "--data", str(folder), "serve", "--while-used", "--listen", "127.0.0.1:0"]
     environment = {name: value for name, value in os.environ.items() if name not in _NOT_PASSED_ON}
+    # Nobody reads its log unless it fails.
+    environment.setdefault("LOCI_LOG", "warn")
     if config := environment.get("LOCI_CONFIG"):
         environment["LOCI_CONFIG"] = os.path.abspath(config)
     path = folder / "server.log"
     log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
         # Its working directory is the data folder: it serves everybody who uses the folder, wherever they work.
-        child = subprocess.Popen(
+        child = _Detached(
             command,
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -269,8 +281,8 @@ def _start(binary: Path, folder: Path) -> tuple[str, str]:
         raise _failure(f"{binary} cannot be run: {error.strerror}", "check LOCI_BINARY and the PATH") from error
     finally:
         os.close(log)
-    # Waits for the process, so that it does not stay in the table of processes when it ends before this one.
-    threading.Thread(target=child.wait, name="loci-server-reaper", daemon=True).start()
+    # Those that have ended are taken out of the table of processes.
+    _started[:] = [child, *(other for other in _started if other.poll() is None)]
     end, pause = time.monotonic() + START_SECONDS, 0.01
     while time.monotonic() < end:
         if (found := _probe(folder)) is not None:
