@@ -48,7 +48,7 @@ def find_binary(workspace: Path) -> Path:
 def platform_tag(binary: Path) -> str:
     """The tag of the platforms that a program runs on.
 
-    On Linux it depends on the program and not on the machine that builds: the least glibc is that of the newest symbol it needs.
+    On Linux it depends on the program and not on the machine that builds: the least glibc is that of the newest symbol.
     """
     data = binary.read_bytes()
     if not data.startswith(b"\x7fELF"):

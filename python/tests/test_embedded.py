@@ -11,13 +11,14 @@ import socket
 import stat
 import subprocess
 import sys
+import sysconfig
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from processes import kill_servers, servers_of, wait_until
-from server import LOCI, Server
+from server import LOCI
 
 from loci import AsyncMemory, EmbeddedServerError, Memory, Retry, _embedded
 
@@ -138,7 +139,7 @@ def test_after_a_crash_of_the_server_the_next_call_starts_another(folder: Path) 
 def test_a_server_that_runs_already_is_used(folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         address = f"127.0.0.1:{probe.getsockname()[1]}"
-    command = [LOCI, "--data", folder, "--json", "serve", "--with-key", "--listen", address]
+    command = [str(LOCI), "--data", str(folder), "--json", "serve", "--with-key", "--listen", address]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as child:
         assert child.stdout is not None
         assert json.loads(child.stdout.readline())["listening"] == f"http://{address}"
@@ -160,7 +161,12 @@ def test_a_server_that_is_just_ending_is_waited_for(folder: Path) -> None:
     memory, done = Memory(data=folder), threading.Event()
     with (folder / "server.users").open("w") as ending:
         fcntl.flock(ending, fcntl.LOCK_EX)
-        thread = threading.Thread(target=lambda: (memory.connect(), done.set()))
+
+        def connect() -> None:
+            memory.connect()
+            done.set()
+
+        thread = threading.Thread(target=connect)
         thread.start()
         assert not done.wait(0.3)
         assert servers_of(folder) == []
@@ -200,9 +206,7 @@ def test_a_forked_process_uses_the_server_by_itself(folder: Path) -> None:
         assert contents(memory) == {"by the parent", "by the child", "by the child alone", "by the parent again"}
 
 
-def test_the_default_folder_and_user_are_those_of_the_command_line(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_default_folder_and_user_are_those_of_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = tmp_path / "loci.toml"
     config.write_text('user = "ana"\n')
     folder = tmp_path.resolve() / "of-the-command-line"
@@ -263,7 +267,7 @@ def test_a_program_that_is_not_there_or_a_wrong_setting_is_named(
     monkeypatch.delenv("LOCI_BINARY")
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
-    monkeypatch.setattr(_embedded.sysconfig, "get_path", lambda _: str(tmp_path))
+    monkeypatch.setattr(sysconfig, "get_path", lambda _: str(tmp_path))
     with pytest.raises(EmbeddedServerError, match="`loci` was not found") as failed:
         Memory(data=folder).stats()
     assert failed.value.code == "SERVER_NOT_STARTED"

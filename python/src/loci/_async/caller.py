@@ -36,6 +36,14 @@ class AsyncCaller:
         everyone = {"everyone": True} if self.scope.everyone else {}
         return {**fields, "identifiers": await self.identifiers(), **everyone}
 
+    async def call(self, method: str, path: str, fields: Mapping[str, Any], writes: bool) -> Any:
+        """Any request within the scope. Returns its JSON."""
+        fields = {name: value for name, value in fields.items() if value is not None}
+        headers = idempotency(None) if writes else {}
+        if method in ("GET", "DELETE"):
+            return await self.http.json(Request(method, path, await self.query(fields), headers=headers))
+        return await self.http.json(Request(method, path, body=await self.body(fields), headers=headers))
+
     async def get(self, model: type[M], path: str, fields: Mapping[str, Any] | None = None) -> M:
         """A request without a body."""
         request = Request("GET", path, await self.query(fields or {}))

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 from .._connection import endpoint_for
 from .._context import Context
 from .._event import ChangeEvent
+from .._options import Options
 from .._request import Request
 from .._retry import Retry
 from .._scope import UNSET, Scope, Unset, changes_of, fields_of, idempotency, object_of, segment
@@ -105,13 +106,8 @@ class AsyncMemory:
             headers: Further headers of every request.
             ca: A file with the certificate authorities (PEM) of the server. Default: `LOCI_CA`, else those of the system.
         """
-        http = AsyncHttp(
-            endpoint_for(url, key, data),
-            timeout=timeout,
-            retry=retry or Retry(),
-            headers=headers or {},
-            ca=ca or os.environ.get("LOCI_CA"),
-        )
+        options = Options(timeout=timeout, retry=retry or Retry(), headers=headers or {}, ca=ca or os.environ.get("LOCI_CA"))
+        http = AsyncHttp(endpoint_for(url, key, data), options)
         given = {
             "user": user,
             "agent": agent,
@@ -123,6 +119,13 @@ class AsyncMemory:
             "pool": pool,
         }
         self._bind(http, Scope().overlay(given))
+
+    @classmethod
+    def _of(cls, http: AsyncHttp, scope: Scope) -> AsyncMemory:
+        """A client on connections that exist."""
+        memory = object.__new__(cls)
+        memory._bind(http, scope)
+        return memory
 
     def _bind(self, http: AsyncHttp, scope: Scope) -> None:
         self._http = http
@@ -168,9 +171,7 @@ class AsyncMemory:
             "company": company,
             "pool": pool,
         }
-        scoped = object.__new__(type(self))
-        scoped._bind(self._http, self._caller.scope.overlay(changes, everyone))
-        return scoped
+        return self._of(self._http, self._caller.scope.overlay(changes, everyone))
 
     async def remember(
         self,

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import ssl
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
 
 from .._connection import Connection, Endpoint
+from .._options import Options
 from .._request import Request
-from .._retry import Retry
 from ..errors import LociError, ServerConnectionError, ServerTimeoutError, error_from_response
 from .runtime import AsyncClientPool, in_thread, new_client, sleep
 
@@ -21,21 +21,11 @@ from .runtime import AsyncClientPool, in_thread, new_client, sleep
 class AsyncHttp:
     """Sends requests to the server of an endpoint."""
 
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        *,
-        timeout: float,
-        retry: Retry,
-        headers: Mapping[str, str],
-        ca: str | None,
-    ) -> None:
+    def __init__(self, endpoint: Endpoint, options: Options) -> None:
         self.endpoint = endpoint
-        self.retry = retry
-        self._timeout = timeout
-        self._headers = dict(headers)
+        self.options = options
         self._closed = False
-        verify: ssl.SSLContext | bool = ssl.create_default_context(cafile=ca) if ca else True
+        verify: ssl.SSLContext | bool = ssl.create_default_context(cafile=options.ca) if options.ca else True
         # A proxy of the environment has no business with a server of this machine, nor with its key.
         trust_env = not endpoint.is_local
         self._pool = AsyncClientPool(lambda: new_client(verify, trust_env))
@@ -63,9 +53,10 @@ class AsyncHttp:
                     await response.aread()
                 return request.parse(str(response.url), response.status_code, response.text)
             except LociError as error:
-                if not error.retryable or attempt >= self.retry.attempts:
+                retry = self.options.retry
+                if not error.retryable or attempt >= retry.attempts:
                     raise
-                await sleep(self.retry.wait_after(attempt, error.retry_after))
+                await sleep(retry.wait_after(attempt, error.retry_after))
 
     @asynccontextmanager
     async def send(self, request: Request, *, silence: float | None = None) -> AsyncIterator[httpx.Response]:
@@ -75,12 +66,12 @@ class AsyncHttp:
         the client.
         """
         connection = await self.connection()
-        headers = {"Accept": "application/json", **connection.headers, **self._headers, **request.headers}
+        headers = {"Accept": "application/json", **connection.headers, **self.options.headers, **request.headers}
         content = None
         if request.body is not None:
             content = json.dumps(request.body, allow_nan=False).encode()
             headers["Content-Type"] = "application/json"
-        silence = self._timeout if silence is None else silence
+        silence = self.options.timeout if silence is None else silence
         try:
             async with self._pool.get().stream(
                 request.method,
@@ -88,7 +79,7 @@ class AsyncHttp:
                 params=request.parameters(),
                 content=content,
                 headers=headers,
-                timeout=httpx.Timeout(self._timeout, read=silence),
+                timeout=httpx.Timeout(self.options.timeout, read=silence),
                 follow_redirects=False,
             ) as response:
                 if not request.accepts(response):

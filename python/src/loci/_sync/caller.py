@@ -37,6 +37,14 @@ class Caller:
         everyone = {"everyone": True} if self.scope.everyone else {}
         return {**fields, "identifiers": self.identifiers(), **everyone}
 
+    def call(self, method: str, path: str, fields: Mapping[str, Any], writes: bool) -> Any:
+        """Any request within the scope. Returns its JSON."""
+        fields = {name: value for name, value in fields.items() if value is not None}
+        headers = idempotency(None) if writes else {}
+        if method in ("GET", "DELETE"):
+            return self.http.json(Request(method, path, self.query(fields), headers=headers))
+        return self.http.json(Request(method, path, body=self.body(fields), headers=headers))
+
     def get(self, model: type[M], path: str, fields: Mapping[str, Any] | None = None) -> M:
         """A request without a body."""
         request = Request("GET", path, self.query(fields or {}))

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 from .._connection import endpoint_for
 from .._context import Context
 from .._event import ChangeEvent
+from .._options import Options
 from .._request import Request
 from .._retry import Retry
 from .._scope import UNSET, Scope, Unset, changes_of, fields_of, idempotency, object_of, segment
@@ -106,13 +107,8 @@ class Memory:
             headers: Further headers of every request.
             ca: A file with the certificate authorities (PEM) of the server. Default: `LOCI_CA`, else those of the system.
         """
-        http = Http(
-            endpoint_for(url, key, data),
-            timeout=timeout,
-            retry=retry or Retry(),
-            headers=headers or {},
-            ca=ca or os.environ.get("LOCI_CA"),
-        )
+        options = Options(timeout=timeout, retry=retry or Retry(), headers=headers or {}, ca=ca or os.environ.get("LOCI_CA"))
+        http = Http(endpoint_for(url, key, data), options)
         given = {
             "user": user,
             "agent": agent,
@@ -124,6 +120,13 @@ class Memory:
             "pool": pool,
         }
         self._bind(http, Scope().overlay(given))
+
+    @classmethod
+    def _of(cls, http: Http, scope: Scope) -> Memory:
+        """A client on connections that exist."""
+        memory = object.__new__(cls)
+        memory._bind(http, scope)
+        return memory
 
     def _bind(self, http: Http, scope: Scope) -> None:
         self._http = http
@@ -169,9 +172,7 @@ class Memory:
             "company": company,
             "pool": pool,
         }
-        scoped = object.__new__(type(self))
-        scoped._bind(self._http, self._caller.scope.overlay(changes, everyone))
-        return scoped
+        return self._of(self._http, self._caller.scope.overlay(changes, everyone))
 
     def remember(
         self,

@@ -22,7 +22,7 @@ def follow_events(caller: Caller, fields: Mapping[str, Any], silence: float) -> 
     After a break it continues at the last event that it has seen, so that no event is lost or repeated. The first connection
     has as many attempts as any call; once there was one, it is renewed for as long as it takes.
     """
-    retry = caller.http.retry
+    retry = caller.http.options.retry
     last_id: str | None = None
     connected = False
     delay = retry.delay

@@ -6,15 +6,15 @@ from __future__ import annotations
 import json
 import ssl
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import httpx
 
 from .._connection import Connection, Endpoint
+from .._options import Options
 from .._request import Request
-from .._retry import Retry
 from ..errors import LociError, ServerConnectionError, ServerTimeoutError, error_from_response
 from .runtime import ClientPool, in_thread, new_client, sleep
 
@@ -22,21 +22,11 @@ from .runtime import ClientPool, in_thread, new_client, sleep
 class Http:
     """Sends requests to the server of an endpoint."""
 
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        *,
-        timeout: float,
-        retry: Retry,
-        headers: Mapping[str, str],
-        ca: str | None,
-    ) -> None:
+    def __init__(self, endpoint: Endpoint, options: Options) -> None:
         self.endpoint = endpoint
-        self.retry = retry
-        self._timeout = timeout
-        self._headers = dict(headers)
+        self.options = options
         self._closed = False
-        verify: ssl.SSLContext | bool = ssl.create_default_context(cafile=ca) if ca else True
+        verify: ssl.SSLContext | bool = ssl.create_default_context(cafile=options.ca) if options.ca else True
         # A proxy of the environment has no business with a server of this machine, nor with its key.
         trust_env = not endpoint.is_local
         self._pool = ClientPool(lambda: new_client(verify, trust_env))
@@ -64,9 +54,10 @@ class Http:
                     response.read()
                 return request.parse(str(response.url), response.status_code, response.text)
             except LociError as error:
-                if not error.retryable or attempt >= self.retry.attempts:
+                retry = self.options.retry
+                if not error.retryable or attempt >= retry.attempts:
                     raise
-                sleep(self.retry.wait_after(attempt, error.retry_after))
+                sleep(retry.wait_after(attempt, error.retry_after))
 
     @contextmanager
     def send(self, request: Request, *, silence: float | None = None) -> Iterator[httpx.Response]:
@@ -76,12 +67,12 @@ class Http:
         the client.
         """
         connection = self.connection()
-        headers = {"Accept": "application/json", **connection.headers, **self._headers, **request.headers}
+        headers = {"Accept": "application/json", **connection.headers, **self.options.headers, **request.headers}
         content = None
         if request.body is not None:
             content = json.dumps(request.body, allow_nan=False).encode()
             headers["Content-Type"] = "application/json"
-        silence = self._timeout if silence is None else silence
+        silence = self.options.timeout if silence is None else silence
         try:
             with self._pool.get().stream(
                 request.method,
@@ -89,7 +80,7 @@ class Http:
                 params=request.parameters(),
                 content=content,
                 headers=headers,
-                timeout=httpx.Timeout(self._timeout, read=silence),
+                timeout=httpx.Timeout(self.options.timeout, read=silence),
                 follow_redirects=False,
             ) as response:
                 if not request.accepts(response):
