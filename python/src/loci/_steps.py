@@ -6,8 +6,8 @@ A sequence is a generator: it yields a `Call` and is sent the JSON of the answer
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Generator, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -33,6 +33,14 @@ class Call:
     """The query parameters of GET and DELETE, and the fields of the body of other methods. None is left out."""
     writes: bool = False
     """Whether a repetition must be recognised."""
+    nulls: bool = False
+    """Whether None is sent instead of left out."""
+    scope: Mapping[str, str | None] = field(default_factory=dict)
+    """Identifiers that are laid over those of the client."""
+
+    def sent(self) -> dict[str, Any]:
+        """The fields that are sent."""
+        return {name: value for name, value in self.fields.items() if self.nulls or value is not None}
 
 
 @dataclass(frozen=True)
@@ -131,21 +139,22 @@ class Twins:
     def _do(self, step: Call | Pause) -> Any:
         if isinstance(step, Pause):
             return sleep(step.seconds)
-        return self.synchronous._caller.call(step.method, step.path, step.fields, step.writes)
+        return self.synchronous._caller.within(step.scope).call(step.method, step.path, step.sent(), step.writes)
 
     async def _ado(self, step: Call | Pause) -> Any:
         if isinstance(step, Pause):
             return await asynchronous_sleep(step.seconds)
-        return await self.asynchronous._caller.call(step.method, step.path, step.fields, step.writes)
+        caller = self.asynchronous._caller.within(step.scope)
+        return await caller.call(step.method, step.path, step.sent(), step.writes)
 
 
-def entries_of(path: str, fields: Mapping[str, Any]) -> Steps[list[Any]]:
-    """All entries of a list that comes in pages."""
+def entries_of(call: Call, enough: Callable[[list[Any]], bool] = lambda _: False) -> Steps[list[Any]]:
+    """The entries of a list that comes in pages, until there are enough."""
     entries: list[Any] = []
     cursor: str | None = None
     while True:
-        page = yield Call("GET", path, {**fields, "cursor": cursor})
+        page = yield replace(call, fields={**call.fields, "cursor": cursor})
         entries.extend(page["data"])
         cursor = page["nextCursor"]
-        if cursor is None:
+        if cursor is None or enough(entries):
             return entries

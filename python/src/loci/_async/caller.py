@@ -22,6 +22,10 @@ class AsyncCaller:
         self.http = http
         self.scope = scope
 
+    def within(self, changes: Mapping[str, str | None]) -> AsyncCaller:
+        """The same with other identifiers."""
+        return AsyncCaller(self.http, self.scope.overlay(changes)) if changes else self
+
     async def identifiers(self) -> dict[str, str]:
         """The identifiers of a request."""
         connection = await self.http.connection()
@@ -38,7 +42,6 @@ class AsyncCaller:
 
     async def call(self, method: str, path: str, fields: Mapping[str, Any], writes: bool) -> Any:
         """Any request within the scope. Returns its JSON."""
-        fields = {name: value for name, value in fields.items() if value is not None}
         headers = idempotency(None) if writes else {}
         if method in ("GET", "DELETE"):
             return await self.http.json(Request(method, path, await self.query(fields), headers=headers))

@@ -23,6 +23,10 @@ class Caller:
         self.http = http
         self.scope = scope
 
+    def within(self, changes: Mapping[str, str | None]) -> Caller:
+        """The same with other identifiers."""
+        return Caller(self.http, self.scope.overlay(changes)) if changes else self
+
     def identifiers(self) -> dict[str, str]:
         """The identifiers of a request."""
         connection = self.http.connection()
@@ -39,7 +43,6 @@ class Caller:
 
     def call(self, method: str, path: str, fields: Mapping[str, Any], writes: bool) -> Any:
         """Any request within the scope. Returns its JSON."""
-        fields = {name: value for name, value in fields.items() if value is not None}
         headers = idempotency(None) if writes else {}
         if method in ("GET", "DELETE"):
             return self.http.json(Request(method, path, self.query(fields), headers=headers))

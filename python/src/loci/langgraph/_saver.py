@@ -177,7 +177,7 @@ class LociSaver(BaseCheckpointSaver[int]):
         limit: int | None,
     ) -> Stream[CheckpointTuple]:
         if config is None:
-            threads = yield from entries_of("/v1/threads", {"limit": _PAGE_WITHOUT_DATA})
+            threads = yield from entries_of(Call("GET", "/v1/threads", {"limit": _PAGE_WITHOUT_DATA}))
             chosen = [thread["threadId"] for thread in threads]
             fields: dict[str, Any] = {}
         else:
@@ -244,7 +244,7 @@ class LociSaver(BaseCheckpointSaver[int]):
         runs = set(run_ids)
         if not runs:
             return
-        for thread in (yield from entries_of("/v1/threads", {"limit": _PAGE_WITHOUT_DATA})):
+        for thread in (yield from entries_of(Call("GET", "/v1/threads", {"limit": _PAGE_WITHOUT_DATA}))):
             for saved in (yield from _outlines(thread["threadId"])):
                 if saved["metadata"].get("run_id") in runs:
                     yield from _delete(saved)
@@ -338,7 +338,7 @@ def _checkpoint(thread: str, id: str) -> str:
 
 def _outlines(thread: str) -> Steps[list[dict[str, Any]]]:
     """The checkpoints of a thread without their data, newest first."""
-    return entries_of(f"{_thread(thread)}/checkpoints", {"limit": _PAGE_WITHOUT_DATA})
+    return entries_of(Call("GET", f"{_thread(thread)}/checkpoints", {"limit": _PAGE_WITHOUT_DATA}))
 
 
 def _delete(saved: dict[str, Any]) -> Steps[None]:
