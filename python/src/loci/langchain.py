@@ -19,7 +19,9 @@ __all__ = ["LociChatMessageHistory"]
 class LociChatMessageHistory(BaseChatMessageHistory):
     """Keeps the messages of one chat.
 
-        chain = RunnableWithMessageHistory(model, lambda session_id: LociChatMessageHistory(session_id, memory))
+        history = LociChatMessageHistory("monday")
+        history.add_user_message("My sister Bea plays the cello")
+        history.add_messages([model.invoke(history.messages)])
 
     Messages are kept as they are. What people and models said is also stored as turns of the session, from which Loci learns
     when it has ended: see `end`.
