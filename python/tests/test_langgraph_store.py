@@ -314,7 +314,7 @@ def test_a_namespace_can_choose_the_scope(memory: Memory) -> None:
     assert store.get(ANA, "a") is None
 
 
-def test_a_value_that_was_masked_is_told(store: LociStore, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_value_that_was_masked_is_reported(store: LociStore, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "loci.langgraph"):
         store.put(ANA, "a", {"password": "hunter2-and-more", "name": "Ana"})
         store.put(ANA, "a", {"password": "hunter2-and-more", "name": "Bo"})
