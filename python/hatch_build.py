@@ -14,8 +14,11 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-# The machine of an ELF file, by its number in the header.
-MACHINES = {0x3E: "x86_64", 0xB7: "aarch64"}
+# The machine of an ELF file and of a Mach-O file, by its number in the header.
+ELF_MACHINES = {0x3E: "x86_64", 0xB7: "aarch64"}
+MACH_MACHINES = {0x0100_0007: "x86_64", 0x0100_000C: "arm64"}
+# The oldest macOS that Rust builds for unless MACOSX_DEPLOYMENT_TARGET says otherwise.
+MACOS = {"x86_64": "10.12", "arm64": "11.0"}
 
 
 class CustomBuildHook(BuildHookInterface):
@@ -48,12 +51,16 @@ def find_binary(workspace: Path) -> Path:
 def platform_tag(binary: Path) -> str:
     """The tag of the platforms that a program runs on.
 
-    On Linux it depends on the program and not on the machine that builds: the least glibc is that of the newest symbol.
+    It depends on the program and not on the machine that builds: the least glibc is that of the newest symbol.
     """
     data = binary.read_bytes()
+    if data.startswith(b"\xcf\xfa\xed\xfe"):
+        machine = MACH_MACHINES[int.from_bytes(data[4:8], "little")]
+        oldest = os.environ.get("MACOSX_DEPLOYMENT_TARGET") or MACOS[machine]
+        return f"macosx_{oldest.replace('.', '_')}_{machine}"
     if not data.startswith(b"\x7fELF"):
         return re.sub(r"[-.]", "_", sysconfig.get_platform())
-    machine = MACHINES[int.from_bytes(data[18:20], "little")]
+    machine = ELF_MACHINES[int.from_bytes(data[18:20], "little")]
     # The names of versions stand in the table of strings, each between two zeros.
     minors = [int(minor) for minor in re.findall(rb"\0GLIBC_2\.(\d+)(?=(?:\.\d+)?\0)", data)]
     if b"\0GLIBC_ABI_DT_RELR\0" in data:

@@ -242,15 +242,19 @@ def stand_in(path: Path, body: str) -> str:
     return str(path)
 
 
-def test_a_server_that_does_not_start_says_why(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_does_not_start_says_why(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     program = stand_in(tmp_path / "fails", "echo the disk is made of cheese >&2; exit 3")
     monkeypatch.setenv("LOCI_BINARY", program)
     with pytest.raises(EmbeddedServerError, match=r"exit code 3; its log .*server\.log ends with\nthe disk is made of cheese"):
         Memory(data=folder).stats()
     monkeypatch.setenv("LOCI_BINARY", stand_in(tmp_path / "hangs", "exec sleep 60"))
     monkeypatch.setattr(_embedded, "START_SECONDS", 0.2)
+    monkeypatch.setattr(_embedded, "_SAY_AFTER", 0.0)
     with pytest.raises(EmbeddedServerError, match="did not answer within"):
         Memory(data=folder).stats()
+    assert [record.getMessage().split(";")[0] for record in caplog.records] == ["the server is still starting"]
 
 
 def test_a_program_that_is_not_there_or_a_wrong_setting_is_named(

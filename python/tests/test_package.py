@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import email
+import importlib
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import time
 import venv
 import zipfile
@@ -52,7 +54,7 @@ def test_the_wheel_is_described_in_full_and_its_version_is_that_of_the_workspace
     assert metadata["Requires-Python"] == ">=3.10"
     assert metadata["Summary"]
     assert metadata["Keywords"]
-    assert metadata.get_payload() == (PACKAGE / "README.md").read_text()
+    assert metadata.get_payload(decode=True) == (PACKAGE / "README.md").read_bytes()
     needed = [one for one in metadata.get_all("Requires-Dist", []) if "extra ==" not in one]
     assert needed == ["httpx<1,>=0.27"]
     assert set(metadata.get_all("Provides-Extra", [])) == {"langchain", "langgraph", "llama-index", "openai-agents"}
@@ -80,6 +82,30 @@ def test_the_tag_of_the_platform_is_what_the_program_needs(tmp_path: Path) -> No
     newest = max(int(minor) for minor in re.findall(r"Name: GLIBC_2\.(\d+)", shown("--version-info")))
     assert f"-manylinux_2_{max(17, newest)}_" in Path(WHEEL).name
     assert set(re.findall(r"\(NEEDED\).*\[(.*)\]", shown("--dynamic"))) <= ALLOWED
+
+
+ELF = b"\x7fELF" + bytes(14)
+INTEL, ARM = (0x3E).to_bytes(2, "little"), (0xB7).to_bytes(2, "little")
+
+
+@pytest.mark.parametrize(
+    ("program", "tag"),
+    [
+        (ELF + INTEL + b"\0GLIBC_2.2.5\0GLIBC_2.34\0GLIBC_2.9\0", "manylinux_2_34_x86_64"),
+        (ELF + ARM + b"\0GLIBC_2.4\0 says GLIBC_2.99 \0", "manylinux_2_17_aarch64"),
+        (ELF + ARM + b"\0GLIBC_2.28\0GLIBC_ABI_DT_RELR\0", "manylinux_2_36_aarch64"),
+        (ELF + INTEL, "manylinux_2_17_x86_64.musllinux_1_1_x86_64"),
+        (b"\xcf\xfa\xed\xfe\x0c\0\0\x01", "macosx_11_0_arm64"),
+        (b"\xcf\xfa\xed\xfe\x07\0\0\x01", "macosx_10_12_x86_64"),
+        (b"MZ", re.sub(r"[-.]", "_", sysconfig.get_platform())),
+    ],
+)
+def test_the_tag_is_read_from_the_program(program: bytes, tag: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(PACKAGE))
+    monkeypatch.delenv("MACOSX_DEPLOYMENT_TARGET", raising=False)
+    build = importlib.import_module("hatch_build")
+    (tmp_path / "program").write_bytes(program)
+    assert build.platform_tag(tmp_path / "program") == tag
 
 
 def test_the_wheel_installs_in_an_empty_environment_and_five_lines_remember_and_recall(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import shutil
 import subprocess
@@ -33,9 +34,11 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-START_SECONDS = 120.0
+START_SECONDS = 600.0
 """How long a server may take until it answers. A model may have to be fetched first."""
+_SAY_AFTER = 3.0
 
+_log = logging.getLogger("loci")
 _PROBE = httpx.Timeout(5.0)
 # The embedded server listens on a port of its own, and what commands are sent to is not its concern.
 _NOT_PASSED_ON = ("LOCI_SERVER", "LOCI_KEY", "LOCI_LISTEN")
@@ -283,12 +286,15 @@ def _start(binary: Path, folder: Path) -> tuple[str, str]:
         os.close(log)
     # Those that have ended are taken out of the table of processes.
     _started[:] = [child, *(other for other in _started if other.poll() is None)]
-    end, pause = time.monotonic() + START_SECONDS, 0.01
-    while time.monotonic() < end:
+    begin, pause, said = time.monotonic(), 0.01, False
+    while (waited := time.monotonic() - begin) < START_SECONDS:
         if (found := _probe(folder)) is not None:
             return found
         if child.poll() is not None:
             raise _failure(f"the server ended with the exit code {child.returncode}; its log {path} ends with\n{_tail(path)}")
+        if waited > _SAY_AFTER and not said:
+            said = True
+            _log.warning("the server is still starting; it may be fetching the embedding model (83 MB). Its log is %s", path)
         time.sleep(pause)
         pause = min(pause * 1.5, 0.2)
     raise _failure(f"the server did not answer within {START_SECONDS:.0f} seconds; its log {path} ends with\n{_tail(path)}")
