@@ -19,7 +19,7 @@ SOURCE = PACKAGE / "src" / "loci"
 OPENAPI = PACKAGE.parent / "docs" / "openapi.json"
 WIDTH = 128
 
-# The schemas that the client takes and returns; those that they refer to come with them.
+# The schemas of what the client takes and returns; those that they refer to come with them.
 ROOTS = [
     "BatchResult",
     "ConsolidationReport",
@@ -27,6 +27,7 @@ ROOTS = [
     "EntityProfile",
     "Fact",
     "FactWrite",
+    "Format",
     "IngestedTurns",
     "LedgerEntry",
     "LedgerItem",
@@ -40,6 +41,7 @@ ROOTS = [
     "Session",
     "SessionWrite",
     "Statistics",
+    "Strategy",
     "Turn",
 ]
 # Names that the package uses for something else, and names without the word for their place in HTTP.

@@ -140,6 +140,7 @@ class EmbeddedEndpoint:
         self._lock = threading.Lock()
         self._connection: Connection | None = None
         self._lease: Lease | None = None
+        self._defaults: dict[str, str] = {}
         self._end: weakref.finalize[[Lease], EmbeddedEndpoint] | None = None
         _endpoints.add(self)
 
@@ -176,16 +177,16 @@ class EmbeddedEndpoint:
                 'start it with `loci serve` and give its address: Memory(url="http://127.0.0.1:7077", user="me")',
             )
         binary = find_binary()
-        folder, defaults = _place(binary, self._data)
         if self._lease is None:
+            folder, self._defaults = _place(binary, self._data)
             self._lease = _acquire(folder)
             # At the latest when nothing refers to this endpoint any more, or the interpreter ends.
             self._end = weakref.finalize(self, _release, self._lease)
         self._lease.hold()
+        folder = self._lease.folder
         with _starting(folder):
-            found = _probe(folder) or _start(binary, folder)
-        key, url = found
-        return Connection(url, {"Authorization": f"Bearer {key}"}, defaults)
+            key, url = _probe(folder) or _start(binary, folder)
+        return Connection(url, {"Authorization": f"Bearer {key}"}, self._defaults)
 
 
 def _place(binary: Path, data: Path | None) -> tuple[Path, dict[str, str]]:
@@ -197,7 +198,7 @@ def _place(binary: Path, data: Path | None) -> tuple[Path, dict[str, str]]:
     except OSError as error:
         raise _failure(f"{binary} cannot be run: {error.strerror}", "check LOCI_BINARY and the PATH") from error
     if result.returncode != 0:
-        raise _failure(f"`{' '.join(command)}` failed: {result.stderr.strip() or result.stdout.strip()}")
+        raise _failure(f"the settings cannot be used: {_message(result.stderr)}", f"run `{binary} config check`")
     answer: dict[str, Any] = json.loads(result.stdout)
     settings = answer["settings"]
     folder = Path(answer["data"]).absolute()
@@ -206,6 +207,14 @@ def _place(binary: Path, data: Path | None) -> tuple[Path, dict[str, str]]:
     if project := settings.get("project"):
         defaults["projectId"] = project
     return folder.resolve(), defaults
+
+
+def _message(text: str) -> str:
+    """The message of an error that the program printed as JSON, or what it printed instead."""
+    try:
+        return str(json.loads(text)["message"])
+    except (KeyError, TypeError, ValueError):
+        return text.strip()
 
 
 def _locked(path: Path, operation: int) -> int:

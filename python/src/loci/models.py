@@ -20,6 +20,9 @@ Durability = Literal["durable", "batched"]
 EntityType = Literal["person", "project", "organization", "place", "concept", "tool"]
 """The type of an entity."""
 
+Format = Literal["markdown", "bullets", "messages", "json"]
+"""The shape of what is packed."""
+
 HealthStatus = Literal["healthy", "degraded", "unhealthy"]
 """The condition of a part, or of the whole."""
 
@@ -34,6 +37,9 @@ Relation = Literal["temporal", "causal", "entity", "derived_from", "supersedes",
 
 State = Literal["active", "decayed", "archived", "soft_deleted", "proposed"]
 """The state of a memory in its life cycle."""
+
+Strategy = Literal["hybrid", "semantic", "lexical", "recency", "importance"]
+"""Which lanes are searched, and how the results are ordered."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

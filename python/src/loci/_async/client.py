@@ -7,7 +7,7 @@ import os
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from types import TracebackType
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from .._connection import endpoint_for
 from .._context import Context
@@ -23,6 +23,7 @@ from ..models import (
     BatchEntry,
     BatchResult,
     Durability,
+    Format,
     Health,
     IngestedTurns,
     KnowledgePointer,
@@ -35,6 +36,7 @@ from ..models import (
     Source,
     Statistics,
     StoredMemory,
+    Strategy,
 )
 from .caller import AsyncCaller
 from .entities import AsyncEntities
@@ -46,8 +48,6 @@ from .session import AsyncSession
 
 Time: TypeAlias = "datetime | date | str"
 Filter: TypeAlias = "MemoryFilter | Mapping[str, Any]"
-Strategy: TypeAlias = Literal["hybrid", "semantic", "lexical", "recency", "importance"]
-Format: TypeAlias = Literal["markdown", "bullets", "messages", "json"]
 
 # Maximum number of memories of one request.
 _BATCH = 500

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from types import TracebackType
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from .._connection import endpoint_for
 from .._context import Context
@@ -24,6 +24,7 @@ from ..models import (
     BatchEntry,
     BatchResult,
     Durability,
+    Format,
     Health,
     IngestedTurns,
     KnowledgePointer,
@@ -36,6 +37,7 @@ from ..models import (
     Source,
     Statistics,
     StoredMemory,
+    Strategy,
 )
 from .caller import Caller
 from .entities import Entities
@@ -47,8 +49,6 @@ from .session import Session
 
 Time: TypeAlias = "datetime | date | str"
 Filter: TypeAlias = "MemoryFilter | Mapping[str, Any]"
-Strategy: TypeAlias = Literal["hybrid", "semantic", "lexical", "recency", "importance"]
-Format: TypeAlias = Literal["markdown", "bullets", "messages", "json"]
 
 # Maximum number of memories of one request.
 _BATCH = 500

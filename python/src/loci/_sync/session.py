@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .._context import Context
 from .._scope import segment
 from .._turns import TurnInput
-from ..models import ConsolidationReport, IngestedTurns, RecallAnswer, SessionRecord, SessionWrite, Turn
+from ..models import ConsolidationReport, Format, IngestedTurns, MemoryFilter, RecallAnswer, SessionRecord, SessionWrite
 
 if TYPE_CHECKING:
     from .client import Memory
@@ -45,19 +45,46 @@ class Session:
         turn = {name: value for name, value in fields.items() if value is not None}
         return self.add_turns([turn], idempotency_key=idempotency_key)
 
-    def add_turns(self, turns: Iterable[Turn | TurnInput], *, idempotency_key: str | None = None) -> IngestedTurns:
+    def add_turns(self, turns: Iterable[TurnInput], *, idempotency_key: str | None = None) -> IngestedTurns:
         """Stores turns, oldest first. No model is called."""
         written = self._memory.ingest(turns, session=self.id, thread=self.thread, idempotency_key=idempotency_key)
         self._added = True
         return written
 
-    def recall(self, query: str, **options: Any) -> RecallAnswer:
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        filter: MemoryFilter | Mapping[str, Any] | None = None,
+        threshold: float | None = None,
+        fields: Sequence[str] | None = None,
+    ) -> RecallAnswer:
         """Finds memories for an answer in this conversation. What it repeats of them is not learned from it again."""
-        return self._memory.recall(query, thread=self.thread, **options)
+        return self._memory.recall(
+            query, limit=limit, filter=filter, threshold=threshold, fields=fields, thread=self.thread
+        )
 
-    def context(self, query: str, **options: Any) -> Context:
-        """The same as a text for a prompt."""
-        return self._memory.context(query, thread=self.thread, **options)
+    def context(
+        self,
+        query: str,
+        *,
+        budget_tokens: int | None = None,
+        format: Format | None = None,
+        limit: int | None = None,
+        filter: MemoryFilter | Mapping[str, Any] | None = None,
+        after_revision: int | None = None,
+    ) -> Context:
+        """The same as a text for a prompt. With `after_revision` it begins with what has changed since that revision."""
+        return self._memory.context(
+            query,
+            budget_tokens=budget_tokens,
+            format=format,
+            limit=limit,
+            filter=filter,
+            thread=self.thread,
+            after_revision=after_revision,
+        )
 
     def get(self) -> SessionRecord:
         """Reads the session."""

@@ -80,7 +80,8 @@ class LociStore(BaseStore):
             index: `fields` says by which fields of a value an item is found. Default: all. The embedding is that of Loci.
             ttl: Default TTL of items, and whether reading an item begins it anew (`refresh_on_read`, default: yes).
             scope: Gives the identifiers of a namespace, or of the prefix that is searched, for example
-                `lambda namespace: {"user": namespace[1]}`. Default: all items lie in the scope of `memory`.
+                `lambda namespace: {"user": namespace[1]} if len(namespace) > 1 else {}`. Default: all items lie in the scope
+                of `memory`.
         """
         self._twins = Twins(memory)
         self._fields = list((index or {}).get("fields") or ["$"])
@@ -163,10 +164,11 @@ class LociStore(BaseStore):
 
         tag, scope = path_tag(op.namespace_prefix), self._scope(op.namespace_prefix)
         alike: dict[str, float] = {}
-        if op.query and op.query.strip():
+        query = (op.query or "").strip()
+        if query:
             cursor: str | None = None
             while len(hits) < wanted:
-                answer = yield _recall(op.query, tag, scope, cursor, _RECALL if op.filter else min(wanted, _RECALL))
+                answer = yield _recall(query, tag, scope, cursor, _RECALL if op.filter else min(wanted, _RECALL))
                 for hit in answer["data"]:
                     add(hit["memory"], hit["score"])
                     # Of memories that say the same, recall returns one.
@@ -176,13 +178,13 @@ class LociStore(BaseStore):
                     break
         if len(hits) < wanted:
             # Those that the question does not find come last, with the score 0. Without a question that is all.
-            only = {"indexed": True} if op.query else None
+            only = {"indexed": True} if query else None
             seen = 0
 
             def enough(entries: list[dict[str, Any]]) -> bool:
                 nonlocal seen
                 for memory in entries[seen:]:
-                    add(memory, alike.get(memory["id"], 0.0) if op.query else None)
+                    add(memory, alike.get(memory["id"], 0.0) if query else None)
                 seen = len(entries)
                 return len(hits) >= wanted and not alike
 
