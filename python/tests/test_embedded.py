@@ -235,6 +235,21 @@ async def test_the_asynchronous_client_starts_one_server_too(folder: Path) -> No
         assert [one.content async for one in other.list()] == ["one"]
 
 
+def test_what_the_server_warns_of_is_logged(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = tmp_path / "loci.toml"
+    config.write_text("[embeddings]\nhub = false\n")
+    monkeypatch.setenv("LOCI_CONFIG", str(config))
+    monkeypatch.delenv("LOCI_EMBEDDINGS")
+    with Memory(data=folder) as memory:
+        assert memory.remember("x").degraded == []
+        assert memory.recall("x").degraded == ["vector"]
+    [record] = caplog.records
+    assert record.getMessage().startswith("no embedding model, so the vector search is not available")
+    assert "loci model fetch" in record.getMessage()
+
+
 def stand_in(path: Path, body: str) -> str:
     """A stand-in for the program, which shows the settings as the real one does and fails otherwise."""
     path.write_text(f'#!/bin/sh\ncase "$*" in *"config check"*) exec {LOCI} "$@" ;; esac\n{body}\n')

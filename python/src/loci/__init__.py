@@ -4,7 +4,7 @@
 
     memory = Memory()
     memory.remember("I am allergic to peanuts")
-    print(memory.recall("what food must I avoid?").data[0].memory.content)
+    print(memory.recall("what am I allergic to?").data[0].memory.content)
 
 `Memory` and `AsyncMemory` are the same client, without and with `asyncio`. `loci.langgraph`, `loci.langchain`,
 `loci.llama_index` and `loci.openai_agents` are adapters for those frameworks.

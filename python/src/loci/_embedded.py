@@ -12,6 +12,7 @@ import contextlib
 import json
 import logging
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -298,6 +299,7 @@ def _start(binary: Path, folder: Path) -> tuple[str, str]:
     begin, pause, said = time.monotonic(), 0.01, False
     while (waited := time.monotonic() - begin) < START_SECONDS:
         if (found := _probe(folder)) is not None:
+            _pass_on_warnings(path)
             return found
         if child.poll() is not None:
             raise _failure(f"the server ended with the exit code {child.returncode}; its log {path} ends with\n{_tail(path)}")
@@ -307,6 +309,12 @@ def _start(binary: Path, folder: Path) -> tuple[str, str]:
         time.sleep(pause)
         pause = min(pause * 1.5, 0.2)
     raise _failure(f"the server did not answer within {START_SECONDS:.0f} seconds; its log {path} ends with\n{_tail(path)}")
+
+
+def _pass_on_warnings(path: Path) -> None:
+    """Logs what the server warned of when it started, such as a missing model, with what to do about it."""
+    for warning, hint in re.findall(r"^warning: (.*)\n(?:  hint: (.*)\n)?", path.read_text(errors="replace"), re.MULTILINE):
+        _log.warning("%s%s", warning, f" ({hint})" if hint else "")
 
 
 def _tail(path: Path, lines: int = 10) -> str:

@@ -58,7 +58,7 @@ class AsyncMemory:
 
         memory = AsyncMemory()
         await memory.remember("I am allergic to peanuts")
-        answer = await memory.recall("what food must I avoid?")
+        answer = await memory.recall("what am I allergic to?")
         print(answer.data[0].memory.content)
 
     Without `url` a server is started on this machine or found, one for each data folder. It listens on loopback with a key

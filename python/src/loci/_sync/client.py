@@ -59,7 +59,7 @@ class Memory:
 
         memory = Memory()
         memory.remember("I am allergic to peanuts")
-        answer = memory.recall("what food must I avoid?")
+        answer = memory.recall("what am I allergic to?")
         print(answer.data[0].memory.content)
 
     Without `url` a server is started on this machine or found, one for each data folder. It listens on loopback with a key
