@@ -5,11 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
-from typing import TypeVar
 
 import httpx
-
-T = TypeVar("T")
 
 sleep = asyncio.sleep
 in_thread = asyncio.to_thread
