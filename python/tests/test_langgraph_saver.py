@@ -76,8 +76,8 @@ async def test_the_conformance_suite_passes_with_all_capabilities(
         memory = client(url=server.url, user=f"conformance-{next(_users)}")
         saver = kind(memory)
         yield saver
-        saver._twins.synchronous.close()
-        await saver._twins.asynchronous.aclose()
+        saver._clients.synchronous.close()
+        await saver._clients.asynchronous.aclose()
 
     report = await validate(savers)
     assert {name: result.failures for name, result in report.results.items() if result.failures} == {}

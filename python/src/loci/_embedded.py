@@ -67,14 +67,14 @@ def _failure(detail: str, hint: str | None = None) -> EmbeddedServerError:
     return EmbeddedServerError("SERVER_NOT_STARTED", detail, operation="serve", hint=hint)
 
 
-class Lease:
+class UsersLock:
     """This process's use of the server of one data folder: a shared lock, held while anybody in the process needs it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.users = 0
         self._descriptor: int | None = None
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def hold(self) -> None:
         """Takes the lock. Waits while a server is just ending, because that holds it until it is gone."""
@@ -91,38 +91,39 @@ class Lease:
 
     def forget_after_fork(self) -> None:
         """Leaves the lock to the parent: the child takes its own when it needs one."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
 
 
-_leases: dict[Path, Lease] = {}
-_leases_lock = threading.Lock()
+# The locks of this module can be taken again by their thread, because the garbage collector may end an endpoint at any point.
+_locks: dict[Path, UsersLock] = {}
+_locks_guard = threading.RLock()
 _endpoints: weakref.WeakSet[EmbeddedEndpoint] = weakref.WeakSet()
 
 
-def _acquire(folder: Path) -> Lease:
-    with _leases_lock:
-        lease = _leases.setdefault(folder, Lease(folder))
-        lease.users += 1
-    return lease
+def _acquire(folder: Path) -> UsersLock:
+    with _locks_guard:
+        lock = _locks.setdefault(folder, UsersLock(folder))
+        lock.users += 1
+    return lock
 
 
-def _release(lease: Lease) -> None:
-    with _leases_lock:
-        lease.users -= 1
-        if lease.users > 0:
+def _release(lock: UsersLock) -> None:
+    with _locks_guard:
+        lock.users -= 1
+        if lock.users > 0:
             return
-        _leases.pop(lease.folder, None)
-    lease.drop()
+        _locks.pop(lock.folder, None)
+    lock.drop()
 
 
 def _forget_after_fork() -> None:
-    global _leases_lock
-    _leases_lock = threading.Lock()
-    for lease in _leases.values():
-        lease.forget_after_fork()
+    global _locks_guard
+    _locks_guard = threading.RLock()
+    for lock in _locks.values():
+        lock.forget_after_fork()
     for endpoint in list(_endpoints):
         endpoint.forget_after_fork()
 
@@ -140,9 +141,9 @@ class EmbeddedEndpoint:
         self._data = None if data is None else Path(data).absolute()
         self._lock = threading.Lock()
         self._connection: Connection | None = None
-        self._lease: Lease | None = None
+        self._users_lock: UsersLock | None = None
         self._defaults: dict[str, str] = {}
-        self._end: weakref.finalize[[Lease], EmbeddedEndpoint] | None = None
+        self._end: weakref.finalize[[UsersLock], EmbeddedEndpoint] | None = None
         _endpoints.add(self)
 
     def current(self) -> Connection | None:
@@ -162,7 +163,7 @@ class EmbeddedEndpoint:
     def close(self) -> None:
         with self._lock:
             self._connection = None
-            self._lease = None
+            self._users_lock = None
             if self._end is not None:
                 self._end()
 
@@ -178,19 +179,19 @@ class EmbeddedEndpoint:
                 'start it with `loci serve` and give its address: Memory(url="http://127.0.0.1:7077", user="me")',
             )
         binary = find_binary()
-        if self._lease is None:
-            folder, self._defaults = _place(binary, self._data)
-            self._lease = _acquire(folder)
+        if self._users_lock is None:
+            folder, self._defaults = _read_settings(binary, self._data)
+            self._users_lock = _acquire(folder)
             # At the latest when nothing refers to this endpoint any more, or the interpreter ends.
-            self._end = weakref.finalize(self, _release, self._lease)
-        self._lease.hold()
-        folder = self._lease.folder
+            self._end = weakref.finalize(self, _release, self._users_lock)
+        self._users_lock.hold()
+        folder = self._users_lock.folder
         with _starting(folder):
             key, url = _probe(folder) or _start(binary, folder)
         return Connection(url, {"Authorization": f"Bearer {key}"}, self._defaults)
 
 
-def _place(binary: Path, data: Path | None) -> tuple[Path, dict[str, str]]:
+def _read_settings(binary: Path, data: Path | None) -> tuple[Path, dict[str, str]]:
     """The data folder, and the identifiers of requests that name no scope: those of the command line."""
     arguments = [] if data is None else ["--data", str(data)]
     command = [str(binary), *arguments, "--json", "config", "check"]

@@ -63,7 +63,7 @@ Stream: TypeAlias = Generator["Call | Pause | Result[R]", Any, None]
 """Requests with results on the way."""
 
 
-class Twins:
+class ClientPair:
     """The synchronous and the asynchronous client of the same scope and server."""
 
     def __init__(self, memory: Memory | AsyncMemory | None) -> None:

@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, messag
 
 from ._async.client import AsyncMemory
 from ._history import History
-from ._steps import Twins
+from ._steps import ClientPair
 from ._sync.client import Memory
 
 __all__ = ["LociChatMessageHistory"]
@@ -36,41 +36,41 @@ class LociChatMessageHistory(BaseChatMessageHistory):
             learn: Whether Loci learns from what is said.
         """
         self.session_id = session_id
-        self._twins = Twins(memory)
+        self._clients = ClientPair(memory)
         self._history = History(session_id, learn)
 
     @property
     def messages(self) -> list[BaseMessage]:  # type: ignore[override]
         """The messages, the oldest first."""
-        return messages_from_dict(self._twins.run(self._history.messages()))
+        return messages_from_dict(self._clients.run(self._history.messages()))
 
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
         """Adds messages."""
-        self._twins.run(self._history.add(*_split(messages)))
+        self._clients.run(self._history.add(*_split(messages)))
 
     def clear(self) -> None:
         """Removes all messages. What was learned from them stays."""
-        self._twins.run(self._history.clear())
+        self._clients.run(self._history.clear())
 
     def end(self) -> None:
         """Ends the chat, so that Loci learns from it now instead of after a day of silence. The messages stay."""
-        self._twins.run(self._history.end())
+        self._clients.run(self._history.end())
 
     async def aget_messages(self) -> list[BaseMessage]:
         """`messages`, asynchronously."""
-        return messages_from_dict(await self._twins.arun(self._history.messages()))
+        return messages_from_dict(await self._clients.arun(self._history.messages()))
 
     async def aadd_messages(self, messages: Sequence[BaseMessage]) -> None:
         """`add_messages`, asynchronously."""
-        await self._twins.arun(self._history.add(*_split(messages)))
+        await self._clients.arun(self._history.add(*_split(messages)))
 
     async def aclear(self) -> None:
         """`clear`, asynchronously."""
-        await self._twins.arun(self._history.clear())
+        await self._clients.arun(self._history.clear())
 
     async def aend(self) -> None:
         """`end`, asynchronously."""
-        await self._twins.arun(self._history.end())
+        await self._clients.arun(self._history.end())
 
 
 def _split(messages: Sequence[BaseMessage]) -> tuple[list[dict[str, Any]], list[tuple[str, str]]]:

@@ -9,7 +9,7 @@ from llama_index.core.bridge.pydantic import Field, PrivateAttr
 from llama_index.core.memory import BaseMemoryBlock
 
 from ._async.client import AsyncMemory
-from ._steps import Twins
+from ._steps import ClientPair
 from ._sync.client import Memory
 
 __all__ = ["LociMemoryBlock"]
@@ -29,7 +29,7 @@ class LociMemoryBlock(BaseMemoryBlock[str]):
     budget_tokens: int = Field(default=1000, description="Maximum number of tokens of the text.")
     session: str = Field(default="llama-index", description="The session of messages that name none.")
 
-    _twins: Twins = PrivateAttr()
+    _clients: ClientPair = PrivateAttr()
 
     def __init__(self, memory: Memory | AsyncMemory | None = None, **fields: Any) -> None:
         """Makes a block.
@@ -39,13 +39,13 @@ class LociMemoryBlock(BaseMemoryBlock[str]):
             fields: The other fields: `budget_tokens`, `session`, and those of every block.
         """
         super().__init__(**fields)
-        self._twins = Twins(memory)
+        self._clients = ClientPair(memory)
 
     async def _aget(self, messages: list[ChatMessage] | None = None, session_id: str | None = None, **block_kwargs: Any) -> str:
         asked = [message.content for message in messages or [] if message.role == MessageRole.USER and message.content]
         if not asked:
             return ""
-        memory = self._twins.asynchronous
+        memory = self._clients.asynchronous
         # The question may be longer than a query can be.
         context = await memory.context(asked[-1][:8000], budget_tokens=self.budget_tokens, thread=session_id)
         return context.text
@@ -58,4 +58,4 @@ class LociMemoryBlock(BaseMemoryBlock[str]):
                 session = message.additional_kwargs.get("session_id") or self.session
                 sessions.setdefault(session, []).append((role, text))
         for session, turns in sessions.items():
-            await self._twins.asynchronous.ingest(turns, session=session)
+            await self._clients.asynchronous.ingest(turns, session=session)

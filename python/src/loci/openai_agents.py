@@ -9,7 +9,7 @@ from agents.memory.session_settings import SessionSettings
 
 from ._async.client import AsyncMemory
 from ._history import History
-from ._steps import Twins
+from ._steps import ClientPair
 from ._sync.client import Memory
 
 __all__ = ["LociSession"]
@@ -44,31 +44,31 @@ class LociSession:
         """
         self.session_id = session_id
         self.session_settings = session_settings
-        self._twins = Twins(memory)
+        self._clients = ClientPair(memory)
         self._history = History(session_id, learn)
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """The latest items, or all, the oldest first."""
         if limit is None and self.session_settings is not None:
             limit = self.session_settings.limit
-        return await self._twins.arun(self._history.messages(limit))
+        return await self._clients.arun(self._history.messages(limit))
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Adds items."""
         turns = [turn for item in items if (turn := _turn(cast("dict[str, Any]", item))) is not None]
-        await self._twins.arun(self._history.add(items, turns))
+        await self._clients.arun(self._history.add(items, turns))
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Removes the latest item and returns it."""
-        return cast("TResponseInputItem | None", await self._twins.arun(self._history.pop()))
+        return cast("TResponseInputItem | None", await self._clients.arun(self._history.pop()))
 
     async def clear_session(self) -> None:
         """Removes all items. What was learned from them stays."""
-        await self._twins.arun(self._history.clear())
+        await self._clients.arun(self._history.clear())
 
     async def end_session(self) -> None:
         """Ends the conversation, so that Loci learns from it now instead of after a day of silence. The items stay."""
-        await self._twins.arun(self._history.end())
+        await self._clients.arun(self._history.end())
 
 
 def _turn(item: dict[str, Any]) -> tuple[str, str] | None:

@@ -25,7 +25,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from .._async.client import AsyncMemory
 from .._scope import segment
-from .._steps import Call, Pause, Result, Steps, Stream, Twins, entries_of
+from .._steps import Call, ClientPair, Pause, Result, Steps, Stream, entries_of
 from .._sync.client import Memory
 from ..errors import NotFoundError
 
@@ -56,11 +56,11 @@ class LociSaver(BaseCheckpointSaver[int]):
             serde: What turns checkpoints into bytes. Default: the serializer of LangGraph.
         """
         super().__init__(serde=serde)
-        self._twins = Twins(memory)
+        self._clients = ClientPair(memory)
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Reads a checkpoint, or the newest of its thread and namespace."""
-        return self._twins.run(self._get(config))
+        return self._clients.run(self._get(config))
 
     def list(
         self,
@@ -71,41 +71,41 @@ class LociSaver(BaseCheckpointSaver[int]):
         limit: int | None = None,
     ) -> Iterator[CheckpointTuple]:
         """Lists checkpoints, newest first. Without `config`: thread by thread, the one changed last first."""
-        return self._twins.iterate(self._list(config, filter, before, limit))
+        return self._clients.iterate(self._list(config, filter, before, limit))
 
     def put(
         self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: ChannelVersions
     ) -> RunnableConfig:
         """Stores a checkpoint."""
         del new_versions  # A checkpoint is stored as a whole.
-        return self._twins.run(self._put(config, checkpoint, metadata))
+        return self._clients.run(self._put(config, checkpoint, metadata))
 
     def put_writes(self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = "") -> None:
         """Stores what a task wrote towards the next checkpoint."""
-        self._twins.run(self._put_writes(config, writes, task_id, task_path))
+        self._clients.run(self._put_writes(config, writes, task_id, task_path))
 
     def delete_thread(self, thread_id: str) -> None:
         """Deletes a thread in all its namespaces."""
-        self._twins.run(self._delete_thread(thread_id))
+        self._clients.run(self._delete_thread(thread_id))
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Deletes the checkpoints whose metadata name one of these runs. Looks through all threads of the scope."""
-        self._twins.run(self._delete_for_runs(run_ids))
+        self._clients.run(self._delete_for_runs(run_ids))
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """Copies all checkpoints of a thread, with their writes. A copy that was interrupted may be repeated."""
-        self._twins.run(self._copy_thread(source_thread_id, target_thread_id))
+        self._clients.run(self._copy_thread(source_thread_id, target_thread_id))
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """Deletes all but the newest checkpoint of each namespace (`keep_latest`), or everything (`delete`).
 
         Ancestors that a `DeltaChannel` of the newest checkpoint is rebuilt from are kept too.
         """
-        self._twins.run(self._prune(thread_ids, strategy))
+        self._clients.run(self._prune(thread_ids, strategy))
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """`get_tuple`, asynchronously."""
-        return await self._twins.arun(self._get(config))
+        return await self._clients.arun(self._get(config))
 
     async def alist(
         self,
@@ -116,7 +116,7 @@ class LociSaver(BaseCheckpointSaver[int]):
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
         """`list`, asynchronously."""
-        async for found in self._twins.aiterate(self._list(config, filter, before, limit)):
+        async for found in self._clients.aiterate(self._list(config, filter, before, limit)):
             yield found
 
     async def aput(
@@ -124,33 +124,33 @@ class LociSaver(BaseCheckpointSaver[int]):
     ) -> RunnableConfig:
         """`put`, asynchronously."""
         del new_versions
-        return await self._twins.arun(self._put(config, checkpoint, metadata))
+        return await self._clients.arun(self._put(config, checkpoint, metadata))
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
         """`put_writes`, asynchronously."""
-        await self._twins.arun(self._put_writes(config, writes, task_id, task_path))
+        await self._clients.arun(self._put_writes(config, writes, task_id, task_path))
 
     async def adelete_thread(self, thread_id: str) -> None:
         """`delete_thread`, asynchronously."""
-        await self._twins.arun(self._delete_thread(thread_id))
+        await self._clients.arun(self._delete_thread(thread_id))
 
     async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
         """`delete_for_runs`, asynchronously."""
-        await self._twins.arun(self._delete_for_runs(run_ids))
+        await self._clients.arun(self._delete_for_runs(run_ids))
 
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """`copy_thread`, asynchronously."""
-        await self._twins.arun(self._copy_thread(source_thread_id, target_thread_id))
+        await self._clients.arun(self._copy_thread(source_thread_id, target_thread_id))
 
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """`prune`, asynchronously."""
-        await self._twins.arun(self._prune(thread_ids, strategy))
+        await self._clients.arun(self._prune(thread_ids, strategy))
 
     def close(self) -> None:
         """Ends the use of the server, unless `memory` was given."""
-        self._twins.close()
+        self._clients.close()
 
     def __enter__(self) -> LociSaver:
         return self

@@ -25,7 +25,7 @@ from langgraph.store.base import (
 
 from .._async.client import AsyncMemory
 from .._scope import segment
-from .._steps import Call, Steps, Twins, entries_of
+from .._steps import Call, ClientPair, Steps, entries_of
 from .._sync.client import Memory
 from ..errors import NotFoundError, error_from_problem
 from ._items import (
@@ -83,22 +83,22 @@ class LociStore(BaseStore):
                 `lambda namespace: {"user": namespace[1]} if len(namespace) > 1 else {}`. Default: all items lie in the scope
                 of `memory`.
         """
-        self._twins = Twins(memory)
+        self._clients = ClientPair(memory)
         self._fields = list((index or {}).get("fields") or ["$"])
         self._scope_of = scope
         self.ttl_config = ttl
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Runs operations. Reads see what was stored before the batch."""
-        return self._twins.run(self._batch(list(ops)))
+        return self._clients.run(self._batch(list(ops)))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """`batch`, asynchronously."""
-        return await self._twins.arun(self._batch(list(ops)))
+        return await self._clients.arun(self._batch(list(ops)))
 
     def close(self) -> None:
         """Ends the use of the server, unless `memory` was given."""
-        self._twins.close()
+        self._clients.close()
 
     def __enter__(self) -> LociStore:
         return self
