@@ -18,8 +18,10 @@ TEST_TOOLS = LOCI_TEST_PYTHON=$(abspath $(TARGET))/test-tools/python/bin/python 
 # The real servers that tests talk to; those that are already given are left alone.
 TEST_SERVERS = $(abspath $(TARGET))/test-servers
 
-.PHONY: help run build install model test test-tools test-servers stop-test-servers check format lint otlp encryption documentation guard guard-update eval \
-  bench bench-loci bench-test openapi clients typescript lint-deploy fuzz-http fuzz-http-briefly clean
+.PHONY: help run build install wheel model clean
+.PHONY: test test-tools test-servers stop-test-servers
+.PHONY: check format lint documentation guard guard-update clients typescript python lint-deploy fuzz-http-briefly bench-test
+.PHONY: otlp encryption fuzz-http openapi eval bench bench-loci
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -66,7 +68,7 @@ test-tools: ## Fetch the clients that tests talk to (once)
 	@scripts/test-tools.sh $(abspath $(TARGET))/test-tools
 
 check: export LOCI_TEST_REQUIRE = 1
-check: format lint test guard clients typescript lint-deploy fuzz-http-briefly bench-test documentation ## What CI runs; here a server that cannot be brought up is a failure
+check: format lint test guard clients typescript python lint-deploy fuzz-http-briefly bench-test documentation ## What CI runs; here a server that cannot be brought up is a failure
 
 format:
 	cargo fmt --all --check
@@ -122,6 +124,13 @@ clients: ## Generate a Python and a TypeScript client, compile them strictly, an
 typescript: ## Build and check the TypeScript client, and test it and its examples on the real binary
 	cargo build --locked --workspace --bin loci
 	scripts/typescript.sh
+
+python: ## Build and check the Python package, and test it and its examples on the real binary
+	cargo build --locked --workspace --bin loci
+	scripts/python.sh
+
+wheel: build ## The Python wheel with the release binary, in dist/
+	LOCI_BINARY=$(abspath $(LOCI)) scripts/wheel.sh
 
 lint-deploy: ## Check the files in deploy/ with the linters of their formats
 	@scripts/lint-deploy.sh $(TARGET)/lint-tools

@@ -6,7 +6,7 @@ use loci_store::prelude::*;
 use loci_store::{EncryptionKey, Error, MigrateOptions, SqliteOptions, SqliteStore, migrate};
 use loci_testkit::contract::sound;
 use loci_testkit::driver::{Driver, good};
-use loci_testkit::samples::{user, visible};
+use loci_testkit::samples::{user, whole};
 use loci_types::ErrorKind;
 use tempfile::TempDir;
 
@@ -74,7 +74,7 @@ async fn only_the_key_opens_it_again() {
     }
     let again = open(folder.path(), Some(key("07"))).unwrap();
     assert!(Driver::on(&again).get(id).await.is_some());
-    let findings = good(again.doctor(&visible(&[user("ana")]), true).await);
+    let findings = good(again.check(&whole(), true).await);
     assert!(findings.is_empty(), "{findings:?}");
     sound(&again).await;
 }
