@@ -57,9 +57,11 @@ pub use lifecycle::maintenance::{MaintainReport, MaintainRequest, MaintenanceSte
 pub use lifecycle::rules;
 pub use lifecycle::summarize;
 pub use lifecycle::summary::SummarizeRequest;
-pub use loci_store::{Agent, Backup, IndexHealth, Pool, PoolMember, Stats};
 pub use loci_store::BackupEncoding;
-pub use portability::backup::{BackupFolder, BackupPart, FULL_BACKUP, Restoration, StoredBackup, StoredSpace, backup_stamp};
+pub use loci_store::{Agent, Backup, IndexHealth, Pool, PoolMember, Stats};
+pub use portability::backup::{
+    BackupFolder, BackupPart, FULL_BACKUP, Restoration, StoredBackup, StoredSpace, backup_stamp,
+};
 pub use portability::erase::Erasure;
 pub use portability::importers;
 pub use portability::json_lines;

@@ -156,7 +156,8 @@ mod tests {
     #[test]
     fn what_is_encrypted_is_chosen_apart() {
         let hex = "07".repeat(32);
-        let only = |part: &str| settings(&format!("[encryption]\n{part} = false\nkey_command = [\"echo\", \"{hex}\"]\n"));
+        let only =
+            |part: &str| settings(&format!("[encryption]\n{part} = false\nkey_command = [\"echo\", \"{hex}\"]\n"));
         assert!(only("store").store_key().unwrap().is_none());
         assert!(only("backups").backup_encoding().unwrap().key.is_none());
         assert!(Settings::default().store_key().unwrap().is_none());

@@ -39,7 +39,8 @@ impl EncryptionKey {
         };
         let bytes = decoded.and_then(|bytes| <[u8; KEY_BYTES]>::try_from(bytes).ok());
         bytes.map(Self).ok_or_else(|| {
-            let message = format!("an encryption key has {KEY_BYTES} bytes, written as 64 hexadecimal digits or as Base64");
+            let message =
+                format!("an encryption key has {KEY_BYTES} bytes, written as 64 hexadecimal digits or as Base64");
             Error::new(ErrorKind::Configuration, message).hint("`openssl rand -hex 32` makes one")
         })
     }

@@ -31,9 +31,9 @@ pub use outside::{
 pub use postgres::{PostgresOptions, PostgresStore};
 pub use retry::Retry;
 pub use sql::stream::{
-    Backup, BackupEncoding, BackupPlan, BackupProgress, BackupSpace, BackupStep, ComparedTable, DeriveKeys, DerivedKeys, Manifest,
-    MigrateOptions, MigratePhase, MigrateStep, MigrationReport, RestoreOutcome, RestorePlan, RestorePoint,
-    create_backup, create_backup_file, migrate, restore_backup, verify_backup, verify_backup_chain,
+    Backup, BackupEncoding, BackupPlan, BackupProgress, BackupSpace, BackupStep, ComparedTable, DeriveKeys,
+    DerivedKeys, Manifest, MigrateOptions, MigratePhase, MigrateStep, MigrationReport, RestoreOutcome, RestorePlan,
+    RestorePoint, create_backup, create_backup_file, migrate, restore_backup, verify_backup, verify_backup_chain,
 };
 pub use sql::{SqlStore, with_inline_reads};
 pub use sqlite::{SqliteOptions, SqliteStore};

@@ -8,9 +8,9 @@ use loci_server::{Options, Schedule, Server};
 use serde_json::json;
 
 use crate::context::Context;
-use crate::while_used::Users;
 use crate::local_key::{self, LocalKey};
 use crate::output;
+use crate::while_used::Users;
 
 /// The address of a server that programs find by the data folder: any free port.
 const ANY_PORT: &str = "127.0.0.1:0";

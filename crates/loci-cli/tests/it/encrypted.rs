@@ -74,7 +74,10 @@ fn an_encrypted_store_works_and_shows_nothing() {
     let home = Home::local();
     home.configure(&configuration(true));
     let id = home.remember(&["--user", "ana", "The lantern is in the shed"]);
-    assert_eq!(home.json(&["recall", "where is the lantern?", "--user", "ana"])["data"][0]["memory"]["id"], id.as_str());
+    assert_eq!(
+        home.json(&["recall", "where is the lantern?", "--user", "ana"])["data"][0]["memory"]["id"],
+        id.as_str()
+    );
     let file = home.path().join("all.backup");
     home.json(&["backup", "create", file.to_str().unwrap()]);
     assert_eq!(home.lines(&["export", "--user", "ana"]).len(), home.lines(&["export", "--user", "ana"]).len());

@@ -198,7 +198,9 @@ impl Engine {
     /// Verifies a backup of the caller's folder from the first byte to the last.
     pub async fn verify_backup(&self, caller: &Caller, folder: &BackupFolder, name: &str) -> Result<Backup> {
         let path = self.backup_file(caller, folder, name)?;
-        loci_store::verify_backup(path.clone(), folder.encoding.key.clone()).await.map_err(|error| without_folder(error, &path))
+        loci_store::verify_backup(path.clone(), folder.encoding.key.clone())
+            .await
+            .map_err(|error| without_folder(error, &path))
     }
 
     /// Restores a backup of the caller's folder. Spaces that are not empty are only replaced if `replace` is set. An

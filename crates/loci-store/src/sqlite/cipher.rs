@@ -44,7 +44,11 @@ impl Cipher {
         };
         match (key, found) {
             (None, None) => Ok(Self::default()),
-            (None, Some(_)) => Err(wrong(folder, "is encrypted, and no key is configured", "set encryption.key_file, or LOCI_ENCRYPTION_KEY")),
+            (None, Some(_)) => Err(wrong(
+                folder,
+                "is encrypted, and no key is configured",
+                "set encryption.key_file, or LOCI_ENCRYPTION_KEY",
+            )),
             (Some(key), Some(found)) if found.trim() == fingerprint(key) => Self::new(key),
             (Some(_), Some(_)) => {
                 Err(wrong(folder, "is encrypted with another key", "configure the key that it was created with"))
@@ -117,7 +121,8 @@ fn fingerprint(key: &EncryptionKey) -> String {
 }
 
 fn wrong(folder: &Path, problem: &str, hint: &str) -> Error {
-    let error = loci_types::Error::new(ErrorKind::Configuration, format!("the store in {} {problem}", folder.display()));
+    let error =
+        loci_types::Error::new(ErrorKind::Configuration, format!("the store in {} {problem}", folder.display()));
     error.at("encryption.key_file").hint(hint).into()
 }
 

@@ -243,10 +243,14 @@ mod tests {
         let marked = |catalogue: &SqliteCatalogue| {
             !catalogue.spaces_with_work(&place.tenant, &[JobKind::Link], now).unwrap().is_empty()
         };
-        let here = FileCommitter::new(catalogue.clone(), Arc::new(ReadPool::new(1, 1, Cipher::default())), Cipher::default());
+        let here =
+            FileCommitter::new(catalogue.clone(), Arc::new(ReadPool::new(1, 1, Cipher::default())), Cipher::default());
         // Another process has connections of its own.
-        let there =
-            FileCommitter::new(Arc::new(SqliteCatalogue::open(folder.path(), &Cipher::default()).unwrap()), Arc::new(ReadPool::new(1, 1, Cipher::default())), Cipher::default());
+        let there = FileCommitter::new(
+            Arc::new(SqliteCatalogue::open(folder.path(), &Cipher::default()).unwrap()),
+            Arc::new(ReadPool::new(1, 1, Cipher::default())),
+            Cipher::default(),
+        );
         let job = "INSERT INTO jobs (kind, payload, state, run_after, attempts, created_at) \
                    VALUES ('link', '{}', 'waiting', 5, 0, 0)";
         let (task, _answer) = task_of(job);

@@ -151,7 +151,10 @@ impl SqliteBackend {
         let inner = SqliteInner {
             folder: folder.to_owned(),
             cipher: cipher.clone(),
-            writers: Writers::start(options.writers.max(1), FileCommitter::new(catalogue.clone(), readers.clone(), cipher.clone()))?,
+            writers: Writers::start(
+                options.writers.max(1),
+                FileCommitter::new(catalogue.clone(), readers.clone(), cipher.clone()),
+            )?,
             catalogue,
             readers,
             analyser: Arc::default(),

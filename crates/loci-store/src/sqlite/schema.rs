@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
 use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
+use rusqlite::types::Value;
+use rusqlite::{Connection, OpenFlags};
 
 use super::cipher::Cipher;
 use super::file::FileId;
@@ -128,10 +129,12 @@ fn image() -> Result<&'static [u8]> {
 
 /// Number of pages of a file with small pages; 0 if it has large ones.
 pub(super) fn small_pages(connection: &Connection) -> rusqlite::Result<i64> {
-    let pragma = |name: &str| -> rusqlite::Result<i64> {
-        connection.prepare_cached(&format!("PRAGMA {name}"))?.query_row([], |row| row.get(0))
-    };
-    Ok(if pragma("page_size")? == PAGE_SIZE { pragma("page_count")? } else { 0 })
+    // SQLCipher answers with the size as a text.
+    let size: Value = connection.prepare_cached("PRAGMA page_size")?.query_row([], |row| row.get(0))?;
+    match size {
+        Value::Integer(PAGE_SIZE) => connection.prepare_cached("PRAGMA page_count")?.query_row([], |row| row.get(0)),
+        _ => Ok(0),
+    }
 }
 
 /// Whether a file with `now` small pages should get large ones. `before` is the number of pages before the commit, 0

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use loci_store::prelude::*;
 use loci_store::{
-    Backup, BackupEncoding, BackupPlan, DeriveKeys, DerivedKeys, EncryptionKey, Error, LedgerQuery, MigrateOptions, PostgresOptions, PostgresStore,
-    RestoreOutcome, RestorePlan, RestorePoint, create_backup, migrate, restore_backup, verify_backup_chain,
+    Backup, BackupEncoding, BackupPlan, DeriveKeys, DerivedKeys, EncryptionKey, Error, LedgerQuery, MigrateOptions,
+    PostgresOptions, PostgresStore, RestoreOutcome, RestorePlan, RestorePoint, create_backup, migrate, restore_backup,
+    verify_backup_chain,
 };
 use loci_testkit::contract::sound;
 use loci_testkit::driver::{Driver, good};
@@ -114,7 +115,8 @@ async fn a_sealed_backup_is_smaller_and_opens_with_its_key_alone() {
     }
     assert!(sizes[1] * 2 < sizes[0] && sizes[3] * 2 < sizes[0], "{sizes:?}");
     let file = place.path().join("one.backup");
-    for (key, problem) in [(None, "no key is configured"), (EncryptionKey::parse(&"08".repeat(32)).ok(), "another key")] {
+    for (key, problem) in [(None, "no key is configured"), (EncryptionKey::parse(&"08".repeat(32)).ok(), "another key")]
+    {
         let error = verify_backup_chain(vec![file.clone()], key).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Configuration);
         assert!(error.to_string().contains(problem), "{error}");
@@ -357,7 +359,8 @@ async fn a_bad_backup_is_refused_and_nothing_is_changed() {
     for place in (12..bytes.len()).step_by(step) {
         let mut flipped = bytes.clone();
         flipped[place] ^= 1 << (place % 8);
-        check("a bit is flipped", &flipped, &["wrong", "cut off", "changed", "does not match"], ErrorKind::Corrupt).await;
+        check("a bit is flipped", &flipped, &["wrong", "cut off", "changed", "does not match"], ErrorKind::Corrupt)
+            .await;
     }
     check("more follows", &[&bytes[..], b"x"].concat(), &["has data after its end"], ErrorKind::Corrupt).await;
     for foreign in [&b""[..], b"SQLite format 3\0 and so on", b"{\"loci\":\"export\"}\n"] {

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use loci_store::prelude::*;
 use loci_store::{
-    BackupEncoding, BackupPlan, CatalogueChange, DeriveKeys, DerivedKeys, PostgresOptions, PostgresStore, RestorePlan, create_backup,
-    restore_backup,
+    BackupEncoding, BackupPlan, CatalogueChange, DeriveKeys, DerivedKeys, PostgresOptions, PostgresStore, RestorePlan,
+    create_backup, restore_backup,
 };
 use loci_testkit::driver::good;
 use loci_testkit::proxy::Proxy;
@@ -73,7 +73,8 @@ async fn long_work_on_a_large_space_succeeds() {
     assert!(stats.memories > MEMORIES as u64 - 10, "{}", stats.memories);
     let place = tempfile::tempdir().unwrap();
     let file = place.path().join("all.backup");
-    let plan = BackupPlan { tenant: None, space: None, since: None, at: at(50_000), encoding: BackupEncoding::default() };
+    let plan =
+        BackupPlan { tenant: None, space: None, since: None, at: at(50_000), encoding: BackupEncoding::default() };
     timed("backup", async {
         create_backup(&store, plan, std::fs::File::create(Path::new(&file)).unwrap(), Box::new(|_| {})).await
     })

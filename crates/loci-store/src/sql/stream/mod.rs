@@ -33,8 +33,8 @@ pub use self::backup::{
     RestorePlan, RestorePoint,
 };
 pub use self::file::create_backup_file;
-pub use self::seal::BackupEncoding;
 pub use self::migrate::{ComparedTable, MigrateOptions, MigratePhase, MigrateStep, MigrationReport, migrate};
+pub use self::seal::BackupEncoding;
 use super::{Backend, SqlStore, blocking};
 use crate::encryption::EncryptionKey;
 use crate::{Error, Result};
@@ -60,7 +60,8 @@ pub async fn create_backup<B: Backend, W: Write + Send + 'static>(
 /// # Errors
 /// If a file is not a backup, is cut off or damaged, was made by a newer Loci, or does not follow from the one before it.
 pub async fn verify_backup_chain(files: Vec<PathBuf>, key: Option<EncryptionKey>) -> Result<Vec<Backup>> {
-    blocking(move || Ok(verify::chain(&files, key.as_ref())?.into_iter().map(|verified| verified.backup).collect())).await
+    blocking(move || Ok(verify::chain(&files, key.as_ref())?.into_iter().map(|verified| verified.backup).collect()))
+        .await
 }
 
 /// Verifies one backup, full or not, by itself.

@@ -59,12 +59,7 @@ pub(super) async fn restore<B: Backend>(
 }
 
 /// The spaces that the rows of a space belong to. Only `shared` can have rows of others, from before user shards.
-fn targets(
-    plan: &RestorePlan,
-    chain: &[VerifiedBackup],
-    tenant: &Tenant,
-    space: &Space,
-) -> Result<BTreeSet<Space>> {
+fn targets(plan: &RestorePlan, chain: &[VerifiedBackup], tenant: &Tenant, space: &Space) -> Result<BTreeSet<Space>> {
     let mut targets = BTreeSet::from([space.clone()]);
     let parts = chain.iter().filter(|_| *space == Space::Shared);
     for backup in parts {

@@ -12,8 +12,8 @@ use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use loci_types::ErrorKind;
 
-use crate::encryption::EncryptionKey;
 use crate::Result;
+use crate::encryption::EncryptionKey;
 
 /// Number of random bytes from which the key of a backup is derived.
 pub(super) const SALT_BYTES: usize = 32;
@@ -76,8 +76,14 @@ impl Seal {
                 Some(LessSafeKey::new(unbound.map_err(|_| failed("the key cannot be used"))?))
             }
             (true, None) => {
-                let error = loci_types::Error::new(ErrorKind::Configuration, "the backup is encrypted, and no key is configured");
-                return Err(error.at("encryption.key_file").hint("set encryption.key_file, or LOCI_ENCRYPTION_KEY").into());
+                let error = loci_types::Error::new(
+                    ErrorKind::Configuration,
+                    "the backup is encrypted, and no key is configured",
+                );
+                return Err(error
+                    .at("encryption.key_file")
+                    .hint("set encryption.key_file, or LOCI_ENCRYPTION_KEY")
+                    .into());
             }
         };
         Ok(Self { compress: flags & COMPRESSED != 0, key })
