@@ -88,9 +88,12 @@ encryption: ## The tests of the encrypted store and of sealed backups, in a buil
 documentation:
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --document-private-items
 
-# Counted is the very build that the tests use, so that nothing is built twice.
+# Builds what the tests have built, the binary among it. `cargo build --bin loci` would choose other features of dependencies
+# and build most of them again.
+BUILD_TESTED = cargo $(RUNNER) --no-run --locked --workspace
+
 guard guard-update: model
-	cargo $(RUNNER) --no-run --locked --workspace
+	$(BUILD_TESTED)
 	scripts/guard.sh $(if $(filter guard-update,$@),update,check)
 
 guard: ## Count the instructions of five operations and compare them with scripts/guard.toml
@@ -116,17 +119,16 @@ eval: model build ## Recall measured on CORPUS and QUESTIONS, written to RUN
 openapi: ## Renew docs/openapi.json
 	UPDATE=1 cargo test --locked --package loci-server --test it -- the_description_is_committed
 
-# Both ask the very binary that the tests have built.
 clients: ## Generate a Python and a TypeScript client, compile them strictly, and remember and recall through them
-	cargo build --locked --workspace --bin loci
+	$(BUILD_TESTED)
 	scripts/clients.sh
 
 typescript: ## Build and check the TypeScript client, and test it and its examples on the real binary
-	cargo build --locked --workspace --bin loci
+	$(BUILD_TESTED)
 	scripts/typescript.sh
 
 python: ## Build and check the Python package, and test it and its examples on the real binary
-	cargo build --locked --workspace --bin loci
+	$(BUILD_TESTED)
 	scripts/python.sh
 
 wheel: build ## The Python wheel with the release binary, in dist/
@@ -136,11 +138,11 @@ lint-deploy: ## Check the files in deploy/ with the linters of their formats
 	@scripts/lint-deploy.sh $(TARGET)/lint-tools
 
 fuzz-http-briefly: ## The same as fuzz-http with few examples and a fixed seed, in minutes
-	cargo build --locked --workspace --bin loci
+	$(BUILD_TESTED)
 	scripts/fuzz-http.sh --briefly
 
 fuzz-http: ## Ask the server everything its description allows, and much that it does not
-	cargo build --locked --workspace --bin loci
+	$(BUILD_TESTED)
 	scripts/fuzz-http.sh
 
 clean: ## What was built
