@@ -78,7 +78,7 @@ lint:
 
 otlp: model ## The tests of traces, in a build with the feature `otlp`
 	cargo clippy --locked --package loci-cli --package loci-server --features otlp --all-targets -- -D warnings
-	cargo $(RUNNER) --locked --package loci-cli --features otlp $(if $(findstring nextest,$(RUNNER)),traces::,--test it traces::)
+	cargo $(RUNNER) --locked --package loci-cli --features otlp $(if $(findstring nextest,$(RUNNER)),traces::,--test cli traces::)
 
 encryption: ## The tests of the encrypted store and of sealed backups, in a build with the feature `encryption`
 	cargo clippy --locked --package loci-store --package loci-cli --features encryption --all-targets -- -D warnings
@@ -117,7 +117,7 @@ eval: model build ## Recall measured on CORPUS and QUESTIONS, written to RUN
 	$(LOCI) eval --corpus $(CORPUS) --questions $(QUESTIONS) --out $(RUN)
 
 openapi: ## Renew docs/openapi.json
-	UPDATE=1 cargo test --locked --package loci-server --test it -- the_description_is_committed
+	UPDATE=1 cargo test --locked --package loci-server --test server -- the_description_is_committed
 
 clients: ## Generate a Python and a TypeScript client, compile them strictly, and remember and recall through them
 	$(BUILD_TESTED)
