@@ -4,6 +4,9 @@
 //! After a pause one caller gets the permit for a probe; the others are refused until the probe has ended. If it
 //! succeeds, the breaker closes; if it fails, the next pause is longer.
 //!
+//! Some callers can wait for longer than others. A service that is too slow for those in a hurry still does background work:
+//! patient callers ask [`Breaker::enter_patiently`], and while their calls succeed late, only the others are refused.
+//!
 //! **Invariant: the pauses count outages and not callers.** Calls that were made together and fail together open the
 //! breaker once, and the outcome of a call that began before the breaker last opened or closed changes nothing.
 //!
@@ -67,6 +70,8 @@ struct Outage {
     until: Instant,
     /// Whether a caller has the permit for a probe.
     probing: bool,
+    /// Whether the service answers those who can wait.
+    slow: bool,
 }
 
 /// What a caller may do.
@@ -85,7 +90,17 @@ pub enum Entry {
 pub struct Permit {
     shared: Arc<Shared>,
     changes: u64,
-    probe: bool,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A call while the service is available.
+    Call,
+    /// The one call that finds out whether it is back.
+    Probe,
+    /// A call of a patient caller while those in a hurry are refused.
+    Patient,
 }
 
 impl Breaker {
@@ -99,20 +114,32 @@ impl Breaker {
     pub fn enter(&self) -> Entry {
         let mut state = self.shared.state();
         let changes = state.changes;
-        let permit = |probe| Permit { shared: self.shared.clone(), changes, probe };
+        let permit = |kind| Permit { shared: self.shared.clone(), changes, kind };
         match &mut state.outage {
-            None => Entry::Call(permit(false)),
+            None => Entry::Call(permit(Kind::Call)),
             Some(outage) if outage.probing || Instant::now() < outage.until => Entry::Refused(outage.problem.clone()),
             Some(outage) => {
                 outage.probing = true;
-                Entry::Probe(permit(true))
+                Entry::Probe(permit(Kind::Probe))
             }
         }
     }
 
-    /// Closes the breaker, because the service answered a call that was made without a permit.
-    pub fn answered(&self) {
-        self.shared.close(&mut self.shared.state());
+    /// The same for a caller who can wait. It never holds the probe, which would keep it from the others for long: during an
+    /// outage one patient caller is let in after each pause, and all while the service is only slow.
+    pub fn enter_patiently(&self) -> Entry {
+        let mut state = self.shared.state();
+        let changes = state.changes;
+        let permit = |kind| Permit { shared: self.shared.clone(), changes, kind };
+        match &mut state.outage {
+            None => Entry::Call(permit(Kind::Call)),
+            Some(outage) if outage.slow => Entry::Call(permit(Kind::Patient)),
+            Some(outage) if outage.probing || Instant::now() < outage.until => Entry::Refused(outage.problem.clone()),
+            Some(outage) => {
+                outage.until = Instant::now() + outage.pause;
+                Entry::Call(permit(Kind::Patient))
+            }
+        }
     }
 
     /// The problem that the service has, until a probe succeeds.
@@ -150,31 +177,44 @@ impl Permit {
         if state.changes != self.changes {
             return;
         }
-        // The probe is over; dropping the permit must not free it again.
-        self.probe = false;
+        let kind = std::mem::replace(&mut self.kind, Kind::Call);
         let now = Instant::now();
         match (outcome, &mut state.outage) {
             (Ok(()), _) => shared.close(&mut state),
             (Err(problem), Some(outage)) => {
                 problem.clone_into(&mut outage.problem);
-                outage.pause = shared.pauses.after(outage.pause);
-                outage.until = now + outage.pause;
-                outage.probing = false;
+                outage.slow = false;
+                if kind == Kind::Probe {
+                    outage.pause = shared.pauses.after(outage.pause);
+                    outage.until = now + outage.pause;
+                    outage.probing = false;
+                }
             }
             (Err(problem), None) => {
                 tracing::warn!(service, problem, "the service is unavailable; it is not called until it may be back");
                 let pause = shared.pauses.first;
                 let problem = problem.to_owned();
-                state.outage = Some(Outage { problem, pause, until: now + pause, probing: false });
+                state.outage = Some(Outage { problem, pause, until: now + pause, probing: false, slow: false });
                 state.changes += 1;
             }
         }
+    }
+
+    /// Records that the service answered, but later than those in a hurry would have waited. It stays closed to them.
+    pub fn record_late(self) {
+        let mut state = self.shared.state();
+        if state.changes == self.changes
+            && let Some(outage) = &mut state.outage
+        {
+            outage.slow = true;
+        }
+        drop(state);
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        if !self.probe {
+        if self.kind != Kind::Probe {
             return;
         }
         let mut state = self.shared.state();
@@ -264,5 +304,37 @@ mod tests {
         drop(probe(&breaker));
         probe(&breaker).record(Ok(()));
         assert_eq!(breaker.problem(), None);
+    }
+
+    #[test]
+    fn a_slow_service_serves_patient_callers_alone() {
+        let patient = |breaker: &Breaker| match breaker.enter_patiently() {
+            Entry::Call(permit) => permit,
+            other => panic!("{other:?}"),
+        };
+        let breaker = breaker(Duration::from_nanos(1));
+        call(&breaker).record(Err("timed out"));
+        let first = patient(&breaker);
+        probe(&breaker).record(Err("timed out again"));
+        first.record_late();
+        let (second, third) = (patient(&breaker), patient(&breaker));
+        assert!(breaker.problem().is_some(), "it is too slow for the others");
+        second.record_late();
+        third.record(Err("gone"));
+        assert_eq!(breaker.problem().as_deref(), Some("gone"));
+        assert_eq!(pause(&breaker), Some(Duration::from_nanos(2)), "patient callers do not make the pause longer");
+        patient(&breaker).record(Ok(()));
+        assert_eq!(breaker.problem(), None, "it is quick again");
+    }
+
+    #[test]
+    fn one_patient_caller_is_let_in_after_each_pause() {
+        let minute = Duration::from_secs(60);
+        let breaker = breaker(minute);
+        call(&breaker).record(Err("refused"));
+        assert!(matches!(breaker.enter_patiently(), Entry::Refused(_)), "not in the pause");
+        breaker.shared.state().outage.as_mut().unwrap().until = Instant::now();
+        assert!(matches!(breaker.enter_patiently(), Entry::Call(_)));
+        assert!((0..63).all(|_| matches!(breaker.enter_patiently(), Entry::Refused(_))), "one at a time");
     }
 }

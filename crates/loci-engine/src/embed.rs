@@ -156,7 +156,7 @@ impl Engine {
         let embedding = async {
             let made =
                 if texts.is_empty() { Vec::new() } else { how.embed(embedder.as_ref(), &texts, self.detail()).await? };
-            Ok::<_, crate::Error>((made, self.embed_others(embedder.as_ref(), &others).await?))
+            Ok::<_, crate::Error>((made, self.embed_others(embedder.as_ref(), &others, how).await?))
         };
         let (made, (other_name, other)) = embedding.instrument(span(texts.len() + others.len())).await?;
         let states =
@@ -184,18 +184,23 @@ impl Engine {
     /// Embeds texts that the main model cannot read, and returns the name of the model that did it. If the multilingual model
     /// fails, the main one does it: its vectors are of little use, but nothing waits for a damaged file, and
     /// `reembed` replaces them.
-    async fn embed_others(&self, main: &dyn Embedder, texts: &[String]) -> Result<(String, Vec<Embedding>)> {
+    async fn embed_others(
+        &self,
+        main: &dyn Embedder,
+        texts: &[String],
+        how: EmbedHaste,
+    ) -> Result<(String, Vec<Embedding>)> {
         let Some(languages) = self.languages.as_ref().filter(|_| !texts.is_empty()) else {
             return Ok((String::new(), Vec::new()));
         };
-        match languages.embed(texts, Detail::Sentence).await {
+        match how.embed(languages.as_ref(), texts, Detail::Sentence).await {
             Ok(made) => {
                 self.has_multilingual_vectors.store(true, Ordering::Relaxed);
                 Ok((languages.model().name.clone(), made))
             }
             Err(error) => {
                 tracing::warn!(%error, "the multilingual model failed; the main model is used instead");
-                Ok((main.model().name.clone(), main.embed(texts, Detail::Sentence).await?))
+                Ok((main.model().name.clone(), how.embed(main, texts, Detail::Sentence).await?))
             }
         }
     }

@@ -6,6 +6,7 @@ pub mod authorities;
 mod categories_file;
 mod check;
 pub mod encryption;
+mod files;
 pub mod output;
 mod project_file;
 pub mod secret;

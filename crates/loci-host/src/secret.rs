@@ -137,26 +137,6 @@ impl Settings {
             usual: "LOCI_JWT_SECRET",
         })
     }
-
-    /// Makes the files of secrets relative to `folder`, where the configuration is.
-    pub(crate) fn place_secrets(&mut self, folder: &Path) {
-        let files = [
-            &mut self.embeddings.api_key_file,
-            &mut self.rerank.api_key_file,
-            &mut self.llm.api_key_file,
-            &mut self.vectors.api_key_file,
-            &mut self.tiers.url_file,
-            &mut self.postgres.url_file,
-            &mut self.postgres.direct_url_file,
-            &mut self.encryption.key_file,
-        ];
-        let jwt = self.auth.jwt.as_mut().map(|jwt| &mut jwt.secret_file);
-        for file in files.into_iter().chain(jwt) {
-            if let Some(path) = file.as_ref().filter(|path| path.is_relative()) {
-                *file = Some(folder.join(path));
-            }
-        }
-    }
 }
 
 fn wrong(field: &'static str, message: String) -> Error {
@@ -245,14 +225,5 @@ mod tests {
         assert!(source("", Some(&missing)).read().unwrap_err().to_string().contains("cannot be read"));
         assert!(source("", Some(folder.path())).read().is_err());
         assert_eq!(source("LOCI_TEST_NO_SUCH_VARIABLE", None).read().unwrap(), None);
-    }
-
-    #[test]
-    fn files_of_secrets_lie_beside_the_configuration() {
-        let mut settings =
-            Settings::parse("[llm]\napi_key_file = \"llm.key\"\n[tiers]\nurl_file = \"/run/redis\"\n").unwrap();
-        settings.place_secrets(Path::new("/etc/loci"));
-        assert_eq!(settings.llm.api_key_file.as_deref(), Some(Path::new("/etc/loci/llm.key")));
-        assert_eq!(settings.tiers.url_file.as_deref(), Some(Path::new("/run/redis")));
     }
 }

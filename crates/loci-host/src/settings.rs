@@ -301,7 +301,7 @@ impl Settings {
         if let Some(named) = &settings.categories_file {
             settings.categories = read_categories(&folder.join(named))?;
         }
-        settings.place_secrets(folder);
+        settings.place_files(folder);
         let mut sources = Sources::default();
         sources.set_all(&toml::from_str(&text).unwrap_or_default(), &path.display().to_string());
         Ok((settings, sources))

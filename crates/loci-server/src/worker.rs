@@ -8,11 +8,15 @@ use std::time::Duration;
 use jiff::Timestamp;
 use loci_engine::{Caller, Engine, MaintainRequest};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::schedule::Schedule;
 
 /// Pause between two checks when there is nothing to do.
 const REST: Duration = Duration::from_secs(1);
+
+/// Pause between two attempts of background work with a model that does not answer requests. It may only be too slow for them.
+const TRIAL: Duration = Duration::from_secs(30);
 
 /// Maximum number of embedding jobs that are claimed at once.
 const JOBS: usize = 256;
@@ -26,15 +30,24 @@ pub(crate) async fn run(engine: Arc<Engine>, schedule: Option<Schedule>, closed:
 }
 
 async fn embed_loop(engine: &Engine, mut closed: watch::Receiver<bool>) {
+    let (mut slow, mut tried) = (false, Instant::now());
     while !*closed.borrow() {
-        // A job that fails waits longer each time, so none is tried while the model is known to be away.
         let away = engine.model_problem().await.is_some();
+        // A job that fails waits longer each time, so only one is tried now and then while the model is known to be away.
+        let jobs = match away && !slow {
+            false => JOBS,
+            true if tried.elapsed() >= TRIAL => 1,
+            true => 0,
+        };
         let mut embedded = 0;
-        for operator in if away { Vec::new() } else { operators(engine).await } {
-            embedded += engine.embed_waiting(&operator, JOBS).await.unwrap_or_else(|error| {
+        for operator in if jobs == 0 { Vec::new() } else { operators(engine).await } {
+            embedded += engine.embed_waiting(&operator, jobs).await.unwrap_or_else(|error| {
                 tracing::warn!(%error, "embedding jobs failed");
                 0
             });
+        }
+        if jobs > 0 {
+            (slow, tried) = (away && embedded > 0, Instant::now());
         }
         if embedded == 0 && pause(&mut closed).await {
             return;

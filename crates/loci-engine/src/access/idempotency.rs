@@ -229,6 +229,7 @@ impl Engine {
 
     /// Applies a batch. If this task executes a request with a key, the batch is applied at most once under it.
     pub(crate) async fn apply(&self, mut batch: Batch) -> loci_store::Result<Vec<Applied>> {
+        self.check_agent_of(&batch.tenant, &batch.space).await?;
         let Ok(request) = REQUEST.try_with(Arc::clone) else { return self.store.apply(batch).await };
         let Some(signature) = signature(&batch) else { return self.store.apply(batch).await };
         let number = request.begin_batch(&signature);

@@ -66,7 +66,8 @@ impl Engine {
     pub(crate) async fn target(&self, caller: &Caller, layer: Option<Layer>) -> Result<Scope> {
         let membership = self.membership(caller).await?;
         let scope = policy::target_in(caller, &membership, layer)?;
-        self.check_agent_of(&caller.tenant, &scope).await?;
+        // Every batch is checked; here it is before anything is embedded.
+        self.check_agent_of(&caller.tenant, &scope.space()).await?;
         Ok(scope)
     }
 

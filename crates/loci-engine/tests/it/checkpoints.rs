@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use loci_engine::{Caller, CheckpointRemoval, CheckpointRequest, Config, Limits, NewCheckpoint, SavedCheckpoint};
+use loci_engine::{
+    Caller, CheckpointRemoval, CheckpointRequest, Config, Limits, NewCheckpoint, NewFact, SavedCheckpoint,
+};
 use loci_types::{ErrorKind, Identifiers, Layer, Outcome, PendingWrite, Role, Tenant};
 use serde_json::{Map, json};
 
@@ -167,4 +169,23 @@ async fn sixteen_writers_make_one_line() {
     let all = CheckpointRequest { limit: Some(1_000), ..of("t") };
     let line = house.engine.checkpoint_history(&user("ana"), all).await.unwrap();
     assert_eq!(line.len(), 16 * 3 + 1);
+}
+
+/// Folders of agents are named after them, and not every file system tells `Planner` from `planner`.
+#[tokio::test]
+async fn no_door_makes_an_agent_that_differs_by_case_only() {
+    let house = House::new();
+    let of = |agent: &str| {
+        let identifiers =
+            Identifiers { agent_id: Some(agent.into()), user_id: Some("ana".into()), ..Identifiers::default() };
+        Caller::new(identifiers)
+    };
+    let engine = &house.engine;
+    engine.put_checkpoint(&of("planner"), step("t", "1", None, "{}")).await.unwrap();
+    let refused = engine.put_checkpoint(&of("Planner"), step("t", "1", None, "{}")).await.unwrap_err();
+    assert_eq!((refused.kind(), field(&refused).as_str()), (ErrorKind::InvalidInput, "agentId"), "{refused}");
+    let fact = NewFact { subject: "Ana".into(), predicate: "likes".into(), object: "tea".into(), ..NewFact::default() };
+    let refused = engine.state_fact(&of("Planner"), fact).await.unwrap_err();
+    assert_eq!(field(&refused), "agentId", "{refused}");
+    engine.put_checkpoint(&of("planner"), step("t", "2", None, "{}")).await.unwrap();
 }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use loci_engine::summarize::SummaryStrategy;
-use loci_engine::{Caller, Config, QueryRequest, Sessions, Summarization, SummarizeRequest};
-use loci_types::{ErrorKind, JobKind, Layer, Outcome, Relation, SessionFilter, State};
+use loci_engine::{Caller, Config, QueryRequest, Sessions, Summarization, SummarizeRequest, Update};
+use loci_types::{ErrorKind, JobKind, Layer, Outcome, Relation, Right, SessionFilter, State};
 use serde_json::json;
 use wiremock::{MockServer, ResponseTemplate};
 
@@ -163,6 +163,44 @@ async fn sensitive_sides_wait_for_consent() {
     house.engine.reject(&user("ana"), faro, Some("private")).await.unwrap();
     assert!(house.engine.proposals(&user("ana")).await.unwrap().is_empty());
     assert_eq!(house.engine.get(&user("ana"), faro).await.unwrap().state, State::SoftDeleted);
+}
+
+/// Consent is a right of its own: no other change of a proposal stands for it.
+#[tokio::test]
+async fn nothing_else_decides_on_a_proposal() {
+    let house = House::new();
+    let ana = in_session("ana", "s1");
+    house.say(&ana, "t", "user", "I live in Porto.").await;
+    house.end(&ana, "s1").await;
+    let (ana, agent) = (user("ana"), Caller { rights: [Right::HardDelete].into(), ..user("ana") });
+    let id = house.engine.proposals(&ana).await.unwrap()[0].memory.id;
+    let text = || Update { content: Some("Ana lives in Faro.".into()), ..Update::default() };
+    let mark =
+        |value| Update { metadata: Some([("consent".to_owned(), value)].into_iter().collect()), ..Update::default() };
+    let (engine, unauthorized) = (&house.engine, ErrorKind::Unauthorized);
+    assert_eq!(engine.accept(&agent, id).await.unwrap_err().kind(), unauthorized);
+    assert_eq!(engine.reject(&agent, id, None).await.unwrap_err().kind(), unauthorized);
+    assert_eq!(engine.update(&agent, id, text()).await.unwrap_err().kind(), unauthorized, "what is accepted then");
+    assert_eq!(engine.forget(&agent, id, None, None).await.unwrap_err().kind(), unauthorized, "that is to reject it");
+    assert_eq!(engine.erase(&agent, id, None, None).await.unwrap_err().kind(), unauthorized);
+    assert_eq!(engine.pin(&agent, id, true).await.unwrap_err().kind(), unauthorized);
+    for value in [json!(null), json!({"field": "tea"})] {
+        assert!(engine.update(&ana, id, mark(value)).await.is_err(), "the mark of a proposal cannot be taken off");
+    }
+    let space = engine.space_of(&ana).await.unwrap();
+    for entry in engine.history(&ana, id, 10).await.unwrap().events {
+        let _ = engine.undo(&agent, &space, entry.sequence).await;
+    }
+    assert_eq!(engine.get(&ana, id).await.unwrap().state, State::Proposed);
+    assert_eq!(engine.get(&ana, id).await.unwrap().content, "Ana lives in Porto.");
+    // What was rejected comes back neither by a restore nor by an undo.
+    engine.reject(&ana, id, None).await.unwrap();
+    assert_eq!(engine.restore(&ana, id).await.unwrap_err().kind(), ErrorKind::InvalidInput);
+    for entry in engine.history(&ana, id, 10).await.unwrap().events {
+        let _ = engine.undo(&ana, &space, entry.sequence).await;
+    }
+    assert_eq!(engine.get(&ana, id).await.unwrap().state, State::SoftDeleted);
+    assert!(house.recall(&ana, "Porto").await.is_empty());
 }
 
 #[tokio::test]

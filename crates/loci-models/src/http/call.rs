@@ -5,11 +5,13 @@
 //!
 //! A hurried call is for a request that waits: it is made once, within a deadline, and refused at once while the breaker
 //! is open; a probe in the background finds out when the service is back. A patient call is for background work: it has
-//! the whole timeout and is retried. While the breaker is open it is made once after each pause, so that a service
-//! that is slower than the deadline of requests still does background work.
+//! the whole timeout and is retried. While the breaker is open it is made once after each pause, and without pauses while
+//! it succeeds, so that a service that is slower than the deadline of requests still does background work.
 
 use std::fmt;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use backon::{ExponentialBuilder, Retryable};
 use loci_breaker::{Breaker, Entry, Pauses, Permit};
@@ -67,6 +69,8 @@ pub(super) struct Service {
     most_bytes: usize,
     /// Fields of the request that not every service supports.
     optional: &'static [&'static str],
+    /// How long the last hurried call could wait, in milliseconds.
+    hurried_ms: Arc<AtomicU64>,
 }
 
 impl fmt::Debug for Service {
@@ -119,6 +123,7 @@ impl Service {
             discreet: false,
             most_bytes: usize::MAX,
             optional: &[],
+            hurried_ms: Arc::new(AtomicU64::new(u64::MAX)),
         })
     }
 
@@ -159,19 +164,19 @@ impl Service {
         timeout: Duration,
     ) -> Result<A, Error> {
         let body = self.body(question)?;
-        let permit = match self.breaker.enter() {
-            Entry::Call(permit) => permit,
+        let permit = match self.breaker.enter_patiently() {
+            Entry::Call(permit) | Entry::Probe(permit) => permit,
             Entry::Refused(problem) => return Err(self.away(problem)),
-            Entry::Probe(permit) => {
-                // It may wait for long, so it leaves the probe to those who are in a hurry.
-                drop(permit);
-                let outcome = self.once(body, timeout).await;
-                if !outcome.as_ref().is_err_and(Error::is_outage) {
-                    self.breaker.answered();
-                }
-                return outcome;
-            }
         };
+        if self.breaker.problem().is_some() {
+            let begun = Instant::now();
+            let outcome = self.once(body, timeout).await;
+            match &outcome {
+                Ok(_) if begun.elapsed() > self.hurried_deadline() => permit.record_late(),
+                _ => record(permit, &outcome),
+            }
+            return outcome;
+        }
         let backoff = ExponentialBuilder::default()
             .with_min_delay(self.retries.first_delay)
             .with_max_delay(self.retries.longest_delay)
@@ -203,6 +208,7 @@ impl Service {
 
     /// Refuses while the service is away. If a probe is due, it is made in the background.
     pub(super) fn enter(&self, deadline: Duration) -> Result<Permit, Error> {
+        self.hurried_ms.store(deadline.as_millis() as u64, Ordering::Relaxed);
         let permit = match self.breaker.enter() {
             Entry::Call(permit) => return Ok(permit),
             Entry::Refused(problem) => return Err(self.away(problem)),
@@ -215,6 +221,11 @@ impl Service {
             record(permit, &outcome);
         });
         Err(self.away(problem))
+    }
+
+    /// How long those in a hurry can wait; for ever, if there are none.
+    fn hurried_deadline(&self) -> Duration {
+        Duration::from_millis(self.hurried_ms.load(Ordering::Relaxed))
     }
 
     fn body(&self, question: &impl Serialize) -> Result<Vec<u8>, Error> {

@@ -243,3 +243,24 @@ async fn a_service_that_is_away_at_the_start_is_no_error_and_one_that_refuses_th
         assert_eq!(connected.is_ok(), good, "{status}");
     }
 }
+
+#[tokio::test]
+async fn a_service_that_is_too_slow_for_requests_still_does_background_work() {
+    let server = ill(answer(&[vec![1.0, 1.0]]).set_delay(Duration::from_millis(200)), 1_000).await;
+    let deadline = Duration::from_millis(20);
+    let config = RemoteConfig { deadline, timeout: Duration::from_secs(30), ..config(&server) };
+    let remote = Remote::connect(config).await.unwrap();
+    let error = remote.embed_soon(&texts(1), Detail::Sentence).await.unwrap_err();
+    assert!(matches!(error, Error::Timeout { .. }), "{error}");
+    // Refused until the first pause is over, which is short.
+    while let Err(error) = remote.embed(&texts(1), Detail::Sentence).await {
+        assert!(matches!(error, Error::Away { .. }), "{error}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    for _ in 0..3 {
+        remote.embed(&texts(1), Detail::Sentence).await.unwrap();
+        let error = remote.embed_soon(&texts(1), Detail::Sentence).await.unwrap_err();
+        assert!(matches!(error, Error::Away { .. }), "requests do not wait for it again: {error}");
+    }
+    assert!(remote.health().await.is_err());
+}

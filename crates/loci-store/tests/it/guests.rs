@@ -28,7 +28,7 @@ async fn put(server: &StandIn, path: &str, body: &Value) {
 /// A collection of another program, with one point.
 async fn foreign(server: &StandIn, name: &str) {
     put(server, name, &json!({ "vectors": { "size": 8, "distance": "Cosine" } })).await;
-    let point = json!({ "id": 7, "vector": [1, 0, 0, 0, 0, 0, 0, 0], "payload": { "theirs": true } });
+    let point = json!({ "id": 7, "vector": [1, 0, 0, 0, 0, 0, 0, 0], "payload": { "theirs": true, "state": "open", "type": "ticket" } });
     put(server, &format!("{name}/points"), &json!({ "points": [point] })).await;
 }
 
@@ -52,7 +52,11 @@ async fn rebuild_and_drop_leave_collections_that_loci_did_not_write() {
     good(fixture.store.change_catalogue(&Tenant::default(), CatalogueChange::DropAgent("kim".to_owned())).await);
     for name in ["shared", "agent_memory_kim"] {
         let payloads = fixture.server.payloads(name);
-        assert_eq!(payloads.values().collect::<Vec<_>>(), [&json!({ "theirs": true })], "{name}");
+        assert_eq!(
+            payloads.values().collect::<Vec<_>>(),
+            [&json!({ "theirs": true, "state": "open", "type": "ticket" })],
+            "{name}"
+        );
     }
 }
 
@@ -63,7 +67,7 @@ async fn points_of_others_in_a_collection_of_ours_are_counted_and_stay() {
     let bot = agent("bot");
     let ids = write(&fixture.store, &bot, 1..6).await;
     fixture.recovers(&ids).await;
-    let point = json!({ "id": 7, "vector": vec![0.5; DIMENSIONS], "payload": { "theirs": true } });
+    let point = json!({ "id": 7, "vector": vec![0.5; DIMENSIONS], "payload": { "theirs": true, "state": "open", "type": "ticket" } });
     put(&fixture.server, "agent_memory_bot/points", &json!({ "points": [point] })).await;
     let indexed = fixture.store.indexed().unwrap();
     for _ in 0..2 {
@@ -71,7 +75,10 @@ async fn points_of_others_in_a_collection_of_ours_are_counted_and_stay() {
         assert!(found[0].is_sound() && (found[0].points, found[0].foreign) == (5, 1), "{found:?}");
         good(indexed.rebuild(&Tenant::default(), |_, _, _| {}).await);
     }
-    assert_eq!(fixture.server.payloads("agent_memory_bot")["7"], json!({ "theirs": true }));
+    assert_eq!(
+        fixture.server.payloads("agent_memory_bot")["7"],
+        json!({ "theirs": true, "state": "open", "type": "ticket" })
+    );
 }
 
 // qdrant D4.

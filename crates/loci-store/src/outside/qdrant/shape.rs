@@ -137,24 +137,29 @@ pub(super) fn read_mark(payload: &Value, collection: &Collection) -> Option<Mark
     Some(Mark { sequence: payload.get("lociMark")?.as_i64()?, at: payload.get("lociMarkAt").and_then(Value::as_i64) })
 }
 
+/// Fields that every memory has that Loci writes. They are indexed, because strict mode refuses conditions on others.
+const ALWAYS: [&str; 4] = ["scope", "state", "type", "createdAt"];
+
 /// The filter for the memories of a space.
 pub(super) fn memories(collection: &Collection) -> Value {
-    json!({ "must": of_space(collection), "must_not": [{ "has_id": [mark_id(&collection.space)] }, stateless()] })
+    let mut must_not = incomplete();
+    must_not.push(json!({ "has_id": [mark_id(&collection.space)] }));
+    json!({ "must": of_space(collection), "must_not": must_not })
 }
 
-/// The condition that a point has no state: every memory that Loci writes has one.
-fn stateless() -> Value {
-    json!({ "is_empty": { "key": "state" } })
+/// The conditions of which a point that is a memory fulfils none.
+fn incomplete() -> Vec<Value> {
+    ALWAYS.iter().map(|key| json!({ "is_empty": { "key": key } })).collect()
 }
 
 /// The filter for all memories, of whichever space.
 pub(super) fn own() -> Value {
-    json!({ "must_not": [stateless()] })
+    json!({ "must_not": incomplete() })
 }
 
-/// The filter for points that Loci did not write: they have no state and are no marks.
+/// The filter for points that Loci did not write: they are neither memories nor marks.
 pub(super) fn foreign(marks: &[Uuid]) -> Value {
-    json!({ "must": [stateless()], "must_not": [{ "has_id": marks }] })
+    json!({ "should": incomplete(), "must_not": [{ "has_id": marks }] })
 }
 
 /// What a server in strict mode allows.
