@@ -1,8 +1,11 @@
 //! A request that is repeated with the same idempotency key is executed once.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use loci_engine::Caller;
+use loci_store::{PostgresOptions, PostgresStore};
+use loci_testkit::servers::Schema;
 use loci_types::Role;
 use serde_json::{Value, json};
 
@@ -252,24 +255,43 @@ async fn a_large_batch_that_is_sent_twice_is_stored_once() {
     server.close().await;
 }
 
-/// attack B4: two servers on one folder; a request that reaches both at once is executed by one of them.
-#[tokio::test]
-async fn a_request_that_reaches_two_servers_is_executed_once() {
-    let first = TestServer::open().await;
-    let second = first.neighbour().await;
+/// Sends one request to both servers at once, and once more.
+async fn is_executed_once(first: &TestServer, second: &TestServer) {
     let body = json!({ "identifiers": { "userId": "ann" }, "turns": [{ "threadId": "t", "content": "Ann sings." }] });
     let send = async |server: &TestServer| {
         answer(server.request("POST", "/v1/turns").header("Idempotency-Key", "both").json(&body)).await
     };
-    let answers = futures::future::join_all((0..12).map(|n| send(if n % 2 == 0 { &first } else { &second }))).await;
+    let answers = futures::future::join_all((0..12).map(|n| send(if n % 2 == 0 { first } else { second }))).await;
     assert!(answers.iter().any(|answer| answer.status == 200));
     for answer in &answers {
         assert!(matches!(answer.status, 200 | 409), "{}", answer.text);
         assert_eq!(answer.headers.contains_key("retry-after"), answer.status == 409);
     }
-    let replayed = send(&second).await;
+    let replayed = send(second).await;
     assert_eq!((replayed.status, &replayed.headers["idempotent-replayed"]), (200, &"true".parse().unwrap()));
     assert_eq!(first.engine.stats(&Caller::operator()).await.unwrap().memories, 1);
+}
+
+/// attack B4: a request that reaches two servers at once is executed by one of them. Here they share a folder.
+#[tokio::test]
+async fn a_request_that_reaches_two_servers_is_executed_once() {
+    let first = TestServer::open().await;
+    let second = first.neighbour().await;
+    is_executed_once(&first, &second).await;
+    second.close().await;
+    first.close().await;
+}
+
+/// attack B4: the same with a database.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_reaches_two_servers_of_one_database_is_executed_once() {
+    let Some(schema) = Schema::new() else { return };
+    let open = async || {
+        let options = PostgresOptions { schema: schema.name.clone(), partitions: 2, ..PostgresOptions::default() };
+        TestServer::on_store(Arc::new(PostgresStore::open(&schema.url, options).await.unwrap())).await
+    };
+    let (first, second) = (open().await, open().await);
+    is_executed_once(&first, &second).await;
     second.close().await;
     first.close().await;
 }
