@@ -13,7 +13,7 @@ use crate::access::categories::Categories;
 use crate::access::redact::Redaction;
 use crate::learn::llm::LearningLimits;
 use crate::lifecycle::summarize::SummaryStrategy;
-use crate::recall::Clue;
+use crate::recall::{Clue, Strategy};
 
 /// The rules of memory that a configuration may change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -80,6 +80,9 @@ impl Default for Limits {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Retrieval {
+    /// Which searches are combined, and what decides the order, when the caller does not say: `hybrid`, `semantic`,
+    /// `lexical`, `recency` or `importance`.
+    pub strategy: Strategy,
     /// Hits when the caller gives no number.
     pub limit: usize,
     /// Hits at most.
@@ -91,6 +94,8 @@ pub struct Retrieval {
     /// Cosine below which the vector lane does not count. Default: `vector_floor` in recall, where other evidence
     /// decides too, and the model's own threshold in search.
     pub threshold: Option<f64>,
+    /// Score below which a hit is left out. The score is that of the weights, 0 to 1. Default: 0, all hits.
+    pub score_threshold: f64,
     /// Cosine below which recall does not even look.
     pub vector_floor: f64,
     /// The weights of the score.
@@ -116,11 +121,13 @@ pub struct Retrieval {
 impl Default for Retrieval {
     fn default() -> Self {
         Self {
+            strategy: Strategy::default(),
             limit: 10,
             max_limit: 100,
             overfetch: 3,
             candidates: 100,
             threshold: None,
+            score_threshold: 0.0,
             vector_floor: 0.15,
             weights: Weights::default(),
             relation_weight: 0.05,
@@ -203,6 +210,9 @@ pub struct Lifecycle {
     pub ttl_days: u32,
     /// What matters little: an importance below this.
     pub ttl_importance: f64,
+    /// Days for which a memory is kept that is neither used, pinned nor confirmed, whatever its kind and importance; then it
+    /// is soft-deleted. Default: no limit, so that kind, importance and use decide.
+    pub retention_days: Option<u32>,
     /// Share of relevance lost in a day; 0: none.
     pub relevance_rate: f64,
     /// Relevance below which a memory is archived.
@@ -213,8 +223,10 @@ pub struct Lifecycle {
     pub max_memories_per_user: Option<usize>,
     /// A chain with more versions loses those in the middle.
     pub collapse_above: usize,
-    /// A chain with more versions is collapsed at once.
+    /// A chain with more versions is distilled into its last one at once.
     pub distil_above: usize,
+    /// Whether maintenance compacts the store.
+    pub compaction_enabled: bool,
     /// When maintenance runs while serving: minute, hour, day of month, month, day of week; empty: never.
     pub schedule: String,
 }
@@ -229,12 +241,14 @@ impl Default for Lifecycle {
             recency_floor: 0.01,
             ttl_days: 60,
             ttl_importance: 0.5,
+            retention_days: None,
             relevance_rate: 0.0,
             archive_below: 0.1,
             exempt_layers: Vec::new(),
             max_memories_per_user: None,
             collapse_above: 5,
             distil_above: 20,
+            compaction_enabled: true,
             schedule: "0 3 * * *".to_owned(),
         }
     }
@@ -401,6 +415,7 @@ impl Config {
             ("retrieval.candidates", self.retrieval.candidates),
             ("lifecycle.collapse_above", self.lifecycle.collapse_above),
             ("lifecycle.max_memories_per_user", self.lifecycle.max_memories_per_user.unwrap_or(1)),
+            ("lifecycle.retention_days", self.lifecycle.retention_days.unwrap_or(1) as usize),
             ("consent.signals", self.consent.signals as usize),
             ("summarization.target_tokens", self.summarization.target_tokens),
             ("working.agents", self.working.agents),
@@ -421,6 +436,7 @@ impl Config {
         }
         let shares = [
             ("retrieval.threshold", self.retrieval.threshold.unwrap_or(0.0), 0.0, 1.0),
+            ("retrieval.score_threshold", self.retrieval.score_threshold, 0.0, 1.0),
             ("retrieval.vector_floor", self.retrieval.vector_floor, 0.0, 1.0),
             ("retrieval.duplicate_similarity", self.retrieval.duplicate_similarity, 0.0, 1.0),
             ("retrieval.relation_weight", self.retrieval.relation_weight, 0.0, 1.0),
@@ -479,6 +495,8 @@ mod tests {
         check("retrieval.weights", |config| config.retrieval.weights.recency = 0.5);
         check("retrieval.weights", |config| config.retrieval.weights.recency = f64::NAN);
         check("retrieval.threshold", |config| config.retrieval.threshold = Some(1.5));
+        check("retrieval.score_threshold", |config| config.retrieval.score_threshold = 1.01);
+        check("lifecycle.retention_days", |config| config.lifecycle.retention_days = Some(0));
         check("lifecycle.decay_rate", |config| config.lifecycle.decay_rate = Some(f64::NAN));
         check("bands.merge", |config| config.bands.merge = 0.5);
         check("working.agents", |config| config.working.agents = 0);

@@ -20,6 +20,7 @@ use uuid::{ContextV7, Timestamp as UuidTimestamp, Uuid};
 use crate::access::policy::Caller;
 use crate::access::redact::{Pass, Redactor};
 use crate::learn::llm::LlmClient;
+use crate::lifecycle::summary::RequestedSummaries;
 use crate::recall::FeatureCache;
 use crate::recall::access_counts::PendingAccesses;
 use crate::recall::plan::exemplars::Exemplars;
@@ -52,6 +53,8 @@ pub struct Engine {
     pub(crate) time_zone: TimeZone,
     /// Working memory of agents.
     pub(crate) working: WorkingMemories,
+    /// Summaries that were made on request.
+    pub(crate) requested_summaries: RequestedSummaries,
     /// The tier for session entries.
     pub(crate) tier: Option<Arc<dyn Tier>>,
     /// The buffer of batched writes.
@@ -88,6 +91,7 @@ impl Engine {
             exemplars: Exemplars::default(),
             time_zone,
             working: WorkingMemories::default(),
+            requested_summaries: RequestedSummaries::default(),
             tier: None,
             batcher: Batcher::new(config.batch.clone()),
             config,

@@ -56,7 +56,7 @@ pub use lifecycle::fading::WeakMemory;
 pub use lifecycle::maintenance::{MaintainReport, MaintainRequest, MaintenanceStep, PlannedAction, StepReport};
 pub use lifecycle::rules;
 pub use lifecycle::summarize;
-pub use lifecycle::summary::SummarizeRequest;
+pub use lifecycle::summary::{SummarizeRequest, SummaryCounts};
 pub use loci_store::BackupEncoding;
 pub use loci_store::{Agent, Backup, IndexHealth, Pool, PoolMember, Stats};
 pub use portability::backup::{

@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use loci_engine::Strategy;
 use loci_server::Schedule;
 use loci_types::{Error, ErrorKind, Identifiers};
 use reqwest::Url;
@@ -89,6 +90,11 @@ impl Settings {
         }
         if !self.llm.base_url.is_empty() && self.llm.model.trim().is_empty() {
             return Err(wrong("llm.model", "llm.model is empty".to_owned()).hint("name a model of the endpoint"));
+        }
+        if embeddings.provider == Provider::None && self.retrieval.strategy == Strategy::Semantic {
+            let message = "retrieval.strategy is semantic, but embeddings.provider is none";
+            return Err(wrong("retrieval.strategy", message.to_owned())
+                .hint("use hybrid, which also searches by words, or configure an embedding model"));
         }
         let Some(size) = embeddings.dimensions else { return Ok(()) };
         let field = "embeddings.dimensions";
@@ -206,6 +212,8 @@ mod tests {
             ("[vectors]\nkind = \"qdrant\"\nurl = \"qdrant:6333\"", "vectors.url"),
             ("[server]\nlisten = \"7077\"", "server.listen"),
             ("[server]\nlisten = \"127.0.0.1:70777\"", "server.listen"),
+            ("[retrieval]\nstrategy = \"semantic\"\n[embeddings]\nprovider = \"none\"", "retrieval.strategy"),
+            ("[lifecycle]\nretention_days = 0", "lifecycle.retention_days"),
             ("[mcp]\nbudget_tokens = 1", "mcp.budget_tokens"),
             ("[store]\nwriters = 0", "store.writers"),
             ("user = \"\"", "user"),

@@ -40,6 +40,15 @@ impl Sources {
         paths.into_iter().map(|path| (path.clone(), self.of(&path).to_owned())).collect()
     }
 
+    /// The settings among `settings` that have no value, in order. Formats such as TOML cannot write them.
+    pub fn unset(settings: &Value) -> Vec<String> {
+        let mut paths = Vec::new();
+        leaves("", settings, &mut paths);
+        paths.retain(|path| settings.pointer(&pointer(path)).is_some_and(Value::is_null));
+        paths.sort();
+        paths
+    }
+
     /// Records the source of one setting; it replaces an earlier one, as the value does.
     pub(crate) fn set(&mut self, key: &str, source: &str) {
         self.by_path.insert(key.to_owned(), source.to_owned());
@@ -50,13 +59,21 @@ impl Sources {
         let mut paths = Vec::new();
         leaves("", &serde_json::to_value(table).unwrap_or_default(), &mut paths);
         for path in paths {
-            // The British spelling is accepted, and means the same section.
-            let path = match path.strip_prefix("summarisation") {
-                Some(rest) => format!("summarization{rest}"),
-                None => path,
-            };
-            self.set(&path, source);
+            self.set(&own_name(path), source);
         }
+    }
+}
+
+/// The path of a setting that was given by another of its names.
+fn own_name(path: String) -> String {
+    match path.as_str() {
+        "postgres.connection_string" => "postgres.url".to_owned(),
+        "postgres.pool_size" => "postgres.connections".to_owned(),
+        "retrieval.reading_bytes" => "retrieval.feature_cache_bytes".to_owned(),
+        _ => match path.strip_prefix("summarisation") {
+            Some(rest) => format!("summarization{rest}"),
+            None => path,
+        },
     }
 }
 
@@ -87,10 +104,13 @@ mod tests {
     #[test]
     fn every_setting_has_a_source_also_if_nobody_set_it() {
         let mut sources = Sources::default();
-        let table = "user = \"ann\"\n[llm]\nmodel = \"m\"\n[summarisation]\nenabled = true\n".parse().unwrap();
+        let table = "user = \"ann\"\n[llm]\nmodel = \"m\"\n[summarisation]\nenabled = true\n\
+                     [postgres]\npool_size = 10\n"
+            .parse()
+            .unwrap();
         sources.set_all(&table, "loci.toml");
         sources.set("llm.base_url", "LOCI_LLM_URL");
-        let settings = json!({ "data": null, "llm": { "base_url": "x", "model": "m", "seconds": 3 }, "kinds": [],
+        let settings = json!({ "data": null, "postgres": { "connections": 10 }, "llm": { "base_url": "x", "model": "m", "seconds": 3 }, "kinds": [],
                                "summarization": { "enabled": true } });
         let every = sources.every(&settings);
         let expect = [
@@ -99,10 +119,12 @@ mod tests {
             ("llm.base_url", "LOCI_LLM_URL"),
             ("llm.model", "loci.toml"),
             ("llm.seconds", "default"),
+            ("postgres.connections", "loci.toml"),
             ("summarization.enabled", "loci.toml"),
             ("user", "loci.toml"),
         ];
         let every: Vec<(&str, &str)> = every.iter().map(|(key, source)| (key.as_str(), source.as_str())).collect();
         assert_eq!(every, expect);
+        assert_eq!(Sources::unset(&settings), ["data"]);
     }
 }

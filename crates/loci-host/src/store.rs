@@ -56,7 +56,8 @@ const POSTGRES_DIRECT_URL: &str = "LOCI_POSTGRES_DIRECT_URL";
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Postgres {
-    /// The URL. Default: the value of the variable `url_env`.
+    /// The URL. Default: the value of the variable `url_env`. Other name: `connection_string`.
+    #[serde(alias = "connection_string")]
     pub url: String,
     /// The environment variable that holds the address, with its password. The name begins with `LOCI_`.
     pub url_env: String,
@@ -73,7 +74,8 @@ pub struct Postgres {
     pub schema: String,
     /// The role for queries; it must not bypass row-level security.
     pub role: String,
-    /// Maximum number of connections of this process.
+    /// Maximum number of connections of this process. Other name: `pool_size`.
+    #[serde(alias = "pool_size")]
     pub connections: usize,
     /// Number of threads that write.
     pub writers: usize,

@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use loci_engine::IndexHealth;
+use loci_engine::{IndexHealth, SummaryCounts};
 use serde::Serialize;
 use tokio::sync::Mutex;
 use utoipa::ToSchema;
@@ -307,14 +307,22 @@ async fn metrics(State(app): State<Arc<App>>, principal: Principal) -> Result<Re
     let stats = app.run_operation("getMetrics", app.engine.stats(&caller)).await?;
     let learned = app.run_operation("getMetrics", app.engine.learned(&caller)).await?.unwrap_or_default();
     let episodic = stats.by_kind.get("episodic").copied().unwrap_or_default();
+    let whole = loci_engine::policy::is_store_operator(&caller);
+    let requested = if whole { app.engine.requested_summaries() } else { SummaryCounts::default() };
+    let redis_connected = match &app.options.shared {
+        Some(shared) if whole => Some(shared.health().await.degraded.is_none()),
+        _ => None,
+    };
     let held = StoreSizes {
         by_layer: stats.by_layer.into_iter().collect(),
         episodic,
         semantic: stats.memories.saturating_sub(episodic),
         bytes: stats.bytes,
-        saved: learned.tokens_saved,
+        summaries: learned.summaries + requested.runs,
+        saved: learned.tokens_saved + requested.tokens_saved,
+        redis_connected,
+        pool_active: if whole { app.engine.store().busy_connections() } else { None },
     };
     let sort = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    Ok(([(CONTENT_TYPE, sort)], app.metrics.text(&held, loci_engine::policy::is_store_operator(&caller)))
-        .into_response())
+    Ok(([(CONTENT_TYPE, sort)], app.metrics.text(&held, whole)).into_response())
 }

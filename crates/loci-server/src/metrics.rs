@@ -117,8 +117,14 @@ pub(crate) struct StoreSizes {
     pub(crate) semantic: u64,
     /// Bytes on disk.
     pub(crate) bytes: u64,
+    /// Summaries that were made, kept and requested ones.
+    pub(crate) summaries: u64,
     /// Tokens that summaries have saved.
     pub(crate) saved: u64,
+    /// Whether Redis answers. `None` if it is not configured, or if the caller does not run the server.
+    pub(crate) redis_connected: Option<bool>,
+    /// Connections to PostgreSQL that are in use. `None` if it is not the store, or if the caller does not run the server.
+    pub(crate) pool_active: Option<usize>,
 }
 
 impl Metrics {
@@ -208,10 +214,8 @@ impl Metrics {
     /// server, which count the requests of all tenants.
     pub(crate) fn text(&self, sizes: &StoreSizes, whole: bool) -> String {
         let mut text = String::new();
-        let summarize = OperationLabels { operation: "summarize".to_owned(), door: Protocol::Http.name() };
-        let summarized = if whole { self.operations.get_or_create(&summarize).get() } else { 0 };
         // The sizes belong to one tenant, so their registry is made for each request.
-        let own = sizes.registry(summarized);
+        let own = sizes.registry();
         let parts = whole.then_some(&self.registry).into_iter().chain([&own]);
         let written = parts.into_iter().try_for_each(|part| encode_registry(&mut text, part));
         match written.and_then(|()| encode_eof(&mut text)) {
@@ -223,7 +227,7 @@ impl Metrics {
 }
 
 impl StoreSizes {
-    fn registry(&self, summarized: u64) -> Registry {
+    fn registry(&self) -> Registry {
         let mut registry = Registry::with_prefix("loci");
         let size = Family::<LayerLabels, Gauge>::default();
         for (layer, count) in &self.by_layer {
@@ -234,12 +238,32 @@ impl StoreSizes {
             ("memory_episodic_count", "Episodes", self.episodic),
             ("memory_semantic_count", "Memories of all other kinds than episodic", self.semantic),
             ("memory_storage_bytes", "Bytes on disk", self.bytes),
-            ("memory_summarization_runs", "Summaries requested", summarized),
-            ("memory_summarization_tokens_saved", "Tokens that summaries saved", self.saved),
         ] {
             let gauge: Gauge = Gauge::default();
             gauge.set(signed(value));
             registry.register(name, about, gauge);
+        }
+        for (name, about, value) in [
+            ("memory_summarization_runs", "Summaries made, by maintenance and on request", self.summaries),
+            ("memory_summarization_tokens_saved", "Tokens that summaries saved", self.saved),
+        ] {
+            let counter: Counter = Counter::default();
+            counter.inc_by(value);
+            registry.register(name, about, counter);
+        }
+        for (name, about, value) in [
+            ("memory_redis_connected", "1 if Redis answers, else 0", self.redis_connected.map(u64::from)),
+            (
+                "memory_postgres_pool_active",
+                "Connections to PostgreSQL that are in use",
+                self.pool_active.map(|active| active as u64),
+            ),
+        ] {
+            if let Some(value) = value {
+                let gauge: Gauge = Gauge::default();
+                gauge.set(signed(value));
+                registry.register(name, about, gauge);
+            }
         }
         registry
     }

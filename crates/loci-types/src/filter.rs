@@ -232,7 +232,7 @@ impl Filter {
         memory.superseded_by_id.is_none()
             && memory.valid_from.is_none_or(|from| from <= self.now)
             && memory.valid_until.is_none_or(|until| self.now < until)
-            && memory.expires_at.is_none_or(|expires| self.now < expires)
+            && (memory.state == State::SoftDeleted || memory.expires_at.is_none_or(|expires| self.now < expires))
     }
 
     /// Refuses scores outside 0 to 1, ranges that end before they start, lists of more than 256 entries (1,000 ids) and

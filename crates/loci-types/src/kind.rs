@@ -35,6 +35,10 @@ impl Kind {
     pub const EPISODIC: &'static str = "episodic";
     /// A stable statement.
     pub const FACT: &'static str = "fact";
+    /// How something is done.
+    pub const PROCEDURAL: &'static str = "procedural";
+    /// Another name for `procedural`.
+    const SKILL: &'static str = "skill";
 
     /// Returns the name.
     pub fn name(&self) -> &str {
@@ -143,8 +147,16 @@ impl Kinds {
         &self.0
     }
 
+    /// Returns the name that a kind is stored under: `procedural` for its other name `skill`, unless a configuration
+    /// adds a kind `skill`. Other names are returned as they are.
+    pub fn stored_name<'a>(&self, name: &'a str) -> &'a str {
+        let added = || self.0.iter().any(|spec| spec.name == name);
+        if name == Kind::SKILL && !added() { Kind::PROCEDURAL } else { name }
+    }
+
     /// Returns the kind with this name, or an error that lists all names.
     pub fn parse(&self, name: &str) -> Result<Kind, Error> {
+        let name = self.stored_name(name);
         if self.0.iter().any(|spec| spec.name == name) {
             return Ok(Kind(name.to_owned()));
         }
@@ -203,6 +215,8 @@ mod tests {
         assert_eq!(kinds.spec(&kinds.parse("recipe").unwrap()).half_life_days, 700.0);
         assert_eq!(kinds.spec(&kinds.parse("task").unwrap()).half_life_days, 7.0);
         assert!(Kinds::with(vec![spec("broken", 0.0)]).is_err());
+        assert_eq!(kinds.parse("skill").unwrap().name(), "procedural");
+        assert_eq!(Kinds::with(vec![spec("skill", 30.0)]).unwrap().parse("skill").unwrap().name(), "skill");
         assert!(kinds.parse("emotional").unwrap_err().advice().unwrap().contains("recipe"));
     }
 }

@@ -120,7 +120,8 @@ fn turn(line: &TalkLine) -> Turn {
 /// What is learned and visible, with the positions of its turns.
 async fn found(engine: &Engine, conversation: &str) -> Result<Vec<Value>> {
     let caller = caller(conversation, None);
-    let filter = Filter { source_types: vec!["consolidation".to_owned()], ..Filter::at(engine.now()) };
+    let (types, roles) = (vec!["distillation".to_owned()], vec!["memory_agent".to_owned()]);
+    let filter = Filter { source_types: types, source_roles: roles, ..Filter::at(engine.now()) };
     let mut memories: Vec<Memory> = Vec::new();
     let mut cursor = None;
     loop {

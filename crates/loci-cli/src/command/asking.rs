@@ -20,6 +20,9 @@ pub(crate) struct AskFlags {
     /// Minimum cosine similarity of what the vector search contributes, 0 to 1; 0 returns whatever there is
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = number)]
     threshold: Option<Value>,
+    /// Minimum score of a result, 0 to 1 [default: retrieval.score_threshold]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = number)]
+    score_threshold: Option<Value>,
     /// Time that counts as now: RFC 3339, or YYYY-MM-DD for midnight in retrieval.time_zone [default: now]
     #[arg(long, alias = "at", value_name = "TIME")]
     now: Option<String>,
@@ -53,6 +56,7 @@ impl AskFlags {
             .field("strategy", self.words_only.then_some("lexical"))
             .field("limit", self.limit)
             .field("threshold", &self.threshold)
+            .field("scoreThreshold", &self.score_threshold)
             .field("now", &self.now)
             .field("threadId", &self.for_thread_id)
             .field("explain", self.explain)

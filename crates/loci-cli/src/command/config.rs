@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::command::serve;
 use crate::context::Context;
-use crate::settings::Settings;
+use crate::settings::{Settings, Sources};
 use crate::{output, shape};
 
 /// What to show of the configuration.
@@ -95,6 +95,11 @@ fn check(config: Option<PathBuf>, data: Option<PathBuf>, as_json: bool) -> Resul
         output::line(&format!("# Data folder: {}", folder.display()));
         output::line("");
         output::bytes(written.as_bytes());
+        output::line("");
+        output::line("# Settings without a value:");
+        for key in Sources::unset(&settings) {
+            output::line(&format!("#   {key}"));
+        }
         output::note("ok");
     });
     Ok(())

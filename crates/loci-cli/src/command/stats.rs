@@ -50,6 +50,8 @@ struct Learned {
     statements: u64,
     refused: u64,
     missed: u64,
+    #[serde(default)]
+    summaries: u64,
     tokens_saved: u64,
     llm_tokens_today: u64,
 }
@@ -82,6 +84,7 @@ fn rows(stats: &Statistics) -> Vec<Vec<String>> {
         rows.push(row("memories learned from sessions", learned.statements));
         rows.push(row("  refused statements of the language model", learned.refused));
         rows.push(row("  requests to remember without a memory", learned.missed));
+        rows.push(row("summaries of long conversations", learned.summaries));
         rows.push(row("tokens saved by summaries", learned.tokens_saved));
         rows.push(row("tokens of the language model today", learned.llm_tokens_today));
     }

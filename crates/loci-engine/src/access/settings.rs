@@ -20,10 +20,13 @@ use crate::{Engine, Result};
 pub(crate) struct AgentSettings {
     /// The weights of the score.
     pub(crate) weights: Option<Weights>,
-    /// Hits when the caller gives no number.
+    /// Hits when the caller gives no number. Its other name is `retrievalLimit`.
+    #[serde(alias = "retrievalLimit")]
     pub(crate) limit: Option<usize>,
     /// Cosine below which the vector lane does not count.
     pub(crate) threshold: Option<f64>,
+    /// Score below which a hit is left out.
+    pub(crate) score_threshold: Option<f64>,
     /// The categories that the agent may see. Default: all.
     pub(crate) categories: Option<BTreeSet<String>>,
 }
@@ -34,14 +37,21 @@ impl AgentSettings {
     pub(crate) fn read(config: &Value) -> Result<Self, Error> {
         let wrong = |error: serde_json::Error| {
             Error::invalid("settings", format!("the agent's settings cannot be read: {error}"))
-                .hint(r#"for example {"weights":{"similarity":0.5,"recency":0.3,"utility":0.2},"limit":10,"threshold":0.3,"categories":["tasks"]}"#)
+                .hint(r#"for example {"weights":{"similarity":0.5,"recency":0.3,"utility":0.2},"limit":10,"scoreThreshold":0.3,"categories":["tasks"]}"#)
+        };
+        // Agents that keep settings of other parts too have these under `memory`.
+        let config = match config.as_object() {
+            Some(parts) if parts.len() == 1 => parts.get("memory").unwrap_or(config),
+            _ => config,
         };
         let settings: Self = serde_json::from_value(config.clone()).map_err(wrong)?;
         if let Some(weights) = &settings.weights {
             weights.validate().map_err(|error| Error::invalid("weights", error.to_string()))?;
         }
-        if let Some(threshold) = settings.threshold {
-            loci_types::unit("threshold", threshold)?;
+        for (field, threshold) in [("threshold", settings.threshold), ("scoreThreshold", settings.score_threshold)] {
+            if let Some(threshold) = threshold {
+                loci_types::unit(field, threshold)?;
+            }
         }
         Ok(settings)
     }
@@ -175,7 +185,18 @@ mod tests {
     fn settings_are_read_and_checked() {
         let good = AgentSettings::read(&json!({ "limit": 3, "categories": ["tasks"] })).unwrap();
         assert_eq!((good.limit, good.categories.unwrap().len()), (Some(3), 1));
+        let memory = json!({
+            "memory": {
+                "weights": { "similarity": 0.5, "recency": 0.3, "utility": 0.2 },
+                "retrievalLimit": 10,
+                "scoreThreshold": 0.3
+            }
+        });
+        let good = AgentSettings::read(&memory).unwrap();
+        assert_eq!((good.weights, good.limit, good.score_threshold), (Some(Weights::default()), Some(10), Some(0.3)));
         for (config, field) in [
+            (json!({ "scoreThreshold": -0.1 }), "scoreThreshold"),
+            (json!({ "memory": { "limit": 3 }, "categories": ["tasks"] }), "settings"),
             (json!({ "weights": { "similarity": 0.9, "recency": 0.3, "utility": 0.2 } }), "weights"),
             (json!({ "threshold": 7 }), "threshold"),
             (json!({ "categorys": ["tasks"] }), "settings"),

@@ -35,12 +35,19 @@ const TURNS_PER_COMMIT_WITH_MODEL: usize = 20;
 /// Maximum number of entities of a scope that are loaded.
 const MAX_ENTITIES: usize = 2_000;
 
-/// The source type of learned memories.
-pub(crate) const LEARNED: &str = "consolidation";
+/// The source type of what a session taught, and of summaries of sessions.
+pub(crate) const DISTILLED: &str = "distillation";
+/// The source role of learned memories.
+pub(crate) const LEARNER: &str = "memory_agent";
+/// The source type of learned memories in earlier versions.
+const LEARNED_EARLIER: &str = "consolidation";
 
 /// Whether a memory was learned from a conversation.
 pub(crate) fn is_learned(memory: &Memory) -> bool {
-    memory.source.as_ref().is_some_and(|source| source.kind == LEARNED)
+    memory.source.as_ref().is_some_and(|source| match source.kind.as_str() {
+        DISTILLED => source.role.as_deref() == Some(LEARNER),
+        kind => kind == LEARNED_EARLIER,
+    })
 }
 
 /// The result of a consolidation.

@@ -143,7 +143,7 @@ impl Engine {
     async fn perform_other(&self, caller: &Caller, job: &Job) -> Result<()> {
         match job.kind {
             JobKind::Distil => match memory(job) {
-                Some(id) => self.collapse(&caller.tenant, &job.space.parse()?, id, self.now()).await.map(drop),
+                Some(id) => self.distil(&caller.tenant, &job.space.parse()?, id, self.now()).await,
                 None => Ok(()),
             },
             JobKind::Causal => {

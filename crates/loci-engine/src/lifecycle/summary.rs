@@ -3,6 +3,8 @@
 //! A summary is made on request, or for a session that has grown long. The latter is stored as a memory with links to
 //! its turns, and the tokens it saves are counted.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use async_trait::async_trait;
 use loci_store::Page;
 use loci_types::{
@@ -12,6 +14,7 @@ use loci_types::{
 use serde_json::json;
 
 use crate::access::policy::{self, Caller};
+use crate::learn::consolidate::DISTILLED;
 use crate::learn::llm::LlmClient;
 use crate::lifecycle::summarize::{Summary, SummaryStrategy, Writer, summarize};
 use crate::{Engine, NewMemory, Result};
@@ -26,6 +29,24 @@ const MEMORIES_PER_READ: usize = 500;
 pub(crate) const TAG: &str = "summary";
 /// The note of how many tokens summaries have saved.
 pub(crate) const SAVED: &str = "summary tokens saved";
+/// The note of how many summaries were kept.
+pub(crate) const RUNS: &str = "summary runs";
+
+/// Summaries that were made on request since this process started. They are not kept, so they are counted here.
+#[derive(Debug, Default)]
+pub(crate) struct RequestedSummaries {
+    runs: AtomicU64,
+    tokens_saved: AtomicU64,
+}
+
+/// The counts of summaries.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SummaryCounts {
+    /// How many were made.
+    pub runs: u64,
+    /// How many tokens they saved.
+    pub tokens_saved: u64,
+}
 
 /// What is to be summarized.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -88,7 +109,18 @@ impl Engine {
         let (strategy, target) =
             (request.strategy.unwrap_or(rules.strategy), request.target_tokens.unwrap_or(rules.target_tokens));
         crate::access::bounds::between("targetTokens", target, 1, MAX_SUMMARY_TOKENS)?;
-        self.summary_of(&caller.tenant, &visible, &memories, strategy, target).await
+        let summary = self.summary_of(&caller.tenant, &visible, &memories, strategy, target).await?;
+        self.requested_summaries.runs.fetch_add(1, Ordering::Relaxed);
+        self.requested_summaries.tokens_saved.fetch_add(summary.tokens_saved as u64, Ordering::Relaxed);
+        Ok(summary)
+    }
+
+    /// The summaries that callers of all tenants have requested since this engine was made.
+    pub fn requested_summaries(&self) -> SummaryCounts {
+        SummaryCounts {
+            runs: self.requested_summaries.runs.load(Ordering::Relaxed),
+            tokens_saved: self.requested_summaries.tokens_saved.load(Ordering::Relaxed),
+        }
     }
 
     async fn summary_of(
@@ -155,7 +187,7 @@ impl Engine {
             kind: Some(Kind::EPISODIC.to_owned()),
             tags: vec![TAG.to_owned()],
             event_time: turns.first().and_then(|turn| turn.event_time),
-            source: Some(Source { kind: "distillation".to_owned(), role: None, reference: Some(session.to_owned()) }),
+            source: Some(Source { kind: DISTILLED.to_owned(), role: None, reference: Some(session.to_owned()) }),
             metadata: [(
                 "summary".to_owned(),
                 json!({
@@ -175,6 +207,7 @@ impl Engine {
         // The first and the last turn identify the summarized range.
         let ends = turns.first().into_iter().chain(turns.last().filter(|_| turns.len() > 1));
         actions.extend(ends.map(|turn| Action::Link(self.edge(id, turn.id, Relation::DerivedFrom, 1.0, at))));
+        actions.push(note(None, RUNS, NoteValue::Add(1.0)));
         actions.push(note(None, SAVED, NoteValue::Add(summary.tokens_saved as f64)));
         actions.push(note(Some(scope.clone()), &summarized_key(session), NoteValue::Set(json!(id))));
         let operator = Caller { tenant: tenant.clone(), ..Caller::operator() };

@@ -17,6 +17,9 @@ const TOOLS: usize = 1_024;
 /// Maximum number of turns.
 const MAX_TURNS: usize = 10_000;
 
+/// Number of memories that are recalled for a window, of which as many are packed as fit.
+const CANDIDATES: usize = 100;
+
 /// What the window is filled with.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ContextRequest {
@@ -63,9 +66,7 @@ impl Engine {
         between("tools", request.tools.len(), 0, TOOLS)?;
         between("history", request.history.len(), 0, MAX_TURNS)?;
         let RecallRequest { query, uncounted, layers, for_thread, .. } = request.recall.clone();
-        let complexity = crate::recall::plan::complexity::complexity(&query);
-        let limit = complexity.limit().max(self.config.retrieval.limit);
-        let found = self.recall_for_prompt(caller, request.recall, limit).await?;
+        let found = self.recall_for_prompt(caller, request.recall, CANDIDATES).await?;
         let since = (request.since, request.thread_id.as_deref());
         let (revision, delta) = self.delta(caller, layers.as_deref(), since).await?;
         let items = self.items(caller, &found);

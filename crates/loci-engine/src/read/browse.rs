@@ -9,7 +9,7 @@ use crate::access::bounds::{between, some_layers};
 use crate::access::policy::Caller;
 use crate::access::settings;
 use crate::learn::consolidate::{MISSED, REFUSED, WRITTEN};
-use crate::lifecycle::summary::SAVED;
+use crate::lifecycle::summary::{RUNS, SAVED};
 use crate::{Engine, Result};
 
 /// Maximum number of memories of a page.
@@ -67,7 +67,9 @@ pub struct LearningStats {
     pub first_pass_rate: Option<f64>,
     /// Requests to remember something for which nothing was found to keep.
     pub missed: u64,
-    /// Tokens that summaries have saved.
+    /// Summaries of long conversations that are kept.
+    pub summaries: u64,
+    /// Tokens that these summaries have saved.
     pub tokens_saved: u64,
     /// Tokens that the language model has read and written today.
     pub llm_tokens_today: u64,
@@ -144,7 +146,7 @@ impl Engine {
         if *visible.reach() != Reach::Whole {
             return Ok(None);
         }
-        let keys = [WRITTEN, REFUSED, MISSED, SAVED].map(str::to_owned);
+        let keys = [WRITTEN, REFUSED, MISSED, RUNS, SAVED].map(str::to_owned);
         let mut learned =
             LearningStats { llm_tokens_today: self.spent_today(&caller.tenant).await?, ..LearningStats::default() };
         for space in self.store.spaces(&caller.tenant).await? {
@@ -154,6 +156,7 @@ impl Engine {
                     WRITTEN => learned.statements += count,
                     REFUSED => learned.refused += count,
                     MISSED => learned.missed += count,
+                    RUNS => learned.summaries += count,
                     _ => learned.tokens_saved += count,
                 }
             }

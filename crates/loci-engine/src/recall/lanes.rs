@@ -134,15 +134,16 @@ impl Engine {
     ) -> Result<LaneResults> {
         let retrieval = &self.config.retrieval;
         let wanted = (limit * retrieval.overfetch).max(retrieval.candidates);
+        let strategy = request.strategy.unwrap_or(retrieval.strategy);
         let mut found = LaneResults {
-            strategy: request.strategy,
+            strategy,
             lanes: Vec::new(),
             embedding: None,
             in_languages: None,
             lane_missed: false,
             frequencies: Frequencies::default(),
         };
-        match request.strategy {
+        match strategy {
             Strategy::Hybrid => {
                 let terms = self.analyser.distinct_query_terms(&request.query);
                 // The newest and the most important memories are only candidates if the question asks for them; a memory without a

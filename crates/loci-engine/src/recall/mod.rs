@@ -75,8 +75,10 @@ pub struct RecallRequest {
     pub filter: Option<Filter>,
     /// The time that counts as now. Memories that were added later are not found. Default: the time of the call.
     pub at: Option<Timestamp>,
-    /// The lanes that are searched, and what the order depends on.
-    pub strategy: Strategy,
+    /// Score below which a hit is left out. Default: as configured.
+    pub score_threshold: Option<f64>,
+    /// The lanes that are searched, and what the order depends on. Default: as configured.
+    pub strategy: Option<Strategy>,
     /// Whether the results are not counted as accesses.
     pub uncounted: bool,
     /// The thread that receives the results; what it only repeats is not learned from it again.
@@ -166,6 +168,8 @@ impl Engine {
         let visible = policy::visible_in(caller, &membership, request.layers.as_deref(), settings.categories)?;
         request.limit = request.limit.or(settings.limit);
         request.threshold = request.threshold.or(settings.threshold);
+        request.score_threshold = request.score_threshold.or(settings.score_threshold);
+        let strategy = *request.strategy.get_or_insert(self.config.retrieval.strategy);
         let weights = settings.weights.unwrap_or(self.config.retrieval.weights);
         let (filter, limit, now) = self.read_request(&request)?;
         settings::within(visible.categories(), &filter.categories)?;
@@ -176,7 +180,7 @@ impl Engine {
         plan.asks.important &= vague;
         let returned: HashSet<MemoryId> = request.returned.iter().copied().collect();
         let depth = limit + returned.len();
-        let stage = tracing::debug_span!(target: "loci::stage", "candidates", strategy = request.strategy.name());
+        let stage = tracing::debug_span!(target: "loci::stage", "candidates", strategy = strategy.name());
         let found = self.ask_lanes(&visible, &filter, &request, &mut plan, depth).instrument(stage).await?;
         let (intent, mut degraded) = (plan.intent.name().to_owned(), found.degraded());
         let all = request.threshold == Some(0.0);
@@ -191,14 +195,15 @@ impl Engine {
         if answered == Answered::No && !all {
             hits.clear();
         }
-        hits.retain(|hit| !returned.contains(&hit.memory.id));
+        let least = request.score_threshold.unwrap_or(self.config.retrieval.score_threshold);
+        hits.retain(|hit| hit.score >= least && !returned.contains(&hit.memory.id));
         let more = hits.len() > limit && depth < MAX_RETURNED;
         hits.truncate(limit);
         self.attach_related(&visible, ranking.edges, &mut hits).await?;
         self.attach_newer(&visible, &mut hits).await?;
         if !request.uncounted {
             self.record_returned(caller, request.for_thread.as_deref(), &hits).await;
-            if request.strategy == Strategy::Hybrid && answered == Answered::Yes {
+            if strategy == Strategy::Hybrid && answered == Answered::Yes {
                 self.count_used(caller, &hits).await;
             }
         }
@@ -220,8 +225,10 @@ impl Engine {
         if request.query.trim().is_empty() {
             return Err(Error::invalid("query", "query is empty").hint("ask something; `loci list` shows all").into());
         }
-        if let Some(threshold) = request.threshold {
-            loci_types::unit("threshold", threshold)?;
+        for (field, threshold) in [("threshold", request.threshold), ("scoreThreshold", request.score_threshold)] {
+            if let Some(threshold) = threshold {
+                loci_types::unit(field, threshold)?;
+            }
         }
         let retrieval = &self.config.retrieval;
         let limit = request.limit.unwrap_or(retrieval.limit);

@@ -137,7 +137,7 @@ impl Engine {
         let entry = Entry {
             id: new.id.unwrap_or_else(|| self.new_id(at).to_string()),
             at,
-            importance: new.importance.unwrap_or_else(|| importance(&content, None)),
+            importance: new.importance.unwrap_or_else(|| importance(&content, None, None)),
             content,
             metadata,
         };

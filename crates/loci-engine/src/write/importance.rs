@@ -1,7 +1,8 @@
 //! Estimates the importance of a text.
 //!
 //! Pure. Signals in the words of the text, in English and Russian, are added to a medium base. Age and use are not
-//! included: recency and utility count them at query time.
+//! included, because importance is stored once and both change afterwards: recency and utility (`recall::score`) count
+//! them at query time.
 
 /// Signals of who someone is and what they want kept.
 const PERSONAL: &[&str] = &[
@@ -20,7 +21,8 @@ const PERSONAL: &[&str] = &[
 const COMMITTED: &[&str] = &["i will", "let's do", "decided", "we agreed", "я буду", "решил", "договорились"];
 
 /// The importance of a text, 0..1.
-pub fn importance(text: &str, source_type: Option<&str>) -> f64 {
+/// A result of a tool is a turn of the role `tool`, or has the source type `tool_result`.
+pub fn importance(text: &str, source_type: Option<&str>, role: Option<&str>) -> f64 {
     let text = text.to_lowercase().replace('’', "'");
     let says = |signals: &[&str]| signals.iter().any(|signal| text.contains(signal));
     let mut score: f64 = 0.5;
@@ -30,7 +32,7 @@ pub fn importance(text: &str, source_type: Option<&str>) -> f64 {
     if says(COMMITTED) {
         score += 0.2;
     }
-    if source_type == Some("tool_result") {
+    if source_type == Some("tool_result") || matches!(role, Some("tool" | "function")) {
         score += 0.1;
     }
     score.clamp(0.0, 1.0)
@@ -42,15 +44,18 @@ mod tests {
 
     #[test]
     fn signals_raise_importance() {
-        for (text, source, expect) in [
-            ("The sky is blue", None, 0.5),
-            ("My name is Ana", None, 0.8),
-            ("I prefer tabs and decided so", None, 1.0),
-            ("We decided to ship", None, 0.7),
-            ("exit code 0", Some("tool_result"), 0.6),
-            ("Меня зовут Анна", None, 0.8),
+        for (text, source, role, expect) in [
+            ("The sky is blue", None, None, 0.5),
+            ("My name is Ana", None, Some("user"), 0.8),
+            ("I prefer tabs and decided so", None, None, 1.0),
+            ("We decided to ship", None, None, 0.7),
+            ("I will send it, let's do that", None, None, 0.7),
+            ("exit code 0", Some("tool_result"), None, 0.6),
+            ("exit code 0", Some("conversation"), Some("tool"), 0.6),
+            ("exit code 0", Some("conversation"), Some("assistant"), 0.5),
+            ("Меня зовут Анна", None, None, 0.8),
         ] {
-            assert!((importance(text, source) - expect).abs() < 1e-9, "{text}");
+            assert!((importance(text, source, role) - expect).abs() < 1e-9, "{text}");
         }
     }
 }

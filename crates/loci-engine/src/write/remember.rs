@@ -206,7 +206,9 @@ impl Engine {
         };
         let importance = match new.importance {
             Some(given) => given,
-            None => importance(&new.content, new.source.as_ref().map(|source| source.kind.as_str())),
+            None => {
+                importance(&new.content, new.source.as_ref().map(|source| source.kind.as_str()), new.role.as_deref())
+            }
         };
         let mut identifiers = scope.identifiers();
         // Other identifiers say where it came from; those of the scope are the scope's own.

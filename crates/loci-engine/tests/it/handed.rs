@@ -13,7 +13,7 @@ async fn words_alone_find_and_order() {
     house.remember(&ana, "Ana bakes bread on Sundays").await;
     // The words need no model.
     house.model(false);
-    let request = RecallRequest { strategy: Strategy::Lexical, ..ask("brass lantern") };
+    let request = RecallRequest { strategy: Some(Strategy::Lexical), ..ask("brass lantern") };
     let found = house.engine.recall(&ana, request).await.unwrap();
     let texts: Vec<&str> = found.hits.iter().map(|hit| hit.memory.content.as_str()).collect();
     assert_eq!(texts, ["The lantern in the cellar is a brass lantern", "The lantern hangs in the hall"]);

@@ -146,9 +146,14 @@ async fn a_chain_that_grows_too_long_is_distilled() {
     let chain = house.engine.versions(&ana, head).await.unwrap().versions;
     let live: Vec<&str> =
         chain.iter().filter(|memory| memory.state == State::Active).map(|memory| memory.content.as_str()).collect();
-    assert_eq!(live.len(), 5, "{live:?}");
-    assert_eq!((live[0], live[4]), ("The queue holds 0 jobs", "The queue holds 21 jobs"));
+    assert_eq!(live, ["The queue holds 21 jobs"], "one authoritative memory");
     assert_eq!(house.recall(&ana, "queue jobs").await, ["The queue holds 21 jobs"]);
+    let kept = house.engine.get(&ana, head).await.unwrap();
+    assert_eq!(kept.metadata["distilled"]["versions"], 22);
+    // The versions stay in the history, and can be restored until they are purged.
+    assert_eq!((chain.len(), chain[0].content.as_str()), (22, "The queue holds 0 jobs"));
+    let events = house.engine.history(&ana, chain[0].id, 10).await.unwrap().events;
+    assert!(events.iter().any(|event| event.reason == format!("distilled into {head}")), "{events:?}");
 }
 
 #[tokio::test]

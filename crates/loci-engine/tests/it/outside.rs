@@ -45,7 +45,7 @@ async fn an_index_that_is_away_takes_a_lane_and_nothing_else() {
     let found = house.engine.search(&ana, search).await.unwrap();
     assert_eq!((found.degraded, found.results.len()), (vec!["vector".to_owned()], 2));
     // A query with this lane alone fails, because an empty result would look like no match.
-    let alone = RecallRequest { strategy: Strategy::Semantic, ..ask("violin") };
+    let alone = RecallRequest { strategy: Some(Strategy::Semantic), ..ask("violin") };
     let error = house.engine.recall(&ana, alone).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Provider);
     server.start().await;

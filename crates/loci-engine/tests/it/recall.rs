@@ -191,7 +191,8 @@ async fn strategies_choose_their_lane() {
         house.engine.remember(&ana, new).await.unwrap();
     }
     let first = async |strategy: Strategy| {
-        let recall = house.engine.recall(&ana, RecallRequest { strategy, ..ask("blue kite") }).await.unwrap();
+        let recall =
+            house.engine.recall(&ana, RecallRequest { strategy: Some(strategy), ..ask("blue kite") }).await.unwrap();
         (recall.hits.len(), recall.hits[0].memory.content.clone())
     };
     assert_eq!(first(Strategy::Recency).await, (3, "green boat".to_owned()));

@@ -59,7 +59,7 @@ async fn when_it_fails_the_order_stays_and_the_answer_says_so() {
     assert_eq!(recall.hits.iter().map(|hit| hit.memory.content.clone()).collect::<Vec<_>>(), plain);
     assert!(recall.hits.iter().all(|hit| hit.explain.reranked.is_none()));
     let before = judge.asked.load(Ordering::Relaxed);
-    let newest = RecallRequest { strategy: Strategy::Recency, ..ask("red kite") };
+    let newest = RecallRequest { strategy: Some(Strategy::Recency), ..ask("red kite") };
     failing.engine.recall(&user("ana"), newest).await.unwrap();
     assert_eq!(judge.asked.load(Ordering::Relaxed), before, "a strategy of one lane keeps its own order");
 }

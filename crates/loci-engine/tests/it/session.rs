@@ -43,6 +43,8 @@ async fn a_session_teaches_once() {
     assert_eq!(loci_engine::reported(fact), "Ana, 2026-06-01: \"I'm allergic to peanuts.\"");
     assert_eq!((fact.identifiers.session_id.as_deref(), fact.category.as_deref()), (Some("s1"), Some("knowledge")));
     assert_eq!((fact.importance, fact.said_at.is_some()), (0.9, true));
+    let source = fact.source.as_ref().unwrap();
+    assert_eq!((source.kind.as_str(), source.reference.as_deref()), ("distillation", Some("s1")));
     let provenance = house.engine.explain(&ana, fact.id).await.unwrap();
     assert_eq!(provenance.sources.iter().map(|memory| memory.id).collect::<Vec<_>>(), [said]);
     // Again, by hand and by another process: nothing more.

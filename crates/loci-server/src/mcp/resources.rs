@@ -127,7 +127,7 @@ async fn context(call: &Call) -> Result<String, Failure> {
     let request = QueryRequest {
         recall: RecallRequest {
             query: "what matters most".to_owned(),
-            strategy: Strategy::Importance,
+            strategy: Some(Strategy::Importance),
             limit: Some(MATTERS),
             uncounted: true,
             ..RecallRequest::default()

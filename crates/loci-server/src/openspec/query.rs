@@ -201,7 +201,7 @@ pub(super) async fn answer(app: &App, principal: &Principal, query: EntryQuery) 
     let mut found = run_operation(app, "recall", app.engine.recall(&caller, request.clone())).await?;
     if query.mode == QueryMode::Semantic && !found.degraded.is_empty() {
         // Without a model, keywords are searched instead; `degraded` already says so.
-        let words = RecallRequest { strategy: Strategy::Lexical, ..request };
+        let words = RecallRequest { strategy: Some(Strategy::Lexical), ..request };
         found.hits = run_operation(app, "recall", app.engine.recall(&caller, words)).await?.hits;
     }
     let total_results = found.hits.len();
@@ -255,11 +255,11 @@ fn recall_request(
         limit: Some(query.options.top_k.unwrap_or(most)),
         threshold: query.options.distance_threshold.map(|distance| (1.0 - distance).max(0.0)),
         filter: Some(filter),
-        strategy: match query.mode {
+        strategy: Some(match query.mode {
             QueryMode::Semantic => Strategy::Semantic,
             QueryMode::Keyword => Strategy::Lexical,
             QueryMode::Hybrid => Strategy::Hybrid,
-        },
+        }),
         uncounted: true,
         ..RecallRequest::default()
     };

@@ -121,9 +121,10 @@ struct OperationParams {
 
 impl EventParams {
     /// The feed that the parameters select, without its start.
-    fn request(self, app: &App, operation: &str) -> Result<FeedRequest, Failure> {
-        for kind in &self.kind {
-            app.engine.kinds().parse(kind).map_err(|error| to_failure(&error, operation).field("kind"))?;
+    fn request(mut self, app: &App, operation: &str) -> Result<FeedRequest, Failure> {
+        for kind in &mut self.kind {
+            let known = app.engine.kinds().parse(kind).map_err(|error| to_failure(&error, operation).field("kind"))?;
+            *kind = known.name().to_owned();
         }
         Ok(FeedRequest {
             layers: (!self.layer.is_empty()).then_some(self.layer),

@@ -183,6 +183,9 @@ impl MemoryFilter {
         now: Timestamp,
         operation: &str,
     ) -> Result<Filter, Failure> {
+        if let Some(kinds) = &mut self.kind {
+            kinds.iter_mut().for_each(|kind| *kind = engine.kinds().stored_name(kind).to_owned());
+        }
         let given = self.id.take().unwrap_or_default();
         let ids = engine.resolve_filter_ids(caller, &given).await;
         let ids = ids.map_err(|error| Failure::of(error.problem(operation)))?;

@@ -384,6 +384,11 @@ impl Backend for PostgresBackend {
         Ok(StoreHealth { name: "postgres".to_owned(), version, read_only })
     }
 
+    fn busy_connections(&self) -> Option<usize> {
+        let status = self.inner.sessions.pool.status();
+        Some(status.size.saturating_sub(status.available))
+    }
+
     fn change_signal(&self) -> Option<watch::Receiver<u64>> {
         Some(self.inner.listener.change_signal(&self.inner.sessions.handle))
     }

@@ -164,6 +164,11 @@ pub(crate) trait Backend: Send + Sync + 'static {
     /// Name, version and state of the database; fails if it cannot be read.
     fn health(&self) -> Result<StoreHealth>;
 
+    /// Number of connections that are in use; none if the backend has no pool.
+    fn busy_connections(&self) -> Option<usize> {
+        None
+    }
+
     /// A number that grows whenever any process may have written; none if the backend does not report writes.
     fn change_signal(&self) -> Option<watch::Receiver<u64>> {
         None

@@ -225,7 +225,8 @@ impl Clause {
             self.and("m.superseded_by_id IS NULL");
             self.and("(m.valid_from IS NULL OR m.valid_from <= ?)");
             self.and("(m.valid_until IS NULL OR ? < m.valid_until)");
-            self.and("(m.expires_at IS NULL OR ? < m.expires_at)");
+            // One that expired is soft-deleted for that, and is listed as such until it is purged.
+            self.and("(m.state = 'soft_deleted' OR m.expires_at IS NULL OR ? < m.expires_at)");
             self.values.extend([micros(filter.now), micros(filter.now), micros(filter.now)]);
         }
     }

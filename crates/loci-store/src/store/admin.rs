@@ -26,6 +26,11 @@ pub trait Administration: Send + Sync {
         None
     }
 
+    /// Number of connections to the database that are in use. None if the store has no pool.
+    fn busy_connections(&self) -> Option<usize> {
+        None
+    }
+
     /// The external index that serves [`nearest`](super::Search::nearest); none if the store searches itself.
     fn indexed(&self) -> Option<&Indexed> {
         None

@@ -28,9 +28,14 @@ fn range(from: Option<i64>, until: Option<i64>) -> TimeRange {
     TimeRange { from: from.map(at), until: until.map(at) }
 }
 
+fn deleted_and_expired(memory: &mut Memory) {
+    (memory.state, memory.expires_at) = (State::SoftDeleted, Some(at(4_000)));
+}
+
 const CASES: &[Case] = &[
     Case("states", |m| m.state = State::Archived, |f| f.states = vec![State::Archived]),
     Case("deleted", |m| m.state = State::SoftDeleted, |f| f.states = vec![State::SoftDeleted, State::Decayed]),
+    Case("deleted and expired", deleted_and_expired, |f| f.states = vec![State::SoftDeleted]),
     Case("superseded", |m| m.superseded_by_id = Some(id(1)), |f| f.superseded = true),
     Case("not yet valid", |m| m.valid_from = Some(at(6_000)), |f| f.superseded = true),
     Case("no longer valid", |m| m.valid_until = Some(at(5_000)), |f| f.superseded = true),

@@ -3,7 +3,7 @@
 use loci_types::{Addition, Memory, Source};
 use serde_json::{Map, json};
 
-use super::{ConsolidationRun, LEARNED};
+use super::{ConsolidationRun, DISTILLED, LEARNER};
 use crate::access::policy::Caller;
 use crate::learn::extract::LearningCandidate;
 use crate::prompt::render::{DATES, SAID};
@@ -36,8 +36,8 @@ impl Engine {
                 actor_id: candidate.actor.clone(),
                 role: Some("user".to_owned()),
                 source: Some(Source {
-                    kind: LEARNED.to_owned(),
-                    role: Some("memory_agent".to_owned()),
+                    kind: DISTILLED.to_owned(),
+                    role: Some(LEARNER.to_owned()),
                     reference: Some(run.session.session_id.clone()),
                 }),
                 metadata: self.metadata_of(candidate),

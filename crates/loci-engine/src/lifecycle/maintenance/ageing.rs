@@ -122,7 +122,7 @@ fn belongs(cause: Cause, step: MaintenanceStep) -> bool {
     let of = match cause {
         Cause::Confidence | Cause::Pruned | Cause::Relevance | Cause::Faded => MaintenanceStep::Decay,
         Cause::Expired => MaintenanceStep::Expire,
-        Cause::Unused => MaintenanceStep::Ttl,
+        Cause::Unused | Cause::Retention => MaintenanceStep::Ttl,
         Cause::Purged => MaintenanceStep::Purge,
         Cause::Lapsed => MaintenanceStep::Consent,
     };

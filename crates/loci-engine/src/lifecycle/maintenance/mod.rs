@@ -38,7 +38,8 @@ pub enum MaintenanceStep {
     Decay,
     /// Soft-deletes expired memories.
     Expire,
-    /// Soft-deletes memories that were unused for long and are unimportant.
+    /// Soft-deletes memories that were unused for long and are unimportant, or unused for longer than the retention
+    /// period.
     Ttl,
     /// Expires proposals without a decision.
     Consent,

@@ -4,7 +4,11 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use loci_store::Page;
-use loci_types::{Action, Bookkeeping, Filter, Kind, Layer, MemoryId, Session, SessionFilter, Space, State, Tenant};
+use loci_types::{
+    Action, Bookkeeping, Filter, Kind, Layer, Memory, MemoryId, Patch, Revision, Session, SessionFilter, Space, State,
+    Tenant,
+};
+use serde_json::{Map, json};
 
 use super::{MaintenanceRun, MaintenanceStep, StepReport};
 use crate::access::policy;
@@ -14,6 +18,8 @@ use crate::lifecycle::rules::state::{days_after, days_before};
 use crate::recall::score::utility;
 use crate::{Engine, Result};
 
+/// The field of the metadata that says of how many versions a memory is the last.
+const DISTILLED: &str = "distilled";
 /// Maximum number of items that one run, or one page, handles.
 const MAX_PER_RUN: usize = 1_000;
 
@@ -187,8 +193,8 @@ impl Engine {
         if !self.config.summarization.enabled {
             return Ok(report);
         }
-        let filter = SessionFilter { ended: Some(true), ..SessionFilter::default() };
-        for session in self.store.sessions(&policy::visible_tenant(&run.caller.tenant), &filter, usize::MAX).await? {
+        let (whole, all) = (policy::visible_tenant(&run.caller.tenant), SessionFilter::default());
+        for session in self.store.sessions(&whole, &all, usize::MAX).await? {
             let Some(tokens) = self.tokens_to_summarize(&run.caller.tenant, &session).await? else { continue };
             let about = format!("session {} of {}", session.session_id, session.scope);
             report.add_planned(None, "summarize", about, &format!("it has {tokens} tokens"));
@@ -244,6 +250,35 @@ impl Engine {
         Ok(count)
     }
 
+    /// Makes one authoritative memory of a chain: its head, in its own words, because each version was said in place of the
+    /// one before. The others are soft-deleted and stay in the history; the head says of how many versions it is the last.
+    /// Versions that someone pinned stay.
+    pub(crate) async fn distil(&self, tenant: &Tenant, space: &Space, member: MemoryId, at: Timestamp) -> Result<()> {
+        let whole = policy::visible_tenant(tenant);
+        let Some(memory) = self.store.fetch(&whole, &[member]).await?.pop() else { return Ok(()) };
+        let chain = self.chain(&whole, &memory).await?;
+        let Some((head, earlier)) = chain.split_last() else { return Ok(()) };
+        let spare = |memory: &&Memory| memory.state != State::SoftDeleted && !memory.pinned;
+        let gone: Vec<&Memory> = earlier.iter().filter(spare).collect();
+        if gone.is_empty() || head.state == State::SoftDeleted {
+            return Ok(());
+        }
+        let told = json!({ "versions": chain.len(), "since": chain[0].created_at });
+        let patch = Patch { metadata: Some(Map::from_iter([(DISTILLED.to_owned(), told)])), ..Patch::default() };
+        let revision = Revision { id: head.id, expect: None, patch, vector: None, jobs: Vec::new() };
+        let reason = format!("distilled from {} versions", chain.len());
+        let purge_at = Some(days_after(at, i64::from(self.config.lifecycle.purge_days)));
+        let fade = |memory: &&Memory| {
+            let state = State::SoftDeleted;
+            let action = Action::Fade { id: memory.id, state, confidence: None, relevance: None, purge_at };
+            (action, format!("distilled into {}", head.id))
+        };
+        let actions = std::iter::once((Action::Revise(Box::new(revision)), reason)).chain(gone.iter().map(fade));
+        let caller = policy::Caller { tenant: tenant.clone(), ..policy::Caller::operator() };
+        let run = MaintenanceRun { caller: &caller, at, dry: false, holder: String::new() };
+        self.apply_run(&run, space, actions.collect()).await.map(drop)
+    }
+
     /// The versions in the middle of a chain that are there and not needed.
     async fn superfluous_of(&self, tenant: &Tenant, head: MemoryId) -> Result<Vec<MemoryId>> {
         let whole = policy::visible_tenant(tenant);
@@ -256,6 +291,9 @@ impl Engine {
     /// Sweeps up.
     pub(super) async fn compact_step(&self, run: &MaintenanceRun<'_>) -> Result<StepReport> {
         let mut report = StepReport::new(MaintenanceStep::Compact);
+        if !self.config.lifecycle.compaction_enabled {
+            return Ok(report);
+        }
         for space in self.all_spaces(&run.caller.tenant).await? {
             report.add_planned(
                 None,

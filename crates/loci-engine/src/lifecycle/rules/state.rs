@@ -31,6 +31,8 @@ pub enum Cause {
     Expired,
     /// It was not used for long, and matters little.
     Unused,
+    /// It was not used for as long as anything is kept.
+    Retention,
     /// It was deleted long enough ago.
     Purged,
     /// Nobody decided on it.
@@ -46,6 +48,7 @@ impl fmt::Display for Cause {
             Cause::Faded => "older than the retention of its kind, and not used recently",
             Cause::Expired => "expired",
             Cause::Unused => "not used for a long time, and of low importance",
+            Cause::Retention => "not used within the retention period",
             Cause::Purged => "restore period over",
             Cause::Lapsed => "consent not given in time",
         })
@@ -130,6 +133,9 @@ fn step(
     let unused = used < days_before(now, rules.ttl_days);
     if unused && memory.importance < rules.ttl_importance {
         return gone(Cause::Unused);
+    }
+    if rules.retention_days.is_some_and(|days| used < days_before(now, days)) {
+        return gone(Cause::Retention);
     }
     let recency = Curve::HalfLife { days: spec.half_life_days }.left(age_days(came, now));
     if unused && recency < rules.recency_floor {
@@ -287,6 +293,25 @@ mod tests {
         let proposed = AgeingRow { state: State::Proposed, purge_at: Some(days_after(start(), 7)), ..fact() };
         check("proposed", 6, proposed.clone(), None);
         check("lapsed", 7, proposed, Some((gone, Cause::Lapsed)));
+    }
+
+    #[test]
+    fn what_is_kept_for_a_number_of_days_is_kept_while_it_is_used() {
+        let rules = Lifecycle { retention_days: Some(90), ..Lifecycle::default() };
+        let slow = || AgeingRow { decay_rate: 1e-6, importance: 0.9, ..fact() };
+        let gone = Some((Some(State::SoftDeleted), Cause::Retention));
+        let used = Some(days_after(start(), 50));
+        for (name, days, memory, expect) in [
+            ("in time", 90, slow(), None),
+            ("over", 91, slow(), gone),
+            ("used since", 91, AgeingRow { last_accessed_at: used, ..slow() }, None),
+            ("used long ago", 141, AgeingRow { last_accessed_at: used, ..slow() }, gone),
+            ("pinned", 900, AgeingRow { pinned: true, ..slow() }, None),
+            ("confirmed", 900, AgeingRow { decay_rate: 0.0, ..slow() }, None),
+        ] {
+            let found = ageing_outcome(&memory, &spec("fact"), &rules, days_after(start(), days)).step;
+            assert_eq!(found, expect, "{name}");
+        }
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! Extractive summaries: selects the most central sentences of many texts.
 //!
-//! Pure. Sentences are ranked by TextRank over their similarity. From the best down, each is taken that is not too
+//! Pure. Sentences are ranked by TextRank over their similarity, and those with decisions, preferences, numbers and names
+//! rank higher; filler is left out. From the best down, each is taken that is not too
 //! similar to those taken before (maximal marginal relevance), while there is room. The result has whole sentences in
 //! their order, and never more tokens than allowed.
 
 use std::collections::HashSet;
 
 use super::likeness::{Likeness, SourceSentence};
+use super::substance::substance;
 use crate::prompt::pack::line::fold;
 use crate::prompt::pack::shorten::split;
 use crate::prompt::pack::tokens::{MAX_TOKEN_BYTES, count_tokens};
@@ -35,7 +37,13 @@ pub fn extractive(texts: &[String], vectors: Option<&[Vec<f32>]>, target_tokens:
         (0..sentences.len()).collect()
     } else {
         let likeness = Likeness::new(&sentences, vectors);
-        choose(&likeness, &ranks(&likeness, sentences.len()), &costs, target_tokens)
+        let ranks = ranks(&likeness, sentences.len());
+        let worth: Vec<Option<f32>> =
+            sentences.iter().zip(&ranks).map(|(one, rank)| substance(&one.text).map(|more| rank + more)).collect();
+        let chosen = choose(&likeness, &worth, &costs, target_tokens);
+        // Where nothing of substance fits, the rest is better than nothing.
+        let all = || ranks.iter().map(|rank| Some(*rank)).collect::<Vec<_>>();
+        if chosen.is_empty() { choose(&likeness, &all(), &costs, target_tokens) } else { chosen }
     };
     // The sum of the parts is close to the whole; the whole decides.
     loop {
@@ -123,15 +131,15 @@ fn ties(likeness: &Likeness, count: usize) -> Vec<Vec<(usize, f32)>> {
     ties
 }
 
-/// The places of the sentences taken, the best first.
-fn choose(likeness: &Likeness, ranks: &[f32], costs: &[SentenceCost], tokens: usize) -> Vec<usize> {
+/// The places of the sentences taken, the best first. Those without a worth are not taken.
+fn choose(likeness: &Likeness, worth: &[Option<f32>], costs: &[SentenceCost], tokens: usize) -> Vec<usize> {
     // How like each is to the nearest of those taken.
-    let mut taken = vec![0.0_f32; ranks.len()];
+    let mut taken = vec![0.0_f32; worth.len()];
     let (mut chosen, mut left) = (Vec::new(), tokens);
-    let mut open: Vec<usize> = (0..ranks.len()).collect();
+    let mut open: Vec<usize> = (0..worth.len()).filter(|place| worth[*place].is_some()).collect();
     loop {
         open.retain(|place| costs[*place].last <= left);
-        let value = |place: usize| LAMBDA * ranks[place] - (1.0 - LAMBDA) * taken[place];
+        let value = |place: usize| LAMBDA * worth[place].unwrap_or(0.0) - (1.0 - LAMBDA) * taken[place];
         let best = open.iter().copied().max_by(|a, b| value(*a).total_cmp(&value(*b)).then(b.cmp(a)));
         let Some(best) = best else { return chosen };
         chosen.push(best);

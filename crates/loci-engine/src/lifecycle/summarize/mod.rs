@@ -5,6 +5,7 @@
 
 pub mod extractive;
 mod likeness;
+mod substance;
 
 use std::fmt;
 use std::str::FromStr;
@@ -124,6 +125,8 @@ pub async fn summarize(
     } else {
         match strategy {
             SummaryStrategy::Simple => write(texts, vectors, target_tokens, writer).await?,
+            // Sentences are best chosen among all of them, not chunk by chunk.
+            _ if writer.is_none() => write(texts, vectors, target_tokens, None).await?,
             SummaryStrategy::Extractive => write(texts, vectors, target_tokens, None).await?,
             SummaryStrategy::Hierarchical => hierarchical(texts, vectors, target_tokens, writer).await?,
             SummaryStrategy::MapReduce => map_reduce(texts, vectors, target_tokens, writer).await?,

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use loci_types::MemoryId;
 
 use super::format::{Format, PackEntry};
-use super::shorten::shorten;
+use super::shorten::whole_sentences;
 use super::tokens::{MAX_TOKEN_BYTES, count_tokens};
 use super::{PackBudget, PackItem, Share, by_score};
 
@@ -134,7 +134,7 @@ impl<'a> Choice<'a> {
         let with = |text: String| PackEntry { text: Cow::Owned(text), ..entry.clone() };
         let mut tokens = room - self.cost(&with(String::new()), room)?.sum();
         for _ in 0..MAX_SHORTENINGS {
-            let short = with(shorten(&entry.item.text, tokens)?);
+            let short = with(whole_sentences(&entry.item.text, tokens)?);
             if let Some(cost) = self.cost(&short, room) {
                 return Some((short, cost));
             }

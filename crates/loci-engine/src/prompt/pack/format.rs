@@ -78,22 +78,24 @@ impl Format {
             Format::Markdown | Format::Bullets => format!("{header}\n\n"),
             // Without anything in it there would be no block.
             Format::Messages => array([data(if header.is_empty() { "-" } else { header })]),
-            Format::Json => self.page(header, &[]),
+            Format::Json => self.page(header, &[], ""),
         };
         count_tokens(&bare)
     }
 
-    /// The whole: the header, then the entries in the order given, which keeps sections together.
-    pub(crate) fn page(self, header: &str, entries: &[&PackEntry<'_>]) -> String {
+    /// The whole: the header, then the entries in the order given, which keeps sections together, then the summary of what
+    /// did not fit, which is one line or empty.
+    pub(crate) fn page(self, header: &str, entries: &[&PackEntry<'_>], summary: &str) -> String {
         match self {
-            Format::Markdown => markdown(header, entries.iter().copied()),
+            Format::Markdown => markdown(header, entries.iter().copied(), summary),
             Format::Bullets => {
-                let list: String = entries.iter().map(|entry| self.block(entry)).collect();
+                let mut list: String = entries.iter().map(|entry| self.block(entry)).collect();
+                list.push_str(&summary_line(summary));
                 let gap = if header.is_empty() || list.is_empty() { "" } else { "\n\n" };
                 format!("{header}{gap}{}", list.trim_end_matches('\n'))
             }
             Format::Messages => {
-                let memories = markdown(header, entries.iter().copied().filter(|entry| !entry.is_turn()));
+                let memories = markdown(header, entries.iter().copied().filter(|entry| !entry.is_turn()), summary);
                 let memories = (!memories.is_empty()).then(|| data(&memories));
                 let turns = entries.iter().filter(|entry| entry.is_turn()).map(|entry| turn(entry));
                 array(memories.into_iter().chain(turns))
@@ -101,7 +103,9 @@ impl Format {
             Format::Json => {
                 let updates =
                     (!header.is_empty()).then(|| serde_json::json!({ "kind": "updates", "text": header }).to_string());
-                array(updates.into_iter().chain(entries.iter().map(|entry| object(entry))))
+                let summary = (!summary.is_empty())
+                    .then(|| serde_json::json!({ "kind": "summary", "text": summary }).to_string());
+                array(updates.into_iter().chain(entries.iter().map(|entry| object(entry))).chain(summary))
             }
         }
     }
@@ -155,7 +159,7 @@ impl<'a> PackEntry<'a> {
     }
 
     /// When, who, what: `2023-05-07 Ana: text`.
-    fn line(&self) -> String {
+    pub(super) fn line(&self) -> String {
         let text = neutral(&fold(&self.text));
         let speaker = self
             .item
@@ -176,7 +180,15 @@ fn date(time: Timestamp) -> String {
     time.strftime("%Y-%m-%d").to_string()
 }
 
-fn markdown<'e>(header: &str, entries: impl Iterator<Item = &'e PackEntry<'e>>) -> String {
+/// What stands before the summary of memories that did not fit.
+pub(super) const SUMMARY: &str = "[Previous context summary]: ";
+
+/// The summary of what did not fit as a line of a list; nothing for nothing.
+fn summary_line(summary: &str) -> String {
+    if summary.is_empty() { String::new() } else { format!("- {SUMMARY}{}\n", inert(summary.to_owned())) }
+}
+
+fn markdown<'e>(header: &str, entries: impl Iterator<Item = &'e PackEntry<'e>>, summary: &str) -> String {
     let mut page = String::from(header);
     let mut section = None;
     for entry in entries {
@@ -188,6 +200,11 @@ fn markdown<'e>(header: &str, entries: impl Iterator<Item = &'e PackEntry<'e>>) 
             page.push_str(&heading(entry.item.share));
         }
         page.push_str(&markdown_block(entry));
+    }
+    if !summary.is_empty() {
+        // It belongs to no section.
+        page.push_str(if page.ends_with('\n') { "\n" } else { "\n\n" });
+        page.push_str(&summary_line(summary));
     }
     page.trim_matches('\n').to_owned()
 }
@@ -338,7 +355,7 @@ mod tests {
         let mut shown: Vec<PackEntry<'_>> =
             items.iter().enumerate().map(|(n, item)| PackEntry::whole(n, item)).collect();
         shown[0].related = items[0].related.iter().collect();
-        let page = format.page(header, &shown.iter().collect::<Vec<_>>());
+        let page = format.page(header, &shown.iter().collect::<Vec<_>>(), "");
         // Ids are long to read; here the last figure tells them apart, and a whole one has two dots.
         let whole = |page: String, n| page.replace(&id(n).to_string(), &format!("……{n}"));
         [1, 2, 8].into_iter().fold(page, whole).replace("00000", "…")
@@ -410,7 +427,7 @@ mod tests {
             .collect();
         let entries: Vec<PackEntry<'_>> = items.iter().enumerate().map(|(n, item)| PackEntry::whole(n, item)).collect();
         for format in [Format::Markdown, Format::Bullets, Format::Messages] {
-            let page = format.page("", &entries.iter().collect::<Vec<_>>());
+            let page = format.page("", &entries.iter().collect::<Vec<_>>(), "");
             let ids: usize = items.iter().map(|item| count_tokens(&item.id.citation())).sum();
             assert!(items.iter().all(|item| page.contains(&item.id.citation())), "{page}");
             assert!(ids * 10 <= count_tokens(&page), "{format}: {ids} of {} tokens", count_tokens(&page));
@@ -424,7 +441,7 @@ mod tests {
         for (format, expect) in
             [(Format::Markdown, ""), (Format::Bullets, ""), (Format::Messages, "[]"), (Format::Json, "[]")]
         {
-            assert_eq!(format.page("", &[]), expect);
+            assert_eq!(format.page("", &[], ""), expect);
         }
     }
 

@@ -27,6 +27,12 @@ use self::choose::Choice;
 use self::delta::Delta;
 pub use self::format::Format;
 use self::tokens::count_tokens;
+use crate::lifecycle::summarize::extractive;
+
+/// Maximum number of tokens of the summary of memories that did not fit.
+const MAX_SUMMARY_TOKENS: usize = 2_000;
+/// Number of tokens that the summary takes on the page beside its words.
+const SUMMARY_FRAME: usize = 12;
 
 /// A memory that may be packed.
 #[derive(Debug, Clone, PartialEq)]
@@ -102,7 +108,7 @@ pub struct PackBudget {
     pub tokens: usize,
     /// The parts of [`Share::ALL`], in its order.
     pub shares: [f64; 4],
-    /// Whether memories that do not fit are shortened instead of left out.
+    /// Whether long memories are shortened to whole sentences, and those that still do not fit are summarized together.
     pub summarize: bool,
 }
 
@@ -137,7 +143,7 @@ pub struct PackedText {
     pub tokens: usize,
     /// The memories in the text, in its order.
     pub cited: Vec<MemoryId>,
-    /// The memories that did not fit, best first.
+    /// The memories that did not fit, best first. If a summary was asked for, the text ends with one of them.
     pub left_out: Vec<MemoryId>,
     /// The cited memories that were shortened.
     pub shortened: Vec<MemoryId>,
@@ -152,12 +158,22 @@ pub fn pack(items: &[PackItem], delta: Option<&Delta>, format: Format, budget: &
     let mut header = delta.map(|delta| delta.within(budget.tokens / 2)).unwrap_or_default();
     let room = budget.tokens.saturating_sub(format.frame_tokens(&header));
     let mut choice = Choice::new(&items, room, format, budget);
+    let mut summary = String::new();
+    if budget.summarize && choice.entries().len() < items.len() {
+        // A fifth is kept for the summary; otherwise memories that fit just so would leave none.
+        let part = (room / 5).min(MAX_SUMMARY_TOKENS);
+        let narrower = Choice::new(&items, room - part, format, budget);
+        summary = summary_of(&items, &narrower, part.saturating_sub(count_tokens(format::SUMMARY) + SUMMARY_FRAME));
+        if !summary.is_empty() {
+            choice = narrower;
+        }
+    }
     // Tokens of parts do not quite add up to those of the whole, so the whole has the last word.
     loop {
         let entries = choice.entries();
-        let mut text = format.page(&header, &entries);
+        let mut text = format.page(&header, &entries, &summary);
         let mut tokens = count_tokens(&text);
-        if tokens > budget.tokens && entries.is_empty() && header.is_empty() {
+        if tokens > budget.tokens && entries.is_empty() && header.is_empty() && summary.is_empty() {
             (text, tokens) = (String::new(), 0);
         }
         if tokens <= budget.tokens {
@@ -168,9 +184,18 @@ pub fn pack(items: &[PackItem], delta: Option<&Delta>, format: Format, budget: &
             return PackedText { text, tokens, cited, left_out, shortened };
         }
         if !choice.give_up(tokens - budget.tokens) {
-            header.clear();
+            if summary.is_empty() { header.clear() } else { summary.clear() }
         }
     }
+}
+
+/// What the memories that were not chosen say together, on one line of at most this number of tokens. What came from
+/// elsewhere is left out, because a sentence of it would lose the mark of its origin.
+fn summary_of(items: &[&PackItem], choice: &Choice<'_>, tokens: usize) -> String {
+    let chosen: HashSet<MemoryId> = choice.entries().iter().map(|entry| entry.item.id).collect();
+    let left = items.iter().enumerate().filter(|(_, item)| !chosen.contains(&item.id) && item.origin.is_none());
+    let texts: Vec<String> = left.map(|(place, item)| format::PackEntry::whole(place, item).line()).collect();
+    line::neutral(&line::fold(&extractive(&texts, None, tokens)))
 }
 
 /// Orders by descending score; NaN comes last.

@@ -25,6 +25,19 @@ const THRIFT: f64 = 0.7;
 /// Neighbouring sentences stay neighbours; ` … ` stands between others. When no whole sentence
 /// fits, the weightiest is cut after a word and ends with ` …`.
 pub fn shorten(text: &str, tokens: usize) -> Option<String> {
+    whole_sentences(text, tokens).or_else(|| {
+        if tokens < MIN_TOKENS {
+            return None;
+        }
+        let sentences = ScoredSentence::all(text);
+        let weights = weights(&sentences);
+        let weightiest = sentences.iter().max_by(|a, b| a.worth(&weights).total_cmp(&b.worth(&weights)))?;
+        cut(&weightiest.text, tokens)
+    })
+}
+
+/// The same, but nothing if no whole sentence fits.
+pub fn whole_sentences(text: &str, tokens: usize) -> Option<String> {
     let whole = fold(text);
     if !whole.is_empty() && count_tokens(&whole) <= tokens {
         return Some(whole);
@@ -42,9 +55,7 @@ pub fn shorten(text: &str, tokens: usize) -> Option<String> {
         }
         chosen.pop();
     }
-    let weights = weights(&sentences);
-    let weightiest = sentences.iter().max_by(|a, b| a.worth(&weights).total_cmp(&b.worth(&weights)))?;
-    cut(&weightiest.text, tokens)
+    None
 }
 
 struct ScoredSentence {

@@ -289,6 +289,27 @@ fn names_again(new: &AnalysedText, known: &AnalysedText) -> bool {
     names > 0 && (new.changes || changes) && shared >= least || measured && changes
 }
 
+/// Beginnings of the words by which one thing is chosen before others of its sort.
+const PREFERS: [&str; 6] = ["prefer", "prefier", "préfèr", "préfér", "bevorzug", "предпочита"];
+
+/// Whether both say what the same one prefers, and name another thing: "prefers Python", "prefers TypeScript". Both may
+/// hold, each for its purpose.
+pub(super) fn prefers_another(new: &AnalysedText, known: &AnalysedText) -> bool {
+    let (Some(a), Some(b)) = (new.sentences.first(), known.sentences.first()) else { return false };
+    if !new.is_single() || !known.is_single() || new.is_negated() || known.is_negated() {
+        return false;
+    }
+    let (a, b) = (plain(a), plain(b));
+    let front = a.iter().zip(&b).take_while(|(a, b)| same(a, b)).count();
+    let back = a[front..].iter().rev().zip(b[front..].iter().rev()).take_while(|(a, b)| same(a, b)).count();
+    let things = [&a[front..a.len() - back], &b[front..b.len() - back]];
+    let prefers = |item: &&TextItem| PREFERS.iter().any(|start| item.key.starts_with(start));
+    let names = |items: &[&TextItem]| {
+        (1..=2).contains(&items.len()) && items.iter().all(|item| item.sort == ItemKind::Content && item.role.is_none())
+    };
+    a[..front].iter().any(prefers) && things.into_iter().all(names)
+}
+
 /// "I quit fasting", "not oar 4 any more".
 fn ends_something_of(new: &AnalysedText, known: &AnalysedText) -> bool {
     let said: Vec<&TextItem> = known.items().collect();

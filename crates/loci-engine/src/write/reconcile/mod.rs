@@ -23,8 +23,8 @@ use crate::config::Bands;
 use crate::learn::extract::{self, Claim};
 pub use analysis::{AnalysedText, claim_key};
 use compare::{
-    ValueDifference, changed_in_one_value, ends, one_value_apart, says_more_than, says_nothing_new, share_a_subject,
-    takes_up,
+    ValueDifference, changed_in_one_value, ends, one_value_apart, prefers_another, says_more_than, says_nothing_new,
+    share_a_subject, takes_up,
 };
 
 /// A new statement.
@@ -195,7 +195,8 @@ fn compare_statements(new: &Statement, known: &KnownStatement, bands: &Bands) ->
         && near
         && (a.is_within(b) || b.is_within(a))
         && (a.corrects() || a.items().count().abs_diff(b.items().count()) <= 3);
-    let linked = changed || denied || disputed(a, b) || takes_up(a, b) && !b.is_within(a);
+    let preferred = near && prefers_another(a, b);
+    let linked = changed || denied || preferred || disputed(a, b) || takes_up(a, b) && !b.is_within(a);
     if linked || one_value_apart(a, b).is_some() { Comparison::MayContradict } else { Comparison::Unrelated }
 }
 

@@ -41,9 +41,11 @@ pub(super) struct RecallBody {
     #[schema(value_type = Option<String>)]
     now: Option<Timestamp>,
     /// Which searches are combined, and what decides the order.
-    #[serde(default)]
-    #[schema(default = "hybrid")]
-    strategy: Strategy,
+    /// Default: `retrieval.strategy` of the configuration, which is `hybrid`.
+    strategy: Option<Strategy>,
+    /// Minimum score of a result. Default: that of the agent's settings, else of the configuration.
+    #[schema(minimum = 0, maximum = 1)]
+    score_threshold: Option<f64>,
     /// The conversation that receives the answer. What it repeats of the answer is not learned from it again.
     thread_id: Option<String>,
     /// Whether each result has `explain`, which says how its score is made up.
@@ -174,6 +176,7 @@ impl RecallBody {
             filter,
             at: self.now,
             strategy: self.strategy,
+            score_threshold: self.score_threshold,
             uncounted: false,
             for_thread: self.thread_id.take(),
             returned: self.cursor()?.returned().to_vec(),

@@ -31,6 +31,10 @@ impl<B: Backend> Administration for SqlStore<B> {
         self.backend.change_signal()
     }
 
+    fn busy_connections(&self) -> Option<usize> {
+        self.backend.busy_connections()
+    }
+
     fn indexed(&self) -> Option<&Indexed> {
         self.index.as_ref()
     }
