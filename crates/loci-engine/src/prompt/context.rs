@@ -65,10 +65,12 @@ impl Engine {
         let RecallRequest { query, uncounted, layers, for_thread, .. } = request.recall.clone();
         let complexity = crate::recall::plan::complexity::complexity(&query);
         let limit = complexity.limit().max(self.config.retrieval.limit);
+        let asked = request.recall.clone();
         let found = self.recall_for_prompt(caller, request.recall, limit).await?;
         let since = (request.since, request.thread_id.as_deref());
         let (revision, delta) = self.delta(caller, layers.as_deref(), since).await?;
-        let items = self.items(caller, &found);
+        let mut items = self.items(caller, &found);
+        items.extend(self.surroundings(caller, &asked, &found).await?);
         let parts = ContextParts {
             system: &request.system,
             tools: &request.tools,
