@@ -116,6 +116,18 @@ pub struct Retrieval {
     pub layer_bonus: f64,
     /// Cosine at which two memories are the same; the more specific one is kept.
     pub duplicate_similarity: f64,
+    /// The constant of reciprocal rank fusion (strategy `rrf`): the higher, the less the first ranks count.
+    pub rrf_k: f64,
+    /// Weight of the lexical lane in reciprocal rank fusion.
+    pub rrf_weight_fts: f64,
+    /// Weight of the vector lane in reciprocal rank fusion.
+    pub rrf_weight_vector: f64,
+    /// Weight of the graph lane in reciprocal rank fusion.
+    pub rrf_weight_graph: f64,
+    /// Tokens of an answer of `query`. Default: 1,000 for simple questions and 3,000 for complex ones.
+    pub context_token_budget: Option<usize>,
+    /// Cosine to an example sentence below which a question does not have the intent of that sentence.
+    pub intent_similarity_threshold: f64,
 }
 
 impl Default for Retrieval {
@@ -137,11 +149,26 @@ impl Default for Retrieval {
             feature_cache_bytes: 256 << 20,
             layer_bonus: 0.05,
             duplicate_similarity: 0.95,
+            rrf_k: 60.0,
+            rrf_weight_fts: 1.0,
+            rrf_weight_vector: 1.0,
+            rrf_weight_graph: 1.0,
+            context_token_budget: None,
+            intent_similarity_threshold: 0.45,
         }
     }
 }
 
 impl Retrieval {
+    /// Refuses weights of which none counts.
+    fn fusion(&self) -> Result<(), Error> {
+        if self.rrf_weight_fts + self.rrf_weight_vector + self.rrf_weight_graph > 0.0 {
+            return Ok(());
+        }
+        let message = "rrf_weight_fts, rrf_weight_vector and rrf_weight_graph are all 0, but one must be above 0";
+        Err(wrong("retrieval.rrf_weight_fts", message.to_owned()))
+    }
+
     /// The time zone that is set.
     pub fn time_zone(&self) -> Result<TimeZone, Error> {
         if self.time_zone.is_empty() {
@@ -313,8 +340,8 @@ impl Default for Consent {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sessions {
-    /// Hours without a turn after which a session is over.
-    pub idle_hours: u32,
+    /// Minutes without a turn after which a session is over.
+    pub idle_minutes: u32,
     /// Whether what belongs to the session alone goes with it.
     pub auto_delete: bool,
     /// Days for which it is kept after the end.
@@ -327,7 +354,13 @@ pub struct Sessions {
 
 impl Default for Sessions {
     fn default() -> Self {
-        Self { idle_hours: 24, auto_delete: true, retention_days: 7, promote_important: true, promotion_threshold: 0.7 }
+        Self {
+            idle_minutes: 30,
+            auto_delete: true,
+            retention_days: 7,
+            promote_important: true,
+            promotion_threshold: 0.7,
+        }
     }
 }
 
@@ -396,6 +429,7 @@ impl Config {
             ("retrieval.max_limit", self.retrieval.max_limit, 1_000),
             ("retrieval.overfetch", self.retrieval.overfetch, 100),
             ("retrieval.candidates", self.retrieval.candidates, 10_000),
+            ("retrieval.context_token_budget", self.retrieval.context_token_budget.unwrap_or(0), 1_000_000),
             ("batch.size", self.batch.size, 10_000),
             ("batch.milliseconds", usize::try_from(self.batch.milliseconds).unwrap_or(usize::MAX), 60_000),
             ("batch.waiting", self.batch.waiting, 1_000_000),
@@ -441,6 +475,11 @@ impl Config {
             ("retrieval.duplicate_similarity", self.retrieval.duplicate_similarity, 0.0, 1.0),
             ("retrieval.relation_weight", self.retrieval.relation_weight, 0.0, 1.0),
             ("retrieval.layer_bonus", self.retrieval.layer_bonus, 0.0, 1.0),
+            ("retrieval.rrf_k", self.retrieval.rrf_k, 0.0, 10_000.0),
+            ("retrieval.rrf_weight_fts", self.retrieval.rrf_weight_fts, 0.0, 100.0),
+            ("retrieval.rrf_weight_vector", self.retrieval.rrf_weight_vector, 0.0, 100.0),
+            ("retrieval.rrf_weight_graph", self.retrieval.rrf_weight_graph, 0.0, 100.0),
+            ("retrieval.intent_similarity_threshold", self.retrieval.intent_similarity_threshold, 0.0, 1.0),
             ("lifecycle.decay_rate", self.lifecycle.decay_rate.unwrap_or(0.0), 0.0, 10.0),
             ("lifecycle.decayed_below", self.lifecycle.decayed_below, 0.0, 1.0),
             ("lifecycle.prune_below", self.lifecycle.prune_below, 0.0, 1.0),
@@ -469,6 +508,7 @@ impl Config {
         self.redaction.validate()?;
         self.categories.validate()?;
         self.retrieval.time_zone()?;
+        self.retrieval.fusion()?;
         self.retrieval.weights.validate()?;
         Kinds::with(self.kinds.clone()).map(drop)
     }
@@ -494,6 +534,12 @@ mod tests {
         check("retrieval.limit", |config| config.retrieval.limit = 101);
         check("retrieval.weights", |config| config.retrieval.weights.recency = 0.5);
         check("retrieval.weights", |config| config.retrieval.weights.recency = f64::NAN);
+        check("retrieval.rrf_k", |config| config.retrieval.rrf_k = f64::NAN);
+        check("retrieval.rrf_weight_fts", |config| {
+            let retrieval = &mut config.retrieval;
+            (retrieval.rrf_weight_fts, retrieval.rrf_weight_vector, retrieval.rrf_weight_graph) = (0.0, 0.0, 0.0);
+        });
+        check("retrieval.intent_similarity_threshold", |config| config.retrieval.intent_similarity_threshold = 1.5);
         check("retrieval.threshold", |config| config.retrieval.threshold = Some(1.5));
         check("retrieval.score_threshold", |config| config.retrieval.score_threshold = 1.01);
         check("lifecycle.retention_days", |config| config.lifecycle.retention_days = Some(0));

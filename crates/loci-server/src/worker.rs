@@ -3,7 +3,7 @@
 //! A failure is logged and retried. Jobs are durable in the store, so nothing is lost when this process ends.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use loci_engine::{Caller, Engine, MaintainRequest};
@@ -20,6 +20,9 @@ const TRIAL: Duration = Duration::from_secs(30);
 
 /// Maximum number of embedding jobs that are claimed at once.
 const JOBS: usize = 256;
+
+/// Minimum time between two checks for idle sessions.
+const IDLE_CHECK: Duration = Duration::from_secs(60);
 
 /// Maximum number of slow jobs between two checks of the schedule.
 const SLOW: usize = 8;
@@ -57,18 +60,28 @@ async fn embed_loop(engine: &Engine, mut closed: watch::Receiver<bool>) {
 
 async fn job_loop(engine: &Engine, schedule: Option<Schedule>, mut closed: watch::Receiver<bool>) {
     let mut next = next_run(engine, schedule.as_ref());
+    // All spaces are read, so this is done as rarely as the setting allows.
+    let between = IDLE_CHECK.max(Duration::from_secs(60 * u64::from(engine.config().sessions.idle_minutes)));
+    let mut checked: Option<Instant> = None;
     while !*closed.borrow() {
         let mut done = 0;
         engine.tidy_working().await;
+        let check_idle = checked.is_none_or(|checked| checked.elapsed() >= between);
         let is_due = next.is_some_and(|next| next <= engine.now());
         for operator in operators(engine).await {
             done += engine.work(&operator, &[], SLOW).await.map(|worked| worked.done).unwrap_or_else(|error| {
                 tracing::warn!(%error, "jobs failed");
                 0
             });
+            if check_idle && let Err(error) = engine.end_idle_sessions(&operator).await {
+                tracing::warn!(%error, "idle sessions were not ended");
+            }
             if is_due {
                 maintain(engine, &operator).await;
             }
+        }
+        if check_idle {
+            checked = Some(Instant::now());
         }
         if is_due {
             next = next_run(engine, schedule.as_ref());

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use clap::Args;
+use jiff::Timestamp;
 use serde::Deserialize;
 
 use crate::api::Call;
@@ -37,10 +38,14 @@ struct Statistics {
     edges: StoreCounts,
     jobs: StoreCounts,
     entities: u64,
+    orphans: u64,
     ledger: u64,
     spaces: u64,
+    content_bytes: u64,
     bytes: u64,
     learned: Option<Learned>,
+    #[serde(default)]
+    maintained: BTreeMap<String, Timestamp>,
 }
 
 /// What was learned from sessions.
@@ -75,8 +80,10 @@ fn rows(stats: &Statistics) -> Vec<Vec<String>> {
     rows.extend(by("links", &stats.edges));
     rows.extend(by("jobs", &stats.jobs));
     rows.push(row("entities", stats.entities));
+    rows.push(row("memories without links or entities", stats.orphans));
     rows.push(row("ledger entries", stats.ledger));
     rows.push(row("spaces", stats.spaces));
+    rows.push(vec!["texts".to_owned(), shape::size(stats.content_bytes)]);
     if stats.bytes > 0 {
         rows.push(vec!["on disk".to_owned(), shape::size(stats.bytes)]);
     }
@@ -88,6 +95,9 @@ fn rows(stats: &Statistics) -> Vec<Vec<String>> {
         rows.push(row("tokens saved by summaries", learned.tokens_saved));
         rows.push(row("tokens of the language model today", learned.llm_tokens_today));
     }
+    rows.extend(
+        stats.maintained.iter().map(|(step, at)| vec![format!("last maintenance: {step}"), shape::instant(*at)]),
+    );
     rows
 }
 

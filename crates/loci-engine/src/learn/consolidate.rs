@@ -22,6 +22,7 @@ use serde_json::json;
 use crate::access::policy::{self, Caller};
 use crate::learn::consent::{ConsentOutcome, PendingProposal};
 use crate::learn::entity::EntityRegister;
+use crate::learn::entity_links::FreshMention;
 use crate::learn::extract::{Extraction, ExtractionContext, LearningCandidate, Mention, Speaker, Utterance, extract};
 use crate::lifecycle::rules::state::days_after;
 use crate::prompt::render::as_name;
@@ -93,6 +94,8 @@ struct ConsolidationRun<'a> {
     entities: EntityRegister,
     /// The statements added by this round, with which later ones are compared as well.
     fresh: Vec<(KnownStatement, Option<Vector>)>,
+    /// The entities that they mention.
+    mentioned: Vec<FreshMention>,
     /// The proposals of this round.
     pending: Vec<PendingProposal>,
     changes: Vec<Change>,
@@ -168,6 +171,7 @@ impl Engine {
             returned,
             entities,
             fresh: Vec::new(),
+            mentioned: Vec::new(),
             pending: Vec::new(),
             changes: Vec::new(),
             report,

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use jiff::Timestamp;
 use loci_store::{EntityFilter, EntityQuery};
 use loci_types::{
-    Action, Batch, Entity, EntityId, EntityType, Error, ErrorKind, Filter, Memory, MemoryId, Scope, Visible,
+    Action, Addition, Batch, Entity, EntityId, EntityType, Error, ErrorKind, Filter, Memory, MemoryId, Scope, Visible,
 };
 use serde::Serialize;
 use serde_json::Map;
@@ -199,8 +199,15 @@ impl Engine {
         self.entity_named(&visible, &root.canonical_name).await
     }
 
-    /// What it takes to say whom and what a remembered text names.
-    pub(crate) async fn mentions_of(&self, visible: &Visible, scope: &Scope, memory: &Memory) -> Result<Vec<Action>> {
+    /// What it takes to say whom and what a remembered text names, with links to others that name the same.
+    pub(crate) async fn mentions_of(
+        &self,
+        visible: &Visible,
+        scope: &Scope,
+        addition: &Addition,
+        replaced: Option<MemoryId>,
+    ) -> Result<Vec<Action>> {
+        let memory = &addition.memory;
         let voice = SpeakerIdentity::of(memory.actor_id.as_deref(), memory.identifiers.user_id.as_deref());
         let mentions = mentioned(&memory.content, &voice);
         // What only its writer sees does not name anything for others.
@@ -209,23 +216,19 @@ impl Engine {
         }
         let names: Vec<String> =
             mentions.iter().flat_map(|one| std::iter::once(&one.name).chain(&one.aliases)).cloned().collect();
-        let mut known = EntityRegister::new(
-            self.store
-                .entities(
-                    &policy::visible_for_maintenance(visible.tenant(), scope),
-                    &EntityQuery::Named(names.to_vec()),
-                    usize::MAX,
-                )
-                .await?,
-        );
+        let own = policy::visible_for_maintenance(visible.tenant(), scope);
+        let mut known = EntityRegister::new(self.store.entities(&own, &EntityQuery::Named(names), usize::MAX).await?);
         let at = memory.created_at;
         let resolved = known.resolve(&mentions, at, || EntityId(self.new_id(at).0));
+        let shared: Vec<(String, EntityId)> =
+            mentions.iter().map(|mention| mention.name.clone()).zip(resolved.ids.iter().copied()).collect();
+        let links = self.entity_links(&own, addition, &shared, &[], |id| Some(id) == replaced).await?;
         let named =
             resolved.named.into_iter().map(|entity| Action::Name { scope: scope.clone(), entity: Box::new(entity) });
         let united = resolved.united.into_iter().map(|(into, from)| Action::Unite { into, from });
         let spoken =
             resolved.ids.into_iter().map(|entity| Action::Mention { memory: memory.id, entity, counted: true });
-        Ok(named.chain(united).chain(spoken).collect())
+        Ok(named.chain(united).chain(spoken).chain(links).collect())
     }
 
     pub(crate) async fn entity_named(&self, visible: &Visible, name: &str) -> Result<Entity> {

@@ -3,6 +3,7 @@
 pub(crate) mod consent;
 pub(crate) mod consolidate;
 pub(crate) mod entity;
+pub(crate) mod entity_links;
 pub mod extract;
 pub(crate) mod fact;
 pub(crate) mod insights;

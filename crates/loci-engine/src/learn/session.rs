@@ -1,9 +1,9 @@
 //! Sessions: when one ends, and what is done then.
 //!
-//! A session ends on request, when its thread continues in another session, or after a time without turns. Then it is
-//! learned from once; important memories of the session layer are promoted to the user, and the others expire.
+//! A session ends on request, when its thread continues in another session, when its user begins a new one, or after a
+//! time without turns. Then it is learned from once; important memories of the session layer are promoted to the user, and the others expire.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use loci_store::Page;
 use loci_types::{
     Action, Addition, Batch, Bookkeeping, Error, ErrorKind, Filter, Identifiers, JobKind, JobSpec, Layer, Memory,
@@ -89,6 +89,28 @@ impl Engine {
             self.apply(batch).await?;
         }
         Ok(found.iter().any(|session| session.ended_at.is_none()))
+    }
+
+    /// Ends the sessions that have been idle for `sessions.idle_minutes`, and queues the learning from them. Returns their
+    /// number.
+    pub async fn end_idle_sessions(&self, caller: &Caller) -> Result<usize> {
+        policy::require_operator(caller, "end idle sessions")?;
+        let idle = self.idle_sessions(&caller.tenant, self.now()).await?;
+        for session in &idle {
+            let actions = self.closing(&session.scope, &session.session_id, self.now());
+            let changes = actions.into_iter().map(|action| self.change(caller, "worker", "session idle", action));
+            let space = session.scope.space();
+            self.apply(Batch { tenant: caller.tenant.clone(), space, changes: changes.collect() }).await?;
+        }
+        Ok(idle.len())
+    }
+
+    /// The open sessions that are idle at this time.
+    pub(crate) async fn idle_sessions(&self, tenant: &Tenant, at: Timestamp) -> Result<Vec<Session>> {
+        let idle = SignedDuration::from_mins(i64::from(self.config.sessions.idle_minutes));
+        let quiet_since = Some(at.saturating_sub(idle).unwrap_or(Timestamp::MIN));
+        let open = SessionFilter { ended: Some(false), quiet_since, ..SessionFilter::default() };
+        Ok(self.store.sessions(&policy::visible_tenant(tenant), &open, usize::MAX).await?)
     }
 
     /// Queues the learning from a session. With `again` it starts at the first turn, after rules or a model have

@@ -66,10 +66,12 @@ impl Engine {
         between("tools", request.tools.len(), 0, TOOLS)?;
         between("history", request.history.len(), 0, MAX_TURNS)?;
         let RecallRequest { query, uncounted, layers, for_thread, .. } = request.recall.clone();
+        let asked = request.recall.clone();
         let found = self.recall_for_prompt(caller, request.recall, CANDIDATES).await?;
         let since = (request.since, request.thread_id.as_deref());
         let (revision, delta) = self.delta(caller, layers.as_deref(), since).await?;
-        let items = self.items(caller, &found);
+        let mut items = self.items(caller, &found);
+        items.extend(self.surroundings(caller, &asked, &found).await?);
         let parts = ContextParts {
             system: &request.system,
             tools: &request.tools,

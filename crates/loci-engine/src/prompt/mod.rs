@@ -1,6 +1,7 @@
 //! Memories as text for a prompt, within a token budget.
 
 pub(crate) mod context;
+mod items;
 pub mod pack;
 pub(crate) mod query;
 pub(crate) mod render;

@@ -11,8 +11,8 @@ use crate::access::bounds::between;
 use crate::access::policy::Caller;
 use crate::prompt::pack::delta::{Delta, DeltaChange, DeltaEvent};
 use crate::prompt::pack::origin::{marked, origin};
-use crate::prompt::pack::{Format, PackBudget, PackItem, PackedText, Related, Share, pack};
-use crate::prompt::render::{is_quotation, reported};
+use crate::prompt::pack::{Format, PackBudget, PackedText, pack};
+use crate::prompt::render::reported;
 use crate::{Answered, Engine, Recall, RecallHit, RecallRequest, Result};
 
 /// Maximum number of ledger entries that are read for a delta header.
@@ -27,7 +27,7 @@ pub struct QueryRequest {
     pub recall: RecallRequest,
     /// How the answer is written.
     pub format: Format,
-    /// Maximum number of tokens. Default: by the complexity of the query.
+    /// Maximum number of tokens. Default: `retrieval.context_token_budget`, or by the complexity of the query.
     pub budget_tokens: Option<usize>,
     /// Whether what does not fit is shortened instead of left out.
     pub summarize: bool,
@@ -36,6 +36,8 @@ pub struct QueryRequest {
     /// Lists only changes of this thread. The results are recorded for it, so that they are not learned from it
     /// again.
     pub thread_id: Option<String>,
+    /// Whether only hits are packed, without descriptions of entities and the turns that hits were learned from.
+    pub hits_only: bool,
 }
 
 /// The answer to a query.
@@ -73,17 +75,23 @@ impl Engine {
     /// Finds what matters and writes it within a budget.
     pub async fn query(&self, caller: &Caller, request: QueryRequest) -> Result<QueryResponse> {
         let complexity = crate::recall::plan::complexity::complexity(&request.recall.query);
-        let budget_tokens = request.budget_tokens.unwrap_or_else(|| complexity.budget());
+        let budget_tokens =
+            request.budget_tokens.or(self.config.retrieval.context_token_budget).unwrap_or_else(|| complexity.budget());
         between("budgetTokens", budget_tokens, 0, MAX_BUDGET_TOKENS)?;
         let uncounted = request.recall.uncounted;
         let thread = request.recall.for_thread.clone().or_else(|| request.thread_id.clone());
         let layers = request.recall.layers.clone();
+        let asked = request.recall.clone();
         let found = self.recall_for_prompt(caller, request.recall, complexity.limit()).await?;
+        let mut items = self.items(caller, &found);
+        if !request.hits_only {
+            items.extend(self.surroundings(caller, &asked, &found).await?);
+        }
         let since = (request.since, request.thread_id.as_deref());
         let (revision, delta) = self.delta(caller, layers.as_deref(), since).await?;
         let budget = PackBudget { tokens: budget_tokens, summarize: request.summarize, ..PackBudget::default() };
         let PackedText { text, tokens, cited, left_out, shortened } =
-            pack(&self.items(caller, &found), delta.as_ref(), request.format, &budget);
+            pack(&items, delta.as_ref(), request.format, &budget);
         if !uncounted {
             self.count_cited(caller, thread.as_deref(), &found, &cited).await;
         }
@@ -139,42 +147,6 @@ impl Engine {
         self.record_returned(caller, thread, &used).await;
         if found.answered == Answered::Yes {
             self.count_used(caller, &used).await;
-        }
-    }
-
-    /// The hits as they are packed.
-    pub(crate) fn items(&self, caller: &Caller, recall: &Recall) -> Vec<PackItem> {
-        recall.hits.iter().map(|hit| self.item(caller, hit)).collect()
-    }
-
-    fn item(&self, caller: &Caller, hit: &RecallHit) -> PackItem {
-        let memory = &hit.memory;
-        let turn = memory.thread_id.is_some() && (memory.actor_id.is_some() || memory.role.is_some());
-        let share = match (memory.kind.name(), self.kinds.spec(&memory.kind).class) {
-            ("person" | "project", _) => Share::Profiles,
-            ("document", _) => Share::Evidence,
-            (_, Class::Episodic) => Share::Temporal,
-            _ => Share::Facts,
-        };
-        let related = |related: &crate::RelatedMemory| Related {
-            id: related.id,
-            text: related.content.clone(),
-            relation: related.relation.name().to_owned(),
-            origin: related.origin.clone(),
-        };
-        PackItem {
-            id: memory.id,
-            kind: memory.kind.name().to_owned(),
-            category: memory.category.clone(),
-            share,
-            text: hit.text(),
-            score: hit.score,
-            // What was said is shown with its speaker and day already.
-            event_time: memory.event_time.filter(|_| !is_quotation(memory)),
-            related: hit.explain.related.iter().map(related).collect(),
-            actor: memory.actor_id.clone().filter(|_| turn),
-            role: memory.role.clone().filter(|_| turn),
-            origin: origin(memory, caller.identifiers.agent_id.as_deref()),
         }
     }
 

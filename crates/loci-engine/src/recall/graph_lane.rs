@@ -41,8 +41,7 @@ impl Engine {
     ) -> Result<Vec<Hit>> {
         let mut reached: BTreeMap<MemoryId, f64> = BTreeMap::new();
         if matches!(plan.intent, Intent::Who | Intent::What) {
-            let entities =
-                self.store.entities(visible, &EntityQuery::Named(names(&plan.text).to_vec()), usize::MAX).await?;
+            let entities = self.store.entities(visible, &EntityQuery::Named(named_in(&plan.text)), usize::MAX).await?;
             let ids: Vec<EntityId> = entities.iter().map(|entity| entity.id).collect();
             if !ids.is_empty() {
                 let mut spoken = self.store.memories_mentioning(visible, filter, &ids, wanted).await?;
@@ -104,7 +103,7 @@ fn seeds(found: &[&[Hit]]) -> BTreeMap<MemoryId, f64> {
 }
 
 /// Every run of words in a question that may be a name, without the possessive.
-fn names(text: &str) -> Vec<String> {
+pub(crate) fn named_in(text: &str) -> Vec<String> {
     let trim = |word: &str| {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '@' && c != '#');
         let word = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
@@ -126,7 +125,7 @@ mod tests {
 
     #[test]
     fn names_are_found_with_and_without_the_possessive() {
-        let names = names("Who is Ana Lopez's manager?");
+        let names = named_in("Who is Ana Lopez's manager?");
         for name in ["ana", "ana lopez", "lopez", "manager", "who is ana lopez"] {
             assert!(names.iter().any(|found| found == name), "{name} in {names:?}");
         }

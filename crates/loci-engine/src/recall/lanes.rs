@@ -36,11 +36,14 @@ pub enum Strategy {
     Recency,
     /// The most important first.
     Importance,
+    /// The lexical, vector and graph lanes, merged by reciprocal rank fusion with the weights `retrieval.rrf_*`.
+    Rrf,
 }
 
 impl Strategy {
     /// All strategies.
-    pub const ALL: [Self; 5] = [Self::Hybrid, Self::Semantic, Self::Lexical, Self::Recency, Self::Importance];
+    pub const ALL: [Self; 6] =
+        [Self::Hybrid, Self::Semantic, Self::Lexical, Self::Recency, Self::Importance, Self::Rrf];
 
     /// The word, as it is given and printed.
     pub fn name(self) -> &'static str {
@@ -50,6 +53,7 @@ impl Strategy {
             Self::Lexical => "lexical",
             Self::Recency => "recency",
             Self::Importance => "importance",
+            Self::Rrf => "rrf",
         }
     }
 }
@@ -144,7 +148,7 @@ impl Engine {
             frequencies: Frequencies::default(),
         };
         match strategy {
-            Strategy::Hybrid => {
+            Strategy::Hybrid | Strategy::Rrf => {
                 let terms = self.analyser.distinct_query_terms(&request.query);
                 // The newest and the most important memories are only candidates if the question asks for them; a memory without a
                 // vector yet would be found by its words alone.
@@ -170,7 +174,8 @@ impl Engine {
                 let (embedding, nearest) = vector.parts();
                 let lexical = lexical?;
                 if let (Some(embedder), Some(embedding)) = (&self.embedder, &embedding) {
-                    plan.intent = self.exemplars.intent(embedder, plan, &embedding.vector);
+                    let threshold = retrieval.intent_similarity_threshold;
+                    plan.intent = self.exemplars.intent(embedder, plan, &embedding.vector, threshold);
                 }
                 let (in_languages, others) = languages?;
                 let graph = self.graph_lane(visible, filter, plan, &[&lexical, &nearest], wanted).await?;

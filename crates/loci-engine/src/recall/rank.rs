@@ -1,8 +1,8 @@
 //! Ranks the candidates.
 //!
 //! Features are loaded and clues are weighed into evidence. The best are fetched; their kind, layer and links are
-//! added; one score is computed from all that, and the results are sorted once, by it. A strategy with one lane skips
-//! the evidence and keeps the order of its lane.
+//! added; one score is computed from all that, and the results are sorted once, by it. Other strategies than hybrid
+//! skip the evidence and keep the order of their lane, or of the fused ranks.
 
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap, HashSet};
@@ -15,6 +15,7 @@ use super::candidates::{Candidate, CandidateSet};
 use super::clue::{Clue, ClueValues, WeightTable};
 use super::explain::{ClueWeight, Explanation};
 use super::features::VectorCodes;
+use super::fusion::Fusion;
 use super::lanes::{LaneResults, Rank, Strategy};
 use super::late_interaction::TokenMatches;
 use super::question::Question;
@@ -98,7 +99,7 @@ impl Engine {
     pub(crate) async fn rank(&self, request: RankRequest<'_>, plan: Plan, found: LaneResults) -> Result<Ranking> {
         let ranks = found.ranks();
         if found.strategy != Strategy::Hybrid {
-            return self.rank_single_lane(&request, &found, &ranks).await;
+            return self.rank_in_order(&request, &self.lane_order(&found, &ranks), &ranks).await;
         }
         let RankRequest { visible, filter, limit, all, .. } = request;
         let query = plan.text.clone();
@@ -225,27 +226,37 @@ impl Engine {
         Ok(order.iter().filter_map(whole).collect())
     }
 
-    /// Ranks the results of a single lane, which keep their order. One more than the limit is ranked, to know whether there is
-    /// another page.
-    async fn rank_single_lane(
+    /// The results with their relevance, in the order of their lane, or of their fused ranks.
+    fn lane_order(&self, found: &LaneResults, ranks: &HashMap<MemoryId, Vec<Rank>>) -> Vec<(MemoryId, f64)> {
+        if found.strategy == Strategy::Rrf {
+            return Fusion::of(&self.config.retrieval).merge(ranks);
+        }
+        let hits = found.lanes.first().map_or(&[][..], |(_, hits)| hits).iter().enumerate();
+        let relevance = |place: usize, score: f64| match found.strategy {
+            Strategy::Recency => 1.0 / (place + 1) as f64,
+            _ => score.clamp(0.0, 1.0),
+        };
+        hits.map(|(place, hit)| (hit.id, relevance(place, hit.score))).collect()
+    }
+
+    /// Ranks results that keep their order. One more than the limit is ranked, to know whether there is another page.
+    async fn rank_in_order(
         &self,
         request: &RankRequest<'_>,
-        found: &LaneResults,
+        order: &[(MemoryId, f64)],
         ranks: &HashMap<MemoryId, Vec<Rank>>,
     ) -> Result<Ranking> {
         let RankRequest { visible, filter, limit, .. } = *request;
-        let found_hits = found.lanes.first().map_or(&[][..], |(_, hits)| hits);
-        let ids: Vec<MemoryId> = found_hits.iter().take(limit + 1).map(|hit| hit.id).collect();
+        let order = &order[..order.len().min(limit + 1)];
+        let ids: Vec<MemoryId> = order.iter().map(|(id, _)| *id).collect();
         let turn_runs = self.store.around(visible, filter, &ids, 0).await?;
         let set = self.load_candidates(visible, &turn_runs).await?;
         let memories = self.store.fetch(visible, &ids).await?;
         let memories: HashMap<MemoryId, Memory> = memories.into_iter().map(|memory| (memory.id, memory)).collect();
-        let whole = |(place, id): (usize, &MemoryId)| {
-            let memory = memories.get(id)?.clone();
+        let whole = |(id, relevance): &(MemoryId, f64)| {
+            let (relevance, memory) = (*relevance, memories.get(id)?.clone());
             let at = set.candidates.iter().position(|candidate| candidate.features.id == *id)?;
             let lanes = ranks.get(id).cloned().unwrap_or_default();
-            let first = lanes.first().map_or(0.0, |lane| lane.score.clamp(0.0, 1.0));
-            let relevance = if found.strategy == Strategy::Recency { 1.0 / (place + 1) as f64 } else { first };
             let explain = Explanation {
                 similarity: lane(&lanes, "vector"),
                 lanes: lanes.into_iter().map(Into::into).collect(),
@@ -256,7 +267,7 @@ impl Engine {
             };
             Some(RankedCandidate { at, memory, explain })
         };
-        let candidates = ids.iter().enumerate().filter_map(whole).collect();
+        let candidates = order.iter().filter_map(whole).collect();
         let hits = self.assign_scores(request, &set, candidates);
         let edges = self.store.edges(visible, filter, &ids, &RELATIONS_READ).await?;
         Ok(Ranking::new(hits, 1.0, edges, false))

@@ -43,7 +43,9 @@ impl Engine {
             self.store.fetch(visible, &ids).await?.into_iter().map(|memory| (memory.id, memory)).collect();
         for hit in hits {
             let id = hit.memory.id;
-            let at = edges.iter().filter(|edge| edge.source_id == id || edge.target_id == id);
+            // A memory shows what it was learned from; a turn does not show what was learned from it.
+            let taught = |edge: &Edge| edge.relation == Relation::DerivedFrom && edge.target_id == id;
+            let at = edges.iter().filter(|edge| (edge.source_id == id || edge.target_id == id) && !taught(edge));
             let related = at.filter_map(|edge| {
                 let memory = memories.get(&other(edge, id))?;
                 let content = crate::prompt::render::reported(memory).into_owned();

@@ -2,11 +2,14 @@
 //!
 //! A turn is an episodic memory, linked to the previous one in its thread. No model is called; the vector is computed
 //! by a job. A turn above the maximum length of a memory is split into several, with the same reference. When a
-//! thread continues in another session, the previous session is closed and a job to learn from it is queued.
+//! thread continues in another session, or a user begins a new one in any thread, the earlier sessions are closed and
+//! jobs to learn from them are queued.
 //! **Invariant:** turn, edge, session and jobs are one transaction.
 
 use jiff::Timestamp;
-use loci_types::{Action, Bookkeeping, Error, Kind, Layer, Memory, Receipt, Source, normalise};
+use loci_types::{
+    Action, Bookkeeping, Error, Kind, Layer, Memory, Receipt, Scope, SessionFilter, Source, Visible, normalise,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -39,6 +42,9 @@ pub struct Turn {
     /// The layer. Default: the most specific one that the identifiers allow.
     pub layer: Option<Layer>,
 }
+
+/// Maximum number of open sessions that a new one closes.
+const MAX_LEFT: usize = 100;
 
 /// The roles of a speaker.
 const ROLES: [&str; 9] = ["user", "assistant", "tool", "system", "human", "ai", "agent", "function", "developer"];
@@ -96,12 +102,13 @@ impl Engine {
         let mut follows = before.as_ref().map(|memory| memory.id);
         let session = session_of_turn(caller, &turn)?;
         let earlier = before.as_ref().map(|memory| session_of(memory, &turn.thread_id));
+        let left = self.sessions_left(caller, &seen, &scope, &session, earlier).await?;
         let mut more = vec![Action::Bookkeeping(Bookkeeping::Attend {
             scope: scope.clone(),
             session: session.clone(),
             thread: turn.thread_id.clone(),
         })];
-        if let Some(earlier) = earlier.filter(|earlier| *earlier != session) {
+        for earlier in left {
             // A turn does not fail for what an earlier session leaves behind.
             if let Err(error) = self.end_entries(caller, &earlier, &[]).await {
                 tracing::warn!(%error, "entries of a session that is over were not remembered");
@@ -140,6 +147,36 @@ impl Engine {
             receipts.push(Receipt { redacted: redacted.clone(), ..receipt });
         }
         Ok(receipts)
+    }
+
+    /// The sessions that a turn of `session` leaves behind: the one in which its thread was before, and, if the session
+    /// is new, all open ones of its user. Scopes without a user are shared, so nobody's session ends another's there.
+    async fn sessions_left(
+        &self,
+        caller: &Caller,
+        seen: &Visible,
+        scope: &Scope,
+        session: &str,
+        earlier: Option<String>,
+    ) -> Result<Vec<String>> {
+        if earlier.as_deref() == Some(session) {
+            return Ok(Vec::new());
+        }
+        let mut left: Vec<String> = earlier.into_iter().collect();
+        if scope.identifiers().user_id.is_none() || !caller.sessions.is_empty() {
+            return Ok(left);
+        }
+        let known = SessionFilter { session_id: Some(session.to_owned()), ..SessionFilter::default() };
+        if !self.store.sessions(seen, &known, 1).await?.is_empty() {
+            return Ok(left);
+        }
+        let open = SessionFilter { ended: Some(false), ..SessionFilter::default() };
+        for other in self.store.sessions(seen, &open, MAX_LEFT).await? {
+            if !left.contains(&other.session_id) {
+                left.push(other.session_id);
+            }
+        }
+        Ok(left)
     }
 }
 

@@ -193,6 +193,7 @@ async fn memory_query(
         },
         format: if wanted == QueryReturn::Full { Format::Markdown } else { Format::Bullets },
         budget_tokens: body.budget_tokens,
+        hits_only: true,
         ..QueryRequest::default()
     };
     let found = app.run_operation(OPERATION, app.engine.query(&caller, request)).await.map_err(in_snake_case)?;

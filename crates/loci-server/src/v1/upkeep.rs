@@ -2,6 +2,7 @@
 //!
 //! Long work continues when its caller disconnects: it runs in a task of its own.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Json;
@@ -283,6 +284,8 @@ struct StatisticsBody {
     /// What was learned from sessions; only for callers who see the whole tenant.
     #[serde(skip_serializing_if = "Option::is_none")]
     learned: Option<LearningStats>,
+    /// When each step of maintenance was last done, by its name.
+    maintained: BTreeMap<String, Timestamp>,
 }
 
 /// Counts what the caller may see.
@@ -298,9 +301,14 @@ async fn stats(
     ScopedParams(scope, NoParams {}): ScopedParams<NoParams>,
 ) -> Result<Json<StatisticsBody>, Failure> {
     let caller = principal.caller(scope, "getStats")?;
-    let work = async { Ok((app.engine.stats(&caller).await?, app.engine.learned(&caller).await?)) };
-    let (stats, learned) = app.run_operation("getStats", work).await?;
-    Ok(Json(StatisticsBody { stats, learned }))
+    let engine = &app.engine;
+    let work = async {
+        let (stats, learned) = (engine.stats(&caller).await?, engine.learned(&caller).await?);
+        Ok((stats, learned, engine.last_maintained(&caller).await?))
+    };
+    let (stats, learned, maintained) = app.run_operation("getStats", work).await?;
+    let maintained = maintained.into_iter().map(|(step, at)| (step.name().to_owned(), at)).collect();
+    Ok(Json(StatisticsBody { stats, learned, maintained }))
 }
 
 /// Reads the settings in force, without secrets. Only for admins of the default tenant.

@@ -330,6 +330,21 @@ pub(crate) fn list(
     Ok(found)
 }
 
+/// The number of entities that a memory matching the clause mentions; united ones count once.
+pub(crate) fn count(connection: &dyn Connection, clause: &Clause) -> sql::SqlResult<u64> {
+    let (condition, mut values) = clause.scope_condition("e.scope");
+    let sql = format!(
+        "WITH RECURSIVE family(root, member) AS (SELECT e.entity, e.entity FROM entities e \
+         WHERE e.united_with IS NULL AND {condition} UNION \
+         SELECT f.root, e.entity FROM family f JOIN entities e ON e.united_with = f.member) \
+         SELECT count(DISTINCT f.root) FROM family f JOIN mentions t ON t.entity = f.member \
+         JOIN memories m ON m.row = t.memory WHERE {}",
+        clause.sql
+    );
+    values.extend(clause.values.iter().cloned());
+    connection.query_row(&sql, params_from_iter(values), |row| row.get(0))
+}
+
 /// The memories matching the clause that mention these entities: those that mention most of them first, then the
 /// newest.
 pub(crate) fn memories_mentioning(

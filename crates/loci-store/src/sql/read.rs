@@ -8,7 +8,7 @@ use loci_types::{
 
 use super::clause::{self, Clause};
 use super::{Connection, Dialect, Floats, OptionalExtension, Row, Value, params, params_from_iter};
-use super::{graph, row};
+use super::{entities, graph, row};
 use crate::sql;
 use crate::{Feed, Hit, Measure, Page, Stats};
 
@@ -374,7 +374,7 @@ fn models(connection: &dyn Connection, clause: &Clause) -> sql::SqlResult<(BTree
     Ok((vectors, without))
 }
 
-/// The statistics of one space. Entities, ledger and jobs are counted only if `whole` is set.
+/// The statistics of one space. Jobs, and ledger entries about no visible memory, are counted only if `whole` is set.
 pub(crate) fn stats(connection: &dyn Connection, clause: &Clause, whole: bool) -> sql::SqlResult<Stats> {
     let by = |column: &str| {
         let sql = format!("SELECT m.{column}, count(*) FROM memories m WHERE {} GROUP BY 1", clause.sql);
@@ -392,6 +392,27 @@ pub(crate) fn stats(connection: &dyn Connection, clause: &Clause, whole: bool) -
         spaces: u64::from(clause.has_scopes(connection)?),
         ..Stats::default()
     };
+    let count = |sql: String, values: &[Value]| {
+        connection.query_row(&sql, params_from_iter(values.iter()), |row| row.get::<_, u64>(0))
+    };
+    stats.orphans = count(
+        format!(
+            "SELECT count(*) FROM memories m WHERE m.state IN ('active', 'decayed') \
+             AND NOT EXISTS (SELECT 1 FROM edges e WHERE e.source = m.row) \
+             AND NOT EXISTS (SELECT 1 FROM edges e WHERE e.target = m.row) \
+             AND NOT EXISTS (SELECT 1 FROM mentions t WHERE t.memory = m.row) AND {}",
+            clause.sql
+        ),
+        &clause.values,
+    )?;
+    stats.content_bytes = count(
+        format!(
+            "SELECT CAST(coalesce(sum(octet_length(m.content)), 0) AS bigint) FROM memories m WHERE {}",
+            clause.sql
+        ),
+        &clause.values,
+    )?;
+    stats.entities = entities::count(connection, clause)?;
     let seen = format!("SELECT m.row FROM memories m WHERE {}", clause.sql);
     stats.edges = grouped(
         connection,
@@ -399,9 +420,11 @@ pub(crate) fn stats(connection: &dyn Connection, clause: &Clause, whole: bool) -
         &[clause.values.as_slice(), &clause.values].concat(),
     )?;
     if whole {
-        stats.entities = connection.query_row("SELECT count(*) FROM entities", [], |row| row.get(0))?;
         stats.ledger = connection.query_row("SELECT count(*) FROM ledger", [], |row| row.get(0))?;
         stats.jobs = grouped(connection, "SELECT state, count(*) FROM jobs GROUP BY 1", &[])?;
+    } else {
+        let entries = "SELECT count(*) FROM ledger l JOIN memories m ON m.row = l.memory AND m.id = l.memory_id";
+        stats.ledger = count(format!("{entries} WHERE {}", clause.sql), &clause.values)?;
     }
     Ok(stats)
 }

@@ -174,18 +174,22 @@ pub struct Stats {
     pub by_state: BTreeMap<String, u64>,
     /// Edges by relation.
     pub edges: BTreeMap<String, u64>,
-    /// Number of entities; 0 unless the caller may read the whole tenant.
+    /// Number of entities that a visible memory mentions. United ones count once.
     pub entities: u64,
+    /// Number of active or decayed memories without a link and without a mention of an entity.
+    pub orphans: u64,
     /// Vectors by model.
     pub vectors: BTreeMap<String, u64>,
     /// Number of active or decayed memories without a vector.
     pub without_vector: u64,
-    /// Number of ledger entries; 0 unless the caller may read the whole tenant.
+    /// Number of ledger entries about visible memories; all of them if the caller may read the whole tenant.
     pub ledger: u64,
     /// Jobs by state; empty unless the caller may read the whole tenant.
     pub jobs: BTreeMap<String, u64>,
     /// Number of spaces.
     pub spaces: u64,
+    /// Bytes of the texts of the visible memories.
+    pub content_bytes: u64,
     /// Bytes on disk; 0 unless the caller may read the whole tenant.
     pub bytes: u64,
 }

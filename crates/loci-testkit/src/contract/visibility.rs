@@ -303,19 +303,25 @@ pub async fn a_scope_named_twice_is_one_scope(store: &dyn Store) {
     driver.sees(&visible(&[anna.clone(), anna.clone(), anna]), "lantern", &[one, two]).await;
 }
 
-/// The counts of the ledger, of jobs and of bytes need access to the whole tenant.
+/// The counts of jobs and of bytes on disk need access to the whole tenant; the others count what is seen.
 pub async fn numbers_count_only_what_is_seen(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     driver.remember(&anna, "one").await;
     let two = driver.remember(&anna, "two").await;
     driver.forget(&anna, two).await;
-    driver.remember(&vera, "three").await;
+    let three = driver.remember(&vera, "three").await;
     driver.remember(&agent("bot"), "four").await;
+    let lisbon = driver.name(&vera, "Lisbon", &[]).await;
+    driver.mention(&vera, three, lisbon.id).await;
     let all = good(store.stats(&whole()).await);
-    assert_eq!((all.memories, all.spaces, all.ledger, all.without_vector), (4, 2, 5, 0));
+    assert_eq!((all.memories, all.spaces, all.ledger, all.without_vector), (4, 2, 7, 0));
+    assert_eq!((all.entities, all.orphans, all.content_bytes), (1, 2, 15));
     assert_eq!((all.by_state.get("active"), all.by_state.get("soft_deleted")), (Some(&3), Some(&1)));
     assert_eq!((all.by_layer.get("user"), all.by_layer.get("agent")), (Some(&3), Some(&1)));
     assert!(all.bytes > 0);
     let some = good(store.stats(&visible(&[anna])).await);
-    assert_eq!((some.memories, some.spaces, some.ledger, some.bytes, some.jobs.len()), (2, 1, 0, 0, 0));
+    assert_eq!((some.memories, some.spaces, some.ledger, some.bytes, some.jobs.len()), (2, 1, 3, 0, 0));
+    assert_eq!((some.entities, some.orphans, some.content_bytes), (0, 1, 6));
+    let other = good(store.stats(&visible(&[vera])).await);
+    assert_eq!((other.entities, other.orphans, other.ledger), (1, 0, 2));
 }

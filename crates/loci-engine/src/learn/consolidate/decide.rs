@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use loci_types::{Action, Addition, EntityId, MemoryId, Relation, Vector};
 
 use super::ConsolidationRun;
+use crate::learn::entity_links::FreshMention;
 use crate::learn::extract::LearningCandidate;
 use crate::write::reconcile::write::{neighbour, repeats, statement};
 use crate::write::reconcile::{Decision, KnownStatement, reconcile};
@@ -54,8 +55,18 @@ impl Engine {
             return Ok(());
         }
         let sure = addition.memory.confidence;
-        let id = self.write_decision(run, &decision, addition, &known, &why).await?;
-        self.add_sources(run, candidate, id, named, &why);
+        let id = self.write_decision(run, &decision, addition.clone(), &known, &why).await?;
+        let entities = self.add_sources(run, candidate, id, named, &why);
+        let links =
+            self.entity_links(&run.visible, &addition, &entities, &run.mentioned, |id| run.replaced(id)).await?;
+        for link in links {
+            run.push(link, "mentions the same entity");
+        }
+        run.mentioned.extend(entities.into_iter().map(|(_, entity)| FreshMention {
+            entity,
+            memory: id,
+            vector: addition.vector.clone(),
+        }));
         let scope = run.session.scope.clone();
         for claim in &candidate.claims {
             if let Some(action) = self.triple(&scope, candidate.kind, Some(claim), (id, sure), run.at) {
@@ -101,7 +112,7 @@ impl Engine {
         Ok(id)
     }
 
-    /// Adds sources and entities of a memory.
+    /// Adds sources and entities of a memory. Returns the entities.
     fn add_sources(
         &self,
         run: &mut ConsolidationRun<'_>,
@@ -109,16 +120,19 @@ impl Engine {
         id: MemoryId,
         named: &HashMap<MemoryId, Vec<(String, EntityId)>>,
         why: &str,
-    ) {
+    ) -> Vec<(String, EntityId)> {
+        let mut entities: Vec<(String, EntityId)> = Vec::new();
         for turn in &candidate.from {
             let edge = self.edge(id, *turn, Relation::DerivedFrom, 1.0, run.at);
             run.push(Action::Link(edge), why);
             for (name, entity) in named.get(turn).into_iter().flatten() {
                 if candidate.content.contains(name.as_str()) {
                     run.push(Action::Mention { memory: id, entity: *entity, counted: false }, "mentioned");
+                    entities.push((name.clone(), *entity));
                 }
             }
         }
+        entities
     }
 }
 

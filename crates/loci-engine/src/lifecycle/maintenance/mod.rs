@@ -9,13 +9,15 @@ mod duplicates;
 mod enrich;
 mod tidy;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use loci_types::{Action, Batch, Error, ErrorKind, JobKind, MemoryId, Space, Tenant};
+use loci_types::{Action, Batch, Bookkeeping, Error, ErrorKind, JobKind, MemoryId, NoteValue, Space, Tenant};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::access::policy::{self, Caller};
 use crate::{Engine, Result};
@@ -28,7 +30,7 @@ const RUN_LEASE: Duration = Duration::from_secs(300);
 const NAME: &str = "maintenance";
 
 /// One step of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Step))]
 #[serde(rename_all = "snake_case")]
 pub enum MaintenanceStep {
@@ -241,6 +243,7 @@ impl Engine {
             }
         }
         if !run.dry {
+            self.record_steps(&run, &report).await?;
             self.store.lease(&caller.tenant, NAME, &run.holder, self.now(), Duration::ZERO).await?;
         }
         failure.map_or(Ok(report), Err)
@@ -267,6 +270,35 @@ impl Engine {
             MaintenanceStep::Collapse => self.collapse_step(run).await,
             MaintenanceStep::Compact => self.compact_step(run).await,
         }
+    }
+
+    /// Records when each step of a run was done.
+    async fn record_steps(&self, run: &MaintenanceRun<'_>, report: &MaintainReport) -> Result<()> {
+        let Some(space) = self.all_spaces(&run.caller.tenant).await?.into_iter().next() else { return Ok(()) };
+        let done = report.steps.iter().filter(|step| step.problem.is_none()).map(|step| {
+            let (key, value) = (done_key(step.step), NoteValue::Set(json!(run.at)));
+            let note = Bookkeeping::Note { scope: None, key, value, until: None };
+            (Action::Bookkeeping(note), "maintenance".to_owned())
+        });
+        self.apply_run(run, &space, done.collect()).await.map(drop)
+    }
+
+    /// When each step of maintenance was last done in the caller's tenant.
+    pub async fn last_maintained(&self, caller: &Caller) -> Result<BTreeMap<MaintenanceStep, Timestamp>> {
+        let whole = policy::visible_tenant(&caller.tenant);
+        let keys = MaintenanceStep::ALL.map(done_key);
+        let mut times = BTreeMap::new();
+        for space in self.store.spaces(&caller.tenant).await? {
+            for (key, value) in self.store.notes(&whole, &space, &keys, self.now()).await? {
+                let step = MaintenanceStep::ALL.into_iter().find(|step| done_key(*step) == key);
+                let at = serde_json::from_value::<Timestamp>(value).ok();
+                if let (Some(step), Some(at)) = (step, at) {
+                    let latest = times.entry(step).or_insert(at);
+                    *latest = at.max(*latest);
+                }
+            }
+        }
+        Ok(times)
     }
 
     /// Takes the lease, or renews it.
@@ -345,6 +377,11 @@ impl Engine {
         };
         Ok(memories.into_iter().map(|memory| (memory.id, brief(&memory.content))).collect())
     }
+}
+
+/// The key of the note of when a step was last done.
+fn done_key(step: MaintenanceStep) -> String {
+    format!("maintained {step}")
 }
 
 /// Whether another writer has changed what the plan relied on.

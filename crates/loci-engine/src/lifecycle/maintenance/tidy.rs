@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use loci_store::Page;
 use loci_types::{
     Action, Bookkeeping, Filter, Kind, Layer, Memory, MemoryId, Patch, Revision, Session, SessionFilter, Space, State,
@@ -28,11 +28,8 @@ impl Engine {
     pub(super) async fn consolidate_step(&self, run: &MaintenanceRun<'_>) -> Result<StepReport> {
         let mut report = StepReport::new(MaintenanceStep::Consolidate);
         let whole = policy::visible_tenant(&run.caller.tenant);
-        let idle = SignedDuration::from_hours(i64::from(self.config.sessions.idle_hours));
-        let quiet = run.at.saturating_sub(idle).unwrap_or(Timestamp::MIN);
-        let open = SessionFilter { ended: Some(false), quiet_since: Some(quiet), ..SessionFilter::default() };
         let over = SessionFilter { ended: Some(true), pending: true, ..SessionFilter::default() };
-        for session in self.store.sessions(&whole, &open, usize::MAX).await? {
+        for session in self.idle_sessions(&run.caller.tenant, run.at).await? {
             report.add_planned(
                 None,
                 "end and learn from",

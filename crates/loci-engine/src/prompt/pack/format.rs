@@ -146,6 +146,14 @@ impl<'a> PackEntry<'a> {
         Self { item, place, text: Cow::Borrowed(&item.text), related: Vec::new() }
     }
 
+    /// What it is cited by: the digits of its id, or the name of the entity that it describes.
+    fn citation(&self) -> String {
+        match &self.item.entity {
+            Some(name) => format!("entity {}", neutral(&fold(name)).replace(['[', ']', '(', ')'], "")),
+            None => self.item.id.citation(),
+        }
+    }
+
     pub(crate) fn is_shortened(&self) -> bool {
         matches!(self.text, Cow::Owned(_))
     }
@@ -215,20 +223,20 @@ fn heading(share: Share) -> String {
 
 fn markdown_block(entry: &PackEntry<'_>) -> String {
     let mut block = String::new();
-    let mut line = |indent: &str, text: String, id: MemoryId| {
+    let mut line = |indent: &str, text: String, citation: String| {
         let gap = if text.is_empty() { "" } else { " " };
-        block.push_str(&format!("{indent}- {}{gap}[{}]\n", inert(text), id.citation()));
+        block.push_str(&format!("{indent}- {}{gap}[{citation}]\n", inert(text)));
     };
-    line("", entry.line(), entry.item.id);
+    line("", entry.line(), entry.citation());
     for related in &entry.related {
-        line("  ", format!("{}: {}", neutral(&fold(&related.relation)), related_text(related)), related.id);
+        line("  ", format!("{}: {}", neutral(&fold(&related.relation)), related_text(related)), related.id.citation());
     }
     block
 }
 
 fn bullets_block(entry: &PackEntry<'_>) -> String {
     let label = neutral(entry.item.category.as_deref().unwrap_or(&entry.item.kind));
-    let mut block = format!("- {} ({})\n", fold(&format!("[{label}] {}", entry.line())), entry.item.id.citation());
+    let mut block = format!("- {} ({})\n", fold(&format!("[{label}] {}", entry.line())), entry.citation());
     for related in &entry.related {
         let text = related_text(related);
         block.push_str(&format!(
@@ -279,6 +287,8 @@ fn object<'a>(entry: &PackEntry<'a>) -> String {
         role: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         origin: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        entity: Option<String>,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         shortened: bool,
         #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -307,6 +317,7 @@ fn object<'a>(entry: &PackEntry<'a>) -> String {
         actor: item.actor.as_deref().map(neutral),
         role: item.role.as_deref().map(neutral),
         origin: item.origin.as_deref(),
+        entity: item.entity.as_deref().map(neutral),
         shortened: entry.is_shortened(),
         related: entry.related.iter().map(related).collect(),
     };

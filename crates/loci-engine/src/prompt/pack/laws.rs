@@ -31,6 +31,7 @@ pub(crate) fn item(n: u128, share: Share, text: &str, score: f64) -> PackItem {
         actor: None,
         role: None,
         origin: None,
+        entity: None,
     }
 }
 

@@ -59,6 +59,9 @@ pub struct PackItem {
     pub role: Option<String>,
     /// Where it comes from, if that is not the user's own conversation: `tool web:example.org`, `import`, `agent scout`.
     pub origin: Option<String>,
+    /// The name of the entity that it describes; then it is no memory, its id is that of the entity, and it is cited by
+    /// this name.
+    pub entity: Option<String>,
 }
 
 /// A linked memory.
@@ -177,10 +180,12 @@ pub fn pack(items: &[PackItem], delta: Option<&Delta>, format: Format, budget: &
             (text, tokens) = (String::new(), 0);
         }
         if tokens <= budget.tokens {
-            let cited: Vec<MemoryId> = entries.iter().map(|entry| entry.item.id).collect();
-            let shortened = entries.iter().filter(|entry| entry.is_shortened()).map(|entry| entry.item.id).collect();
+            let memories = || entries.iter().filter(|entry| entry.item.entity.is_none());
+            let cited: Vec<MemoryId> = memories().map(|entry| entry.item.id).collect();
+            let shortened = memories().filter(|entry| entry.is_shortened()).map(|entry| entry.item.id).collect();
             let shown: HashSet<MemoryId> = cited.iter().copied().collect();
-            let left_out = items.iter().map(|item| item.id).filter(|id| !shown.contains(id)).collect();
+            let all = items.iter().filter(|item| item.entity.is_none()).map(|item| item.id);
+            let left_out = all.filter(|id| !shown.contains(id)).collect();
             return PackedText { text, tokens, cited, left_out, shortened };
         }
         if !choice.give_up(tokens - budget.tokens) {
@@ -252,6 +257,24 @@ mod tests {
         ];
         for format in Format::ALL {
             assert_eq!(cited(&items, *format, &PackBudget::of(2_000)), [8, 5, 7, 6, 4, 3, 2, 1], "{format}");
+        }
+    }
+
+    #[test]
+    fn an_entity_is_packed_and_cited_by_its_name() {
+        let named = |n| PackItem { entity: Some("Paul".to_owned()), ..fact(n, Share::Profiles) };
+        let items = [fact(1, Share::Facts), named(2)];
+        for (format, citation) in [
+            (Format::Markdown, "[entity Paul]"),
+            (Format::Bullets, "(entity Paul)"),
+            (Format::Messages, "[entity Paul]"),
+            (Format::Json, "\"entity\":\"Paul\""),
+        ] {
+            let packed = pack(&items, None, format, &PackBudget::of(400));
+            assert_eq!((packed.cited, packed.left_out), (vec![id(1)], vec![]), "{format}");
+            assert!(packed.text.contains(citation) && packed.text.contains("number 2"), "{format}: {}", packed.text);
+            let tight = pack(&items, None, format, &PackBudget::of(60));
+            assert_eq!((tight.cited, tight.left_out), (vec![id(1)], vec![]), "{format}");
         }
     }
 

@@ -1,5 +1,6 @@
-//! Classifies the intent of a query by its similarity to example sentences.
+//! Classifies the intent of a query by its similarity to example sentences, where its words do not show it.
 //!
+//! A question word decides: a sentence about the same matter is often nearer than one with the same question word.
 //! The vectors of the examples for the model that comes with Loci are part of the binary; for other models they are
 //! computed in the background, and until then words decide.
 
@@ -10,9 +11,6 @@ use loci_models::{Detail, Embedder};
 
 use super::Plan;
 use super::intent::{EXEMPLARS, Intent, nearest_intent};
-
-/// A cosine below which a question is like none of the sentences.
-const THRESHOLD: f32 = 0.45;
 
 /// Made by `examples/exemplars.rs`.
 static MINILM: LazyLock<Vectors> = LazyLock::new(|| read(include_bytes!("minilm.exemplars")));
@@ -28,18 +26,18 @@ pub(crate) struct Exemplars {
 }
 
 impl Exemplars {
-    /// The intent of a question with this vector. A question unlike all sentences is judged by its words, as its plan
-    /// was.
-    pub(crate) fn intent(&self, embedder: &Arc<dyn Embedder>, plan: &Plan, vector: &[f32]) -> Intent {
+    /// The intent of a question with this vector: the one that its words show, otherwise that of the nearest sentence
+    /// with at least the cosine `threshold`.
+    pub(crate) fn intent(&self, embedder: &Arc<dyn Embedder>, plan: &Plan, vector: &[f32], threshold: f64) -> Intent {
+        if plan.intent != Intent::General {
+            return plan.intent;
+        }
         let exemplars = if embedder.model().name == MINILM_NAME { Some(&*MINILM) } else { self.behind(embedder) };
         // A model that was taught English sees no difference between questions in other scripts.
         let readable = plan.text.chars().filter(|c| c.is_alphabetic()).all(|c| c.is_ascii())
             || embedder.model().name != MINILM_NAME;
-        let nearest = exemplars.filter(|_| readable).map(|known| nearest_intent(vector, known, THRESHOLD));
-        match nearest {
-            Some(intent) if intent != Intent::General => intent,
-            _ => plan.intent,
-        }
+        let exemplars = exemplars.filter(|_| readable);
+        exemplars.map_or(Intent::General, |known| nearest_intent(vector, known, threshold as f32))
     }
 
     /// The vectors by another model, if they are there; else they are asked for once.
@@ -83,7 +81,7 @@ mod tests {
         assert!(MINILM.iter().all(|(_, vector)| vector.len() == 384));
         // A sentence is nearest to itself, so the file belongs to these sentences in this order.
         for (intent, vector) in MINILM.iter() {
-            assert_eq!(nearest_intent(vector, &MINILM, THRESHOLD), *intent);
+            assert_eq!(nearest_intent(vector, &MINILM, 0.45), *intent);
         }
     }
 }

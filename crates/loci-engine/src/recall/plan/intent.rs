@@ -52,7 +52,8 @@ const QUESTIONS: &[(Intent, &str)] = &[
     (
         Intent::Why,
         "\
-         why, how come, what for, what caused, what led, what made, what drove, for what reason, почему, зачем, \
+         why, how come, what for, what caused, what led, what made, what drove, what triggered, what prompted, \
+        what explains, what's behind, what is behind, what was behind, for what reason, почему, зачем, \
          отчего, из за чего, по какой причине, с какой целью, ради чего, что привело, что заставило, что вызвало, \
          чем вызван*",
     ),
@@ -68,7 +69,8 @@ const QUESTIONS: &[(Intent, &str)] = &[
     (
         Intent::Who,
         "\
-         who, who's, whom, whose, which person, which people, which colleague, which friend, which team, what person, \
+         who, who's, whom, whose, which person, which people, which colleague*, which friend*, which team, what person, \
+        which of us, which of you, which of them, which of my colleagues, which of my friends, which of our colleagues, \
          кто, кого, кому, кем, ком, чей, чья, чье, чьи, чью, чьего, чьей",
     ),
     (
@@ -121,7 +123,7 @@ fn first_question(folded: &Folded, behind_comma: bool) -> Option<Intent> {
     places.min_by_key(|(place, _)| *place).map(|(_, intent)| intent)
 }
 
-/// The intent whose exemplars are nearest by cosine; `General` if none reaches `threshold` (0.45).
+/// The intent whose exemplars are nearest by cosine; `General` if none reaches `threshold`.
 pub fn nearest_intent(question: &[f32], exemplars: &[(Intent, Vec<f32>)], threshold: f32) -> Intent {
     let mut best = (threshold, Intent::General);
     let square = dot(question, question);
@@ -174,6 +176,8 @@ mod tests {
             ("Whose idea was the cache?", Intent::Who),
             ("With whom did I have lunch?", Intent::Who),
             ("Which colleague broke the build?", Intent::Who),
+            ("Which of my colleagues speaks Japanese?", Intent::Who),
+            ("What's behind the drop in sales?", Intent::Why),
             ("Who's my dentist?", Intent::Who),
             ("What did I eat when I was in Rome?", Intent::What),
             ("When I was in Rome, what did I eat?", Intent::What),

@@ -70,7 +70,11 @@ impl Engine {
             let reason = if matches!(decision, Decision::Add { .. }) { reason } else { decision.reason() };
             let mut actions = self.actions(&visible, &decision, addition.clone()).await?;
             actions.extend(self.relations(&addition, &known, &decision));
-            actions.extend(self.mentions_of(&visible, &scope, &addition.memory).await?);
+            let replaced = match &decision {
+                Decision::Supersede { old, .. } => Some(*old),
+                _ => None,
+            };
+            actions.extend(self.mentions_of(&visible, &scope, &addition, replaced).await?);
             let changes = actions.into_iter().map(|action| {
                 let mut change = self.change(caller, "hotpath", reason, action);
                 change.provenance.thread.clone_from(&thread);

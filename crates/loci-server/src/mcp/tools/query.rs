@@ -132,6 +132,7 @@ async fn query(call: &Call, query: QueryArguments) -> Result<ToolAnswer, Failure
         format: Format::Bullets,
         budget_tokens: query.budget_tokens.map(|budget| budget.min(call.budget())),
         summarize: true,
+        hits_only: true,
         ..QueryRequest::default()
     };
     let answer = call.run_operation(call.app.engine.query(&caller, request)).await?;
@@ -226,7 +227,7 @@ async fn context(call: &Call, context: Context) -> Result<ToolAnswer, Failure> {
         ),
         summarize: true,
         since: context.after_revision,
-        thread_id: None,
+        ..QueryRequest::default()
     };
     let answer = call.run_operation(call.app.engine.query(&caller, request)).await?;
     let block = data_block(&answer.text);

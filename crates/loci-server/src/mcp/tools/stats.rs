@@ -18,7 +18,8 @@ pub(super) const TOOLS: &[Tool] = &[tool!(
     Reads,
     "getStats",
     StatsArguments => stats,
-    "Count what is stored, by kind, layer and state. Use it when asked how much you know. Returns the counts."
+    "Count what is stored: memories by kind, layer and state, links by type, entities, orphans, sizes, and when \
+     maintenance last ran. Use it when asked how much you know. Returns the counts."
 )];
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -36,9 +37,11 @@ pub(in crate::mcp) async fn count(call: &Call) -> Result<ToolAnswer, Failure> {
     let stats = call.run_operation(engine.stats(&caller)).await?;
     let mut value = snake_case(serde_json::to_value(stats).unwrap_or_default());
     value["model"] = json!(engine.model().map(|model| &model.name));
+    let maintained = call.run_operation(engine.last_maintained(&caller)).await?;
+    value["maintained"] = maintained.into_iter().map(|(step, at)| (step.name().to_owned(), json!(at))).collect();
     if let Value::Object(counts) = &mut value {
-        // These are counted only for callers who see the whole tenant.
-        counts.retain(|name, count| !matches!(name.as_str(), "bytes" | "ledger") || *count != json!(0));
+        // It is counted only for callers who see the whole tenant.
+        counts.retain(|name, count| name != "bytes" || *count != json!(0));
     }
     Ok(ToolAnswer::new(value, write))
 }
@@ -56,12 +59,20 @@ fn write(value: &Value) -> String {
         ("By layer", "by_layer"),
         ("Links", "edges"),
         ("Jobs", "jobs"),
+        ("Vectors", "vectors"),
     ] {
         let counts = parts(name);
         if !counts.is_empty() {
             written.push_str(&format!("{title}: {counts}\n"));
         }
     }
+    written.push_str(&format!(
+        "{} orphans without a link or an entity, {} bytes of text.\n",
+        number("orphans"),
+        number("content_bytes")
+    ));
+    let last = value["maintained"].as_object().into_iter().flatten().filter_map(|(_, at)| at.as_str()).max();
+    written.push_str(&format!("Maintenance last ran: {}.\n", last.unwrap_or("never")));
     if number("without_vector") > 0 {
         written.push_str(&format!("{} wait for a vector.\n", number("without_vector")));
     }

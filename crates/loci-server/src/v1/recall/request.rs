@@ -184,7 +184,9 @@ impl RecallBody {
         let (since, thread_id) = (self.after_revision, self.changes_thread_id.take());
         Ok(match (self.pack.take(), self.window.take()) {
             (Some(PackOptions { budget_tokens, format, summarize }), _) => {
-                Question::Pack(Box::new(QueryRequest { recall, format, budget_tokens, summarize, since, thread_id }))
+                let hits_only = format == Format::Bullets;
+                let request = QueryRequest { recall, format, budget_tokens, summarize, since, thread_id, hits_only };
+                Question::Pack(Box::new(request))
             }
             (None, Some(window)) => Question::Window(Box::new(window.request(recall, since, thread_id))),
             (None, None) => Question::Recall(Box::new(recall)),

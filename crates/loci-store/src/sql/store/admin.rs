@@ -58,6 +58,8 @@ impl<B: Backend> Administration for SqlStore<B> {
         for stats in found {
             all.memories += stats.memories;
             all.entities += stats.entities;
+            all.orphans += stats.orphans;
+            all.content_bytes += stats.content_bytes;
             all.without_vector += stats.without_vector;
             all.ledger += stats.ledger;
             all.spaces += stats.spaces;
