@@ -1,5 +1,6 @@
 //! Memories as text for a prompt, within a token budget.
 
+mod changes;
 pub(crate) mod context;
 pub mod pack;
 pub(crate) mod query;

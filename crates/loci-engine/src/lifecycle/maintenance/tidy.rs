@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use loci_store::Page;
-use loci_types::{Action, Bookkeeping, Filter, Kind, Layer, MemoryId, Session, SessionFilter, Space, State, Tenant};
+use loci_types::{
+    Action, Bookkeeping, Filter, Kind, Layer, MemoryId, Session, SessionFilter, Space, State, Tenant,
+    Visible,
+};
 
 use super::{MaintenanceRun, MaintenanceStep, StepReport};
 use crate::access::policy;
@@ -27,6 +30,9 @@ impl Engine {
         let open = SessionFilter { ended: Some(false), quiet_since: Some(quiet), ..SessionFilter::default() };
         let over = SessionFilter { ended: Some(true), pending: true, ..SessionFilter::default() };
         for session in self.store.sessions(&whole, &open, usize::MAX).await? {
+            if self.goes_on_elsewhere(&whole, &session, quiet).await? {
+                continue;
+            }
             report.add_planned(
                 None,
                 "end and learn from",
@@ -56,6 +62,21 @@ impl Engine {
             }
         }
         Ok(report)
+    }
+
+    /// Whether a session whose own layer is quiet has newer turns in another layer of its user.
+    async fn goes_on_elsewhere(&self, whole: &Visible, session: &Session, quiet: Timestamp) -> Result<bool> {
+        if session.scope.layer() != Layer::Session {
+            return Ok(false);
+        }
+        let named = SessionFilter {
+            session_id: Some(session.session_id.clone()),
+            ended: Some(false),
+            ..SessionFilter::default()
+        };
+        let user = session.scope.identifiers().user_id;
+        let others = self.store.sessions(whole, &named, usize::MAX).await?;
+        Ok(others.iter().any(|one| one.scope.identifiers().user_id == user && one.updated_at >= quiet))
     }
 
     /// Learns from a session; one that fails does not keep the others from being learned from.
