@@ -302,8 +302,12 @@ pub struct Patch {
     pub importance: Option<f64>,
     /// New confidence.
     pub confidence: Option<f64>,
+    /// New relevance.
+    pub relevance: Option<f64>,
     /// New decay rate.
     pub decay_rate: Option<f64>,
+    /// New state, where [`State::may_become`] allows it.
+    pub state: Option<State>,
     /// Pinned or not.
     pub pinned: Option<bool>,
     /// New event time.
@@ -360,7 +364,9 @@ impl Patch {
         replace(&mut memory.access_policy, &self.access_policy);
         replace(&mut memory.importance, &self.importance);
         replace(&mut memory.confidence, &self.confidence);
+        replace(&mut memory.relevance, &self.relevance);
         replace(&mut memory.decay_rate, &self.decay_rate);
+        replace(&mut memory.state, &self.state);
         replace(&mut memory.pinned, &self.pinned);
         replace(&mut memory.event_time, &self.event_time);
         replace(&mut memory.valid_from, &self.valid_from);

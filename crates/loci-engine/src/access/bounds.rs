@@ -71,16 +71,60 @@ pub(crate) fn names([category, role, thread, run, actor]: [Option<&str>; 5]) -> 
     short("actorId", actor, REFERENCE)
 }
 
-/// Refuses a source whose words are too long.
+/// The types of sources: those of the memory system specification, then those that Loci and its imports write.
+pub(crate) const SOURCE_TYPES: [&str; 18] = [
+    "conversation",
+    "tool_result",
+    "knowledge_sync",
+    "manual",
+    "import",
+    "reflection",
+    "distillation",
+    "extraction",
+    "consolidation",
+    "correction",
+    "document",
+    "file",
+    "web",
+    "tool",
+    "session",
+    "pool",
+    "agent",
+    "user",
+];
+/// The types of knowledge items.
+pub(crate) const ITEM_TYPES: [&str; 4] = ["adr", "policy", "pattern", "spec"];
+
+/// Refuses a word that is not one of these.
+fn one_of(field: &'static str, word: &str, known: &[&str]) -> Result<(), Error> {
+    if known.contains(&word) {
+        return Ok(());
+    }
+    Err(Error::invalid(field, format!("unknown {field} `{word}`")).hint(format!("use one of {}", known.join(", "))))
+}
+
+/// Refuses a source of an unknown type, or whose words are too long.
 pub(crate) fn source(given: Option<&Source>) -> Result<(), Error> {
+    stored_source(given)?;
+    given.map_or(Ok(()), |source| one_of("source.type", &source.kind, &SOURCE_TYPES))
+}
+
+/// Refuses a knowledge pointer to an unknown type of item, or whose words are too long.
+pub(crate) fn pointer(given: Option<&KnowledgePointer>) -> Result<(), Error> {
+    stored_pointer(given)?;
+    given.map_or(Ok(()), |pointer| one_of("knowledgePointer.sourceType", &pointer.source_type, &ITEM_TYPES))
+}
+
+/// Refuses a source of a record from elsewhere whose words are too long. Its type may be one of an earlier version.
+pub(crate) fn stored_source(given: Option<&Source>) -> Result<(), Error> {
     let Some(source) = given else { return Ok(()) };
     short("source.type", Some(&source.kind), LABEL)?;
     short("source.role", source.role.as_deref(), LABEL)?;
     short("source.reference", source.reference.as_deref(), REFERENCE)
 }
 
-/// Refuses a pointer whose words are too long.
-pub(crate) fn pointer(given: Option<&KnowledgePointer>) -> Result<(), Error> {
+/// Refuses a pointer of a record from elsewhere whose words are too long.
+pub(crate) fn stored_pointer(given: Option<&KnowledgePointer>) -> Result<(), Error> {
     let Some(pointer) = given else { return Ok(()) };
     short("knowledgePointer.sourceType", Some(&pointer.source_type), LABEL)?;
     short("knowledgePointer.sourceId", Some(&pointer.source_id), REFERENCE)?;

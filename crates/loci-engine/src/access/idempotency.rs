@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::access::policy::{self, Caller};
+use crate::learn::session;
 use crate::{Clock, Engine, Result};
 
 /// The header with the key.
@@ -227,9 +228,18 @@ impl Engine {
         Ok(self.store.apply(batch).await.map(drop)?)
     }
 
-    /// Applies a batch. If this task executes a request with a key, the batch is applied at most once under it.
+    /// Applies a batch, and opens the sessions to whose own layer it adds memories. If this task executes a request with a
+    /// key, the batch is applied at most once under it.
     pub(crate) async fn apply(&self, mut batch: Batch) -> loci_store::Result<Vec<Applied>> {
         self.check_agent_of(&batch.tenant, &batch.space).await?;
+        let (asked, opened) = (batch.changes.len(), session::opened(&batch.changes));
+        batch.changes.extend(opened);
+        let mut applied = self.apply_once(batch).await?;
+        applied.truncate(asked);
+        Ok(applied)
+    }
+
+    async fn apply_once(&self, mut batch: Batch) -> loci_store::Result<Vec<Applied>> {
         let Ok(request) = REQUEST.try_with(Arc::clone) else { return self.store.apply(batch).await };
         let Some(signature) = signature(&batch) else { return self.store.apply(batch).await };
         let number = request.begin_batch(&signature);

@@ -1,13 +1,18 @@
 //! Sessions: when one ends, and what is done then.
 //!
 //! A session ends on request, when its thread continues in another session, when its user begins a new one, or after a
-//! time without turns. Then it is learned from once; important memories of the session layer are promoted to the user, and the others expire.
+//! time without turns. Then it is learned from once; important memories of the session layer are promoted to the user,
+//! and the others expire.
+//! **Invariant:** a scope of the session layer that has memories has a session, however the memories came in, so that
+//! they are promoted and removed.
+
+use std::borrow::Cow;
 
 use jiff::{SignedDuration, Timestamp};
 use loci_store::Page;
 use loci_types::{
-    Action, Addition, Batch, Bookkeeping, Error, ErrorKind, Filter, Identifiers, JobKind, JobSpec, Layer, Memory,
-    Patch, Relation, Revision, Scope, Session, SessionFilter, Tenant, Visible,
+    Action, Addition, Batch, Bookkeeping, Change, Error, ErrorKind, Filter, Identifiers, JobKind, JobSpec, Layer,
+    Memory, Patch, Relation, Revision, Scope, Session, SessionFilter, Tenant, Visible,
 };
 use serde_json::{Map, json};
 
@@ -57,6 +62,7 @@ impl Engine {
 
     /// Reads a session. Of several layers that have one of this id, the one with the latest turn is returned.
     pub async fn session(&self, caller: &Caller, session_id: &str) -> Result<Session> {
+        let caller = &*within(caller, session_id);
         let filter = SessionFilter { session_id: Some(session_id.to_owned()), ..SessionFilter::default() };
         let found = self.sessions(caller, filter).await?.pop();
         Ok(found.ok_or_else(|| unknown_session(session_id))?)
@@ -67,6 +73,7 @@ impl Engine {
     pub async fn end_session(&self, caller: &Caller, name: &str) -> Result<bool> {
         policy::require_writer(caller)?;
         let name = &policy::session_named(caller, name)?;
+        let caller = &*within(caller, name);
         let found = self
             .sessions(caller, SessionFilter { session_id: Some(name.to_owned()), ..SessionFilter::default() })
             .await?;
@@ -108,9 +115,31 @@ impl Engine {
     /// The open sessions that are idle at this time.
     pub(crate) async fn idle_sessions(&self, tenant: &Tenant, at: Timestamp) -> Result<Vec<Session>> {
         let idle = SignedDuration::from_mins(i64::from(self.config.sessions.idle_minutes));
-        let quiet_since = Some(at.saturating_sub(idle).unwrap_or(Timestamp::MIN));
-        let open = SessionFilter { ended: Some(false), quiet_since, ..SessionFilter::default() };
-        Ok(self.store.sessions(&policy::visible_tenant(tenant), &open, usize::MAX).await?)
+        let quiet = at.saturating_sub(idle).unwrap_or(Timestamp::MIN);
+        let open = SessionFilter { ended: Some(false), quiet_since: Some(quiet), ..SessionFilter::default() };
+        let whole = policy::visible_tenant(tenant);
+        let mut over = Vec::new();
+        for session in self.store.sessions(&whole, &open, usize::MAX).await? {
+            if !self.goes_on_elsewhere(&whole, &session, quiet).await? {
+                over.push(session);
+            }
+        }
+        Ok(over)
+    }
+
+    /// Whether a session whose own layer is quiet has newer turns in another layer of its user.
+    async fn goes_on_elsewhere(&self, whole: &Visible, session: &Session, quiet: Timestamp) -> Result<bool> {
+        if session.scope.layer() != Layer::Session {
+            return Ok(false);
+        }
+        let named = SessionFilter {
+            session_id: Some(session.session_id.clone()),
+            ended: Some(false),
+            ..SessionFilter::default()
+        };
+        let user = session.scope.identifiers().user_id;
+        let others = self.store.sessions(whole, &named, usize::MAX).await?;
+        Ok(others.iter().any(|one| one.scope.identifiers().user_id == user && one.updated_at >= quiet))
     }
 
     /// Queues the learning from a session. With `again` it starts at the first turn, after rules or a model have
@@ -144,9 +173,27 @@ impl Engine {
 
     /// The sessions of this name that the caller may see, at least one: a conversation may have turns in several layers.
     async fn sessions_named(&self, caller: &Caller, name: &str) -> Result<Vec<Session>> {
+        let caller = &*within(caller, name);
         let filter = SessionFilter { session_id: Some(name.to_owned()), ..SessionFilter::default() };
         let found = self.sessions(caller, filter).await?;
         if found.is_empty() { Err(unknown_session(name).into()) } else { Ok(found) }
+    }
+
+    /// Ends the session of this name in its own layer, if it has memories there beside the turns in another layer.
+    pub(crate) async fn end_own_layer(&self, caller: &Caller, turns: &Scope, name: &str) -> Result<()> {
+        let identifiers =
+            Identifiers { session_id: Some(name.to_owned()), user_id: turns.identifiers().user_id, ..Identifiers::default() };
+        let Ok(scope) = Scope::new(Layer::Session, &identifiers) else { return Ok(()) };
+        let filter =
+            SessionFilter { session_id: Some(name.to_owned()), ended: Some(false), ..SessionFilter::default() };
+        let seen = policy::visible_for_maintenance(&caller.tenant, &scope);
+        if scope == *turns || self.store.sessions(&seen, &filter, 1).await?.is_empty() {
+            return Ok(());
+        }
+        let closing = self.closing(&scope, name, self.now()).into_iter();
+        let changes = closing.map(|action| self.change(caller, "hotpath", "session ended", action)).collect();
+        self.apply(Batch { tenant: caller.tenant.clone(), space: scope.space(), changes }).await?;
+        Ok(())
     }
 
     /// What ends a session: its end, and the learning from it as a job.
@@ -238,6 +285,41 @@ impl Engine {
             ..memory
         }
     }
+}
+
+/// The caller within the session that a request names outside of its identifiers: to name it is to give its identifier.
+fn within<'c>(caller: &'c Caller, session: &str) -> Cow<'c, Caller> {
+    let given = &caller.identifiers;
+    if given.user_id.is_none() || given.session_id.is_some() || caller.everyone {
+        return Cow::Borrowed(caller);
+    }
+    let identifiers = Identifiers { session_id: Some(session.to_owned()), ..given.clone() };
+    Cow::Owned(Caller { identifiers, ..caller.clone() })
+}
+
+/// The changes that open the sessions to whose own layer callers add memories with these changes. Maintenance and imports
+/// open none.
+pub(crate) fn opened(changes: &[Change]) -> Vec<Change> {
+    let mut opened: Vec<Change> = Vec::new();
+    let attends = |change: &Change, scope: &Scope| {
+        matches!(&change.action, Action::Bookkeeping(Bookkeeping::Attend { scope: known, .. }) if known == scope)
+    };
+    for change in changes.iter().filter(|change| change.provenance.node == "hotpath") {
+        let (Action::Add(addition) | Action::Supersede { new: addition, .. }) = &change.action else { continue };
+        let memory = &addition.memory;
+        let (Layer::Session, Ok(scope), Some(session)) =
+            (memory.layer, memory.scope(), memory.identifiers.session_id.clone())
+        else {
+            continue;
+        };
+        if changes.iter().chain(&opened).any(|change| attends(change, &scope)) {
+            continue;
+        }
+        let thread = memory.thread_id.clone().unwrap_or_else(|| session.clone());
+        let action = Action::Bookkeeping(Bookkeeping::Attend { scope, session, thread });
+        opened.push(Change { action, ..change.clone() });
+    }
+    opened
 }
 
 /// The error for a session that does not exist or is not visible.

@@ -83,8 +83,8 @@ impl Engine {
         self.check_tags(&memory.tags)?;
         let names = [&memory.category, &memory.role, &memory.thread_id, &memory.run_id, &memory.actor_id];
         bounds::names(names.map(Option::as_deref))?;
-        bounds::source(memory.source.as_ref())?;
-        bounds::pointer(memory.knowledge_pointer.as_ref())?;
+        bounds::stored_source(memory.source.as_ref())?;
+        bounds::stored_pointer(memory.knowledge_pointer.as_ref())?;
         self.check_metadata(&memory.metadata)
     }
 }

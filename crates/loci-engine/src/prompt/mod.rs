@@ -1,5 +1,6 @@
 //! Memories as text for a prompt, within a token budget.
 
+mod changes;
 pub(crate) mod context;
 mod items;
 pub mod pack;

@@ -3,20 +3,14 @@
 //! A query, filters and a token budget give bullets or whole memories. On-demand recall is the same call with a small
 //! `top_k`.
 
-use loci_store::LedgerQuery;
-use loci_types::{Class, Filter, Layer, LedgerEntry, MemoryId, State};
+use loci_types::{Filter, MemoryId};
 use serde::{Deserialize, Serialize};
 
 use crate::access::bounds::between;
 use crate::access::policy::Caller;
-use crate::prompt::pack::delta::{Delta, DeltaChange, DeltaEvent};
-use crate::prompt::pack::origin::{marked, origin};
 use crate::prompt::pack::{Format, PackBudget, PackedText, pack};
-use crate::prompt::render::reported;
 use crate::{Answered, Engine, Recall, RecallHit, RecallRequest, Result};
 
-/// Maximum number of ledger entries that are read for a delta header.
-const MAX_DELTA_ENTRIES: usize = 500;
 /// Maximum budget, in tokens.
 const MAX_BUDGET_TOKENS: usize = 1_000_000;
 
@@ -59,6 +53,8 @@ pub struct QueryResponse {
     pub shortened: Vec<MemoryId>,
     /// The revision now; ask for what changed since then the next time.
     pub revision: i64,
+    /// The header that lists what changed, as a whole. Empty if nothing changed, or if no revision was given.
+    pub updates: String,
     /// The hits themselves.
     pub hits: Vec<RecallHit>,
     /// Parts that could not be asked.
@@ -104,6 +100,7 @@ impl Engine {
             left_out,
             shortened,
             revision,
+            updates: delta.map(|delta| delta.header()).unwrap_or_default(),
             hits,
             degraded,
             intent,
@@ -148,66 +145,5 @@ impl Engine {
         if found.answered == Answered::Yes {
             self.count_used(caller, &used).await;
         }
-    }
-
-    /// What changed since a revision in the space where this caller's memories go, and the revision
-    /// now. Turns of the conversation itself are no news to who was there.
-    pub(crate) async fn delta(
-        &self,
-        caller: &Caller,
-        layers: Option<&[Layer]>,
-        (since, thread): (Option<i64>, Option<&str>),
-    ) -> Result<(i64, Option<Delta>)> {
-        let Ok(scope) = self.target(caller, None).await else { return Ok((0, None)) };
-        let visible = self.visible(caller, layers).await?;
-        let limit = if since.is_some() { MAX_DELTA_ENTRIES } else { 0 };
-        let changes = self
-            .store
-            .ledger(
-                &visible,
-                &LedgerQuery::Changes {
-                    space: scope.space().clone(),
-                    thread: thread.map(str::to_owned),
-                    since: since.unwrap_or(0),
-                },
-                limit,
-            )
-            .await?;
-        let Some(since) = since else { return Ok((changes.position, None)) };
-        let ids: Vec<MemoryId> = changes.entries.iter().filter_map(|entry| entry.memory_id).collect();
-        let memories = self.store.fetch(&visible, &ids).await?;
-        let reader = caller.identifiers.agent_id.as_deref();
-        let delta_change = |entry: &LedgerEntry| {
-            let memory = memories.iter().find(|memory| Some(memory.id) == entry.memory_id)?;
-            let lasting = self.kinds.spec(&memory.kind).class != Class::Episodic;
-            let forgotten = memory.state == State::SoftDeleted;
-            lasting.then(|| DeltaChange {
-                id: memory.id,
-                event: event(&entry.event),
-                category: memory.category.clone(),
-                // A forgotten memory is listed without its text.
-                text: if forgotten {
-                    format!("memory {}", memory.id.citation())
-                } else {
-                    marked(origin(memory, reader).as_deref(), reported(memory).into_owned())
-                },
-                importance: (!forgotten).then_some(memory.importance),
-            })
-        };
-        let delta_change: Vec<DeltaChange> = changes.entries.iter().filter_map(delta_change).collect();
-        let delta = Delta { since, until: changes.position, changes: delta_change, more: 0 };
-        Ok((changes.position, Some(delta)))
-    }
-}
-
-/// A line of the ledger as the header tells it.
-fn event(name: &str) -> DeltaEvent {
-    match name.to_ascii_lowercase().as_str() {
-        "add" => DeltaEvent::Created,
-        "merge" => DeltaEvent::Merged,
-        "delete" | "ttl" => DeltaEvent::Deleted,
-        "consent" => DeltaEvent::Created,
-        "restore" => DeltaEvent::Restored,
-        _ => DeltaEvent::Updated,
     }
 }

@@ -1,18 +1,24 @@
-//! Merges candidates that state the same.
+//! Merges candidates that state the same, and those of which one overrides the other.
 //!
 //! If several layers have the same memory, the most specific layer is kept; within a layer, the latest. Similar is
-//! not the same: a number, a name or a negation that only one has keeps both. Two similar episodes are two events. A
+//! not the same: a number, a name or a negation that only one has keeps both. Two similar episodes are two events. Of two
+//! settings of the same in different layers, the more specific one overrides the other. A
 //! memory that was learned from a turn and the turn are merged into the memory, with the turn as its source.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use loci_types::{Edge, Memory, MemoryId, Relation};
 
 use super::rank::{RankedCandidate, ScoredCandidates};
-use crate::learn::language::word::words;
+use crate::learn::language::word::{Shape, words};
 use crate::learn::language::{form, language_of};
+use crate::write::reconcile::write::analyse;
+use crate::write::reconcile::{AnalysedText, sets_otherwise};
 
-/// Leaves one of those that say the same.
+/// Minimum cosine of two settings of the same, if both have vectors.
+const MIN_COSINE_OF_SETTINGS: f64 = 0.45;
+
+/// Leaves one of those that say the same, and of settings of the same the one of the most specific layer.
 pub(crate) fn merge_duplicates(
     scored: &ScoredCandidates,
     similarity: f64,
@@ -20,9 +26,12 @@ pub(crate) fn merge_duplicates(
     candidates: &mut Vec<RankedCandidate>,
 ) {
     merge_sources(edges, candidates);
+    let mut readings = Readings::default();
     let mut kept: Vec<RankedCandidate> = Vec::with_capacity(candidates.len());
     for mut candidate in candidates.drain(..) {
-        let twin = kept.iter_mut().find(|other| say_the_same(scored, similarity, other, &candidate));
+        let twin = kept.iter_mut().find(|other| {
+            say_the_same(scored, similarity, other, &candidate) || readings.conflict(scored, other, &candidate)
+        });
         let Some(twin) = twin else {
             kept.push(candidate);
             continue;
@@ -80,6 +89,33 @@ fn say_the_same(scored: &ScoredCandidates, similarity: f64, one: &RankedCandidat
         || (cosine().is_some_and(|cosine| cosine >= similarity) && alike(&one.memory.content, &other.memory.content))
 }
 
+/// The analysed texts of candidates that were compared as settings.
+#[derive(Default)]
+struct Readings(HashMap<MemoryId, AnalysedText>);
+
+impl Readings {
+    /// Whether two candidates of different layers set the same otherwise.
+    fn conflict(&mut self, scored: &ScoredCandidates, one: &RankedCandidate, other: &RankedCandidate) -> bool {
+        let (a, b) = (&scored.set.candidates[one.at].features, &scored.set.candidates[other.at].features);
+        if one.memory.layer == other.memory.layer || !(a.lasting && b.lasting) {
+            return false;
+        }
+        let cosine = a.vector.as_ref().zip(b.vector.as_ref()).map(|(a, b)| a.cosine_to(b));
+        if cosine.is_some_and(|cosine| cosine < MIN_COSINE_OF_SETTINGS) {
+            return false;
+        }
+        for memory in [&one.memory, &other.memory] {
+            self.0.entry(memory.id).or_insert_with(|| analyse(memory));
+        }
+        let read = |memory: &Memory| self.0.get(&memory.id).map(|reading| (reading, memory.content.clone()));
+        let (Some((a, own)), Some((b, others))) = (read(&one.memory), read(&other.memory)) else { return false };
+        match replaces(&one.memory, &other.memory) {
+            true => sets_otherwise((a, &own), (b, &others)),
+            false => sets_otherwise((b, &others), (a, &own)),
+        }
+    }
+}
+
 /// Whether two texts have the same numbers, names and negations.
 pub(crate) fn alike(one: &str, other: &str) -> bool {
     distinguishing_words(one) == distinguishing_words(other)
@@ -87,9 +123,15 @@ pub(crate) fn alike(one: &str, other: &str) -> bool {
 
 /// The words of a text that make it another if they differ: names, numbers and negations.
 fn distinguishing_words(text: &str) -> BTreeSet<String> {
-    let words = words(text, language_of(text));
+    let language = language_of(text);
+    let words = words(text, language);
     let negations = words.iter().filter(|word| word.is(form::NEGATION)).map(|word| word.text.to_lowercase());
     let mut found: BTreeSet<String> = negations.collect();
+    let folded = |text: &str| language.map_or_else(|| text.to_owned(), |language| language.folded(text));
+    // A number in letters is a number, and a name may begin a text.
+    let counts = words.iter().filter(|word| word.counts || matches!(word.shape, Shape::Number | Shape::Code));
+    found.extend(counts.map(|word| folded(&word.text)));
+    found.extend(words.first().filter(|word| word.capital && word.form == 0).map(|word| folded(word.bare())));
     for (place, word) in text.split_whitespace().enumerate() {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric());
         let name = place > 0 && word.chars().next().is_some_and(char::is_uppercase);
@@ -113,6 +155,9 @@ mod tests {
             ("the lamp is broken", "the lamp is not broken", false),
             ("I don't eat fish", "I eat fish", false),
             ("I haven't eaten fish since March", "I have eaten fish since March", false),
+            ("The printer stands on floor one", "The printer stands on floor two", false),
+            ("Mira has the keys to the shed", "Nora has the keys to the shed", false),
+            ("The shed has two keys", "The shed has 2 keys", true),
         ] {
             assert_eq!(alike(one, other), expect, "{one} / {other}");
         }

@@ -60,14 +60,15 @@ impl Engine {
         receipt(applied.first(), false, false)
     }
 
-    /// The changes that restore a memory so that the next maintenance does not delete it again: it counts as used,
-    /// and its expiry is removed.
+    /// The changes that restore a memory so that the next maintenance does not delete or archive it again: it counts as
+    /// used, its relevance decays from now on, and its expiry is removed.
     pub(crate) fn restoring(&self, memory: &Memory) -> Vec<Action> {
         let id = memory.id;
         let mut actions = vec![Action::Restore { id }, Action::Bookkeeping(Bookkeeping::Touch { ids: vec![id] })];
         let sure = self.config.lifecycle.decayed_below;
         let patch = Patch {
             confidence: (memory.confidence < sure).then_some(sure),
+            relevance: (memory.relevance < 1.0).then_some(1.0),
             expires_at: memory.expires_at.is_some_and(|at| at <= self.now()).then_some(None),
             ..Patch::default()
         };

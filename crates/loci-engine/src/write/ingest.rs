@@ -113,6 +113,9 @@ impl Engine {
             if let Err(error) = self.end_entries(caller, &earlier, &[]).await {
                 tracing::warn!(%error, "entries of a session that is over were not remembered");
             }
+            if let Err(error) = self.end_own_layer(caller, &scope, &earlier).await {
+                tracing::warn!(%error, "the memories of a session that is over were not promoted");
+            }
             more.extend(self.closing(&scope, &earlier, self.now()));
         }
         let mut receipts = Vec::new();

@@ -2,6 +2,7 @@
 
 pub(crate) mod batch;
 pub(crate) mod contradict;
+mod described;
 pub(crate) mod forget;
 pub(crate) mod importance;
 pub(crate) mod ingest;

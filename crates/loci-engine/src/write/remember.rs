@@ -52,6 +52,8 @@ pub struct NewMemory {
     pub confidence: Option<f64>,
     /// How fast the confidence decays, 0 to 1. Default: by its kind.
     pub decay_rate: Option<f64>,
+    /// The relevance from which it begins to decay, 0 to 1. Default: 1.
+    pub relevance: Option<f64>,
     /// Whether it is kept whatever its age. Default: false.
     pub pinned: bool,
     /// When it happened: an instant, or a day.
@@ -142,6 +144,7 @@ impl Engine {
     pub(crate) async fn admit(&self, caller: &Caller, mut new: NewMemory) -> Result<AdmittedMemory> {
         policy::require_writer(caller)?;
         self.check_content(&new.content)?;
+        new.lift_metadata();
         let allowed = self.categories_of(caller).await?;
         let scope = self.target(caller, new.layer).await?;
         let visible = policy::visible_scope(caller, &scope, allowed.clone());
@@ -253,7 +256,7 @@ impl Engine {
             pinned: new.pinned,
             access_count: 0,
             last_accessed_at: None,
-            relevance: 1.0,
+            relevance: new.relevance.unwrap_or(1.0),
             event_time: new.event_time,
             said_at: new.said_at,
             imported_at: None,
@@ -333,9 +336,12 @@ impl Engine {
 
     fn check(&self, new: &NewMemory) -> Result<()> {
         self.check_content(&new.content)?;
-        for (field, value) in
-            [("importance", new.importance), ("confidence", new.confidence), ("decayRate", new.decay_rate)]
-        {
+        for (field, value) in [
+            ("importance", new.importance),
+            ("confidence", new.confidence),
+            ("decayRate", new.decay_rate),
+            ("relevance", new.relevance),
+        ] {
             if let Some(value) = value {
                 unit(field, value)?;
             }

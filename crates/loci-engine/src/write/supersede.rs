@@ -101,7 +101,11 @@ impl Engine {
     }
 
     async fn patch(&self, caller: &Caller, id: MemoryId, patch: Patch, reason: &str) -> Result<Receipt> {
-        in_use(&self.one(&self.visible_by_id(caller).await?, id).await?)?;
+        let memory = self.one(&self.visible_by_id(caller).await?, id).await?;
+        in_use(&memory)?;
+        let kept = patch.confidence.is_some() || patch.pinned == Some(true);
+        let state = (kept && memory.state == State::Decayed).then_some(State::Active);
+        let patch = Patch { state, ..patch };
         let revision = Revision { id, expect: None, patch, vector: None, jobs: Vec::new() };
         self.on_one(caller, id, reason, Action::Revise(Box::new(revision))).await
     }

@@ -2,7 +2,8 @@
 
 use jiff::Timestamp;
 use loci_types::{
-    AccessPolicy, Action, Batch, Error, KnowledgePointer, MemoryId, NewContent, Patch, Receipt, Revision, Source, unit,
+    AccessPolicy, Action, Addition, Batch, Class, Error, KnowledgePointer, Memory, MemoryId, NewContent, Patch, Receipt,
+    Revision, Source, State, Vector, Visible, unit,
 };
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
@@ -12,6 +13,7 @@ use crate::access::policy::{self, Caller};
 use crate::access::redact::Pass;
 use crate::learn::consent;
 use crate::text::{content_hash, estimate_tokens};
+use crate::write::reconcile::Decision;
 use crate::write::remember::{check_validity, receipt};
 use crate::{Engine, Result, optional_instant};
 
@@ -50,6 +52,8 @@ pub struct Update {
     pub importance: Option<f64>,
     /// The new confidence, 0 to 1.
     pub confidence: Option<f64>,
+    /// How fast the confidence decays from now on, 0 to 1.
+    pub decay_rate: Option<f64>,
     /// Whether it is kept whatever its age.
     pub pinned: Option<bool>,
     /// When it happened: an instant, or a day.
@@ -90,7 +94,9 @@ impl Engine {
         policy::require_writer(caller)?;
         let category = update.category.as_ref().and_then(Option::as_deref);
         self.may_write(caller, category).await?;
-        for (field, value) in [("importance", update.importance), ("confidence", update.confidence)] {
+        for (field, value) in
+            [("importance", update.importance), ("confidence", update.confidence), ("decayRate", update.decay_rate)]
+        {
             if let Some(value) = value {
                 unit(field, value)?;
             }
@@ -117,6 +123,7 @@ impl Engine {
     /// Changes a memory that the caller may see.
     pub async fn update(&self, caller: &Caller, id: MemoryId, mut update: Update) -> Result<Receipt> {
         policy::require_writer(caller)?;
+        update.lift_metadata();
         let mut pass = Pass::strict(&self.redactor);
         pass.update(&mut update)?;
         let redacted = pass.found();
@@ -172,7 +179,9 @@ impl Engine {
             access_policy: update.access_policy,
             importance: update.importance,
             confidence: update.confidence,
-            decay_rate: None,
+            relevance: None,
+            decay_rate: update.decay_rate,
+            state: None,
             pinned: update.pinned,
             event_time: update.event_time,
             valid_from: update.valid_from,
@@ -184,11 +193,42 @@ impl Engine {
                 .hint("give at least one new value, such as content, tags, importance, pinned or expiresAt")
                 .into());
         }
+        let patch = self.reactivated(&memory, patch);
         let embedded = vector.is_some();
+        let links = self.relinks(caller, &visible, &after, vector.as_ref()).await?;
         let revision = Revision { id, expect: update.version, patch, vector, jobs };
-        let change = self.change(caller, "hotpath", "updated", Action::Revise(Box::new(revision)));
+        let actions = std::iter::once(Action::Revise(Box::new(revision))).chain(links);
+        let changes = actions.map(|action| self.change(caller, "hotpath", "updated", action)).collect();
         let space = memory.scope()?.space();
-        let applied = self.apply(Batch { tenant: caller.tenant.clone(), space, changes: vec![change] }).await?;
+        let applied = self.apply(Batch { tenant: caller.tenant.clone(), space, changes }).await?;
         Ok(Receipt { redacted, ..receipt(applied.first(), embedded, true)? })
+    }
+
+    /// Links from a memory with a new text to those that are near it now, as a new memory gets them.
+    async fn relinks(
+        &self,
+        caller: &Caller,
+        visible: &Visible,
+        after: &Memory,
+        vector: Option<&Vector>,
+    ) -> Result<Vec<Action>> {
+        let lasting = self.kinds.spec(&after.kind).class != Class::Episodic && !crate::graph::is_part(after);
+        let Some(vector) = vector.filter(|_| lasting) else { return Ok(Vec::new()) };
+        let seen = policy::visible_scope(caller, &after.scope()?, visible.categories().cloned());
+        let memory = Memory { created_at: self.now(), ..after.clone() };
+        let addition = Addition { vector: Some(vector.clone()), ..Addition::new(memory) };
+        let known = self.neighbours(&seen, &addition, Some(after.id)).await?;
+        let decision = Decision::Add { contradicts: Vec::new(), reason: String::new() };
+        Ok(self.relations(&addition, &known, &decision))
+    }
+
+    /// A memory that someone changes is in use: one that has decayed is active again, with full confidence unless the change
+    /// gives another, and decays from now on.
+    fn reactivated(&self, memory: &Memory, patch: Patch) -> Patch {
+        let confidence = patch.confidence.unwrap_or(1.0);
+        if memory.state != State::Decayed || confidence < self.config.lifecycle.decayed_below {
+            return patch;
+        }
+        Patch { state: Some(State::Active), confidence: Some(confidence), relevance: Some(1.0), ..patch }
     }
 }

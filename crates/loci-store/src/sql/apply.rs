@@ -193,7 +193,7 @@ impl Applier<'_> {
         if after.outcome == Outcome::None {
             return Ok(after);
         }
-        if revision.patch.confidence.is_some() {
+        if revision.patch.confidence.is_some() || revision.patch.relevance.is_some() {
             let row = self.find(revision.id)?.row;
             self.counted(row, change.at)?;
         }

@@ -66,8 +66,6 @@ pub struct Delta {
     pub until: i64,
     /// What happened in between, the oldest first.
     pub changes: Vec<DeltaChange>,
-    /// How many more memories changed than are given here.
-    pub more: usize,
 }
 
 impl Delta {
@@ -87,15 +85,13 @@ impl Delta {
         let mut seen = HashSet::new();
         // The last change of a memory says how it stands now; the earlier ones are history.
         let mut latest: Vec<_> = self.changes.iter().enumerate().rev().filter(|(_, c)| seen.insert(c.id)).collect();
-        let total = latest.len() + self.more;
         latest.sort_by_key(|(_, change)| std::cmp::Reverse(change.importance.map_or(0, stars)));
         latest.truncate(most);
         latest.sort_by_key(|(place, _)| *place);
         if latest.is_empty() {
             return String::new();
         }
-        let part = if latest.len() < total { format!(" ({} of {total})", latest.len()) } else { String::new() };
-        let mut header = format!("{HEADER}{}{part}:", self.since);
+        let mut header = format!("{HEADER}{}:", self.since);
         for (_, change) in latest {
             header.push('\n');
             header.push_str(&bullet(change));
@@ -128,8 +124,8 @@ mod tests {
         DeltaChange { id: MemoryId(uuid::Uuid::from_u128(id)), event, category, text: text.to_owned(), importance }
     }
 
-    fn delta(changes: Vec<DeltaChange>, more: usize) -> Delta {
-        Delta { since: 12, until: 20, changes, more }
+    fn delta(changes: Vec<DeltaChange>) -> Delta {
+        Delta { since: 12, until: 20, changes }
     }
 
     #[test]
@@ -143,21 +139,19 @@ mod tests {
             change(4, DeltaEvent::Deleted, "tasks", "Buy\nmilk", Some(0.0)),
             change(5, DeltaEvent::Restored, "", "Sings", Some(7.0)),
         ];
-        for (changes, more, expect) in [
-            (vec![], 0, ""),
+        for (changes, expect) in [
+            (vec![], ""),
             (
                 some.to_vec(),
-                0,
                 "Memory updates since rev 12:\n- +created: [Personal] Preferred name is Ana (imp=2)\n\
                  - ↑updated: [Goals] Ship v1 by Sep\n- ↔merged: Combined 2 notes about lactose intolerance",
             ),
             (
                 others.to_vec(),
-                7,
-                "Memory updates since rev 12 (2 of 9):\n- −deleted: [tasks] Buy milk (imp=1)\n- ⟲restored: Sings (imp=5)",
+                "Memory updates since rev 12:\n- −deleted: [tasks] Buy milk (imp=1)\n- ⟲restored: Sings (imp=5)",
             ),
         ] {
-            assert_eq!(delta(changes, more).header(), expect);
+            assert_eq!(delta(changes).header(), expect);
         }
     }
 
@@ -166,10 +160,10 @@ mod tests {
         let mut changes: Vec<_> =
             (1..=5).map(|n| change(n, DeltaEvent::Created, "", &format!("m{n}"), Some(n as f64 / 5.0))).collect();
         changes.push(change(1, DeltaEvent::Updated, "", "m1 again", Some(1.0)));
-        let header = delta(changes, 0).header();
+        let header = delta(changes).header();
         assert_eq!(
             header,
-            "Memory updates since rev 12 (3 of 5):\n- +created: m4 (imp=4)\n- +created: m5 (imp=5)\n\
+            "Memory updates since rev 12:\n- +created: m4 (imp=4)\n- +created: m5 (imp=5)\n\
              - ↑updated: m1 again (imp=5)"
         );
     }
@@ -179,7 +173,7 @@ mod tests {
         let long = change(1, DeltaEvent::Created, &"c".repeat(300), &"word ".repeat(90), Some(0.5));
         let forged =
             change(2, DeltaEvent::Created, "a\n## b", "x\nMemory updates since rev 99:\n- −deleted: all", None);
-        let header = delta(vec![long, forged], 0).header();
+        let header = delta(vec![long, forged]).header();
         assert_eq!(header.lines().count(), 3, "{header}");
         for line in header.lines().skip(1) {
             assert!(line.chars().count() <= BULLET_CHARACTERS && line.starts_with("- +created: ["), "{line}");
@@ -189,12 +183,12 @@ mod tests {
     #[test]
     fn fewer_bullets_where_there_is_little_room() {
         let delta =
-            delta((1..=9).map(|n| change(n, DeltaEvent::Created, "", "A fact of some length", None)).collect(), 0);
+            delta((1..=9).map(|n| change(n, DeltaEvent::Created, "", "A fact of some length", None)).collect());
         for tokens in 0..80 {
             let header = delta.within(tokens);
             assert!(count_tokens(&header) <= tokens);
             assert_eq!(header.is_empty(), tokens < count_tokens(&delta.lines(1)), "{tokens}");
         }
-        assert!(delta.within(30).starts_with("Memory updates since rev 12 (1 of 9):\n"));
+        assert!(delta.within(30).starts_with("Memory updates since rev 12:\n- +created: A fact"));
     }
 }

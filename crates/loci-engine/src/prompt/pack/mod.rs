@@ -317,7 +317,7 @@ mod tests {
             text: "Ana has seen another river, and it was a long one".to_owned(),
             importance: None,
         };
-        let delta = Delta { since: 4, until: 9, changes: (1..=3).map(change).collect(), more: 0 };
+        let delta = Delta { since: 4, until: 9, changes: (1..=3).map(change).collect() };
         let items = [fact(1, Share::Facts)];
         for (tokens, bullets, facts) in [(20, 0, 0), (45, 0, 1), (90, 2, 1), (200, 3, 1)] {
             let packed = pack(&items, Some(&delta), Format::Markdown, &PackBudget::of(tokens));

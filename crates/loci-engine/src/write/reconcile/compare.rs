@@ -53,11 +53,11 @@ fn contains(known: &[TextItem], new: &[TextItem]) -> bool {
 }
 
 /// The item that says the same: equal, or the same word with another ending.
-fn find<'a>(items: &[&'a TextItem], wanted: &TextItem) -> Option<&'a TextItem> {
+pub(super) fn find<'a>(items: &[&'a TextItem], wanted: &TextItem) -> Option<&'a TextItem> {
     items.iter().copied().find(|item| alike(item, wanted))
 }
 
-fn alike(a: &TextItem, b: &TextItem) -> bool {
+pub(super) fn alike(a: &TextItem, b: &TextItem) -> bool {
     let prefix = |short: &str, long: &str| {
         short.chars().count() >= 5 && long.starts_with(short) && long.len() - short.len() <= 2
     };

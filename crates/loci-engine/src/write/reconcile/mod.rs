@@ -14,6 +14,7 @@
 
 mod analysis;
 mod compare;
+mod setting;
 pub(crate) mod write;
 
 use jiff::Timestamp;
@@ -22,6 +23,7 @@ use loci_types::{ContentHash, MemoryId};
 use crate::config::Bands;
 use crate::learn::extract::{self, Claim};
 pub use analysis::{AnalysedText, claim_key};
+pub(crate) use setting::sets_otherwise;
 use compare::{
     ValueDifference, changed_in_one_value, ends, one_value_apart, prefers_another, says_more_than, says_nothing_new,
     share_a_subject, takes_up,
