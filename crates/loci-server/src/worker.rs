@@ -3,7 +3,7 @@
 //! A failure is logged and retried. Jobs are durable in the store, so nothing is lost when this process ends.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use loci_engine::{Caller, Engine, MaintainRequest};

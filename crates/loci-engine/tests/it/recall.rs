@@ -176,7 +176,7 @@ async fn relations_raise_a_hit_and_are_returned_with_it() {
     // What was forgotten is not shown beside a hit, whichever strategy found it.
     house.engine.forget(&ana, pot, None, None).await.unwrap();
     for strategy in [Strategy::Hybrid, Strategy::Recency] {
-        let request = RecallRequest { strategy, ..ask("green tea") };
+        let request = RecallRequest { strategy: Some(strategy), ..ask("green tea") };
         let found = house.engine.recall(&ana, request).await.unwrap();
         assert!(found.hits.iter().all(|hit| hit.explain.related.is_empty()), "{strategy}: {:?}", found.hits);
     }
