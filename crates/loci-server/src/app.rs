@@ -172,6 +172,6 @@ impl App {
         let outcome = work.await;
         let code = outcome.as_ref().err().map(|error| error.kind().code());
         self.metrics.operation(protocol, operation, code, started.elapsed());
-        outcome.map_err(|error| Failure::of(error.problem(operation)))
+        outcome.map_err(|error| Failure::of(error.problem(operation)).counted())
     }
 }

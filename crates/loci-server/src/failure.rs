@@ -21,6 +21,8 @@ pub(crate) struct Failure {
     /// What strangers do not learn, if the problem had anything of it.
     internals: Option<Box<Internals>>,
     retry_after: Option<u64>,
+    /// Whether the metrics have counted it.
+    counted: bool,
 }
 
 /// What a problem says of files, addresses and the operating system. Only the operator may see it.
@@ -73,6 +75,7 @@ impl Failure {
             problem: Box::new(problem),
             internals: internals.map(Box::new),
             retry_after: None,
+            counted: false,
         }
     }
 
@@ -90,6 +93,20 @@ impl Failure {
     #[must_use]
     pub(crate) fn operation(mut self, operation: &str) -> Self {
         operation.clone_into(&mut self.problem.operation);
+        self
+    }
+
+    /// The same failure, which the metrics have counted.
+    #[must_use]
+    pub(crate) fn counted(mut self) -> Self {
+        self.counted = true;
+        self
+    }
+
+    /// The same failure, described otherwise.
+    #[must_use]
+    pub(crate) fn described(mut self, problem: Problem) -> Self {
+        *self.problem = problem;
         self
     }
 
@@ -220,6 +237,7 @@ pub(crate) fn to_failure(error: &Error, operation: &str) -> Failure {
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let (status, retry_after, code) = (self.status, self.retry_after, self.problem.code.clone());
+        let counted = self.counted;
         let (whole, internals) = ((*self.problem).clone(), self.internals.clone());
         let body = self.body();
         let mut response = (status, body.bytes()).into_response();
@@ -235,7 +253,7 @@ impl IntoResponse for Failure {
         if status == StatusCode::UNAUTHORIZED {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        response.extensions_mut().insert(Code(code));
+        response.extensions_mut().insert(Code { name: code, counted });
         // For middleware that writes another form of it.
         response.extensions_mut().insert(whole);
         if let Some(internals) = internals {
@@ -285,9 +303,13 @@ fn resource_of<'a>(route: &'a str, problem: &ProblemBody) -> Option<&'a str> {
     (!matches!(resource, "memories" | "consents" | "recall")).then_some(resource)
 }
 
-/// The public code of a failure, for the log of requests.
+/// The public code of a failure, for the log of requests and the metrics.
 #[derive(Debug, Clone)]
-pub(crate) struct Code(pub(crate) String);
+pub(crate) struct Code {
+    pub(crate) name: String,
+    /// Whether the metrics have counted the failure.
+    pub(crate) counted: bool,
+}
 
 /// The failures that every operation may return, for the published description.
 pub(crate) struct Failures;

@@ -239,9 +239,13 @@ pub(crate) fn visible_in(
         return Err(missing_identifier(&given));
     }
     let scopes = layers.iter().map(|layer| Scope::new(*layer, &given)).collect::<Result<Vec<_>, _>>()?;
-    let viewer = caller.actor.clone().or_else(|| caller.identifiers.user_id.clone());
-    Ok(Visible::grant(caller.tenant.clone(), Reach::Scopes(scopes), categories, viewer)
+    Ok(Visible::grant(caller.tenant.clone(), Reach::Scopes(scopes), categories, viewer(caller))
         .in_sessions(caller.sessions.clone()))
+}
+
+/// Who reads what only its writer sees: the actor or the user of the caller, or else the credential.
+fn viewer(caller: &Caller) -> Option<String> {
+    caller.actor.clone().or_else(|| caller.identifiers.user_id.clone()).or_else(|| caller.credential.clone())
 }
 
 /// The scope of a new memory of this caller, without pools.
@@ -280,9 +284,8 @@ fn missing_identifier(given: &Identifiers) -> Error {
 /// Visibility of exactly one scope, in these categories only.
 #[expect(clippy::disallowed_methods, reason = "the policy is what decides")]
 pub(crate) fn visible_scope(caller: &Caller, scope: &Scope, categories: Option<BTreeSet<String>>) -> Visible {
-    let viewer = caller.actor.clone().or_else(|| caller.identifiers.user_id.clone());
     let categories = intersect_categories(categories, caller.categories.as_ref());
-    Visible::grant(caller.tenant.clone(), Reach::Scopes(vec![scope.clone()]), categories, viewer)
+    Visible::grant(caller.tenant.clone(), Reach::Scopes(vec![scope.clone()]), categories, viewer(caller))
         .in_sessions(caller.sessions.clone())
 }
 

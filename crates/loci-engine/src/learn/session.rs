@@ -317,7 +317,8 @@ pub(crate) fn opened(changes: &[Change]) -> Vec<Change> {
         }
         let thread = memory.thread_id.clone().unwrap_or_else(|| session.clone());
         let action = Action::Bookkeeping(Bookkeeping::Attend { scope, session, thread });
-        opened.push(Change { action, ..change.clone() });
+        let Change { reason, provenance, at, .. } = change;
+        opened.push(Change { action, reason: reason.clone(), provenance: provenance.clone(), at: *at });
     }
     opened
 }

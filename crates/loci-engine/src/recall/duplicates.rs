@@ -107,12 +107,12 @@ impl Readings {
         for memory in [&one.memory, &other.memory] {
             self.0.entry(memory.id).or_insert_with(|| analyse(memory));
         }
-        let read = |memory: &Memory| self.0.get(&memory.id).map(|reading| (reading, memory.content.clone()));
-        let (Some((a, own)), Some((b, others))) = (read(&one.memory), read(&other.memory)) else { return false };
-        match replaces(&one.memory, &other.memory) {
-            true => sets_otherwise((a, &own), (b, &others)),
-            false => sets_otherwise((b, &others), (a, &own)),
-        }
+        let (Some(a), Some(b)) = (self.0.get(&one.memory.id), self.0.get(&other.memory.id)) else { return false };
+        let (one, other, a, b) = match replaces(&one.memory, &other.memory) {
+            true => (&one.memory, &other.memory, a, b),
+            false => (&other.memory, &one.memory, b, a),
+        };
+        sets_otherwise((a, &one.content), (b, &other.content))
     }
 }
 

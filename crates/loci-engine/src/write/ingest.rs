@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::access::bounds;
+use crate::access::categories::Categories;
 use crate::access::policy::{self, Caller};
 use crate::access::redact::Pass;
 use crate::write::remember::Embed;
@@ -124,6 +125,7 @@ impl Engine {
                 content: piece.to_owned(),
                 layer: turn.layer,
                 kind: Some(Kind::EPISODIC.to_owned()),
+                category: self.turn_category(),
                 metadata: turn.metadata.clone(),
                 source: Some(Source {
                     kind: "conversation".to_owned(),
@@ -180,6 +182,14 @@ impl Engine {
             }
         }
         Ok(left)
+    }
+}
+
+impl Engine {
+    /// The category of turns, where categories are configured: without one, an agent with an allowlist would see none.
+    fn turn_category(&self) -> Option<String> {
+        let configured = self.config.categories != Categories::default();
+        self.config.learning.categories.get(Kind::EPISODIC).filter(|_| configured).cloned()
     }
 }
 

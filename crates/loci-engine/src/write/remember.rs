@@ -4,6 +4,8 @@
 //! record; nothing is written yet. `write_admitted` embeds it if a model is available, reconciles it with known
 //! memories and applies the result in one transaction. Without a model, the vector is computed by a job.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use loci_types::{
     AccessPolicy, Action, Addition, Batch, Class, Durability, Error, ErrorKind, KnowledgePointer, Layer, Memory,
@@ -16,7 +18,9 @@ use crate::access::bounds;
 use crate::access::policy::{self, Caller};
 use crate::access::redact::Pass;
 use crate::access::settings::within;
-use crate::lifecycle::rules::state::rate_of;
+use crate::learn::consent;
+use crate::learn::writing_rules::{Breach, validate};
+use crate::lifecycle::rules::state::{days_after, rate_of};
 use crate::text::{content_hash, estimate_tokens, event_key};
 use crate::write::reconcile::claim_key;
 use crate::write::reconcile::write::{AS_IS, analyse};
@@ -91,6 +95,12 @@ pub struct NewMemory {
     /// Whether its vector is computed by a job instead of while the caller waits.
     #[serde(skip)]
     pub embed_later: bool,
+    /// The id that it is to have. It is then added as it is: neither as a repetition nor in place of another.
+    #[serde(skip)]
+    pub id: Option<MemoryId>,
+    /// Whether it is only proposed, and waits for the consent of its user.
+    #[serde(skip)]
+    pub proposed: bool,
 }
 
 /// When the vector of a new memory is computed.
@@ -101,6 +111,9 @@ pub(crate) enum Embed {
     /// By a job.
     Later,
 }
+
+/// The metadata field with the reasons why the text of a caller breaks the writing rules. It is stored all the same.
+pub(crate) const BROKEN_RULES: &str = "writingRules";
 
 /// The ledger reason of a memory that a caller wrote.
 pub(crate) const REASON: &str = "remembered";
@@ -152,7 +165,9 @@ impl Engine {
         // After masking, so that no message repeats a secret.
         self.check(&new)?;
         within(allowed.as_ref(), new.category.as_slice())?;
-        let as_is = new.as_is || !self.config.bands.reconcile;
+        self.describe(&mut new, allowed.as_ref())?;
+        let placed = new.id.is_some() || new.proposed;
+        let as_is = new.as_is || placed || !self.config.bands.reconcile;
         let embed = if new.embed_later { Embed::Later } else { Embed::Now };
         let mut addition = self.record(caller, &scope, new, None)?;
         if allowed.is_some() {
@@ -160,8 +175,26 @@ impl Engine {
             let category = addition.memory.category.as_deref();
             addition.unless = Some(event_key(&addition.memory.content, &[Some("category"), category]));
         }
+        if placed {
+            addition.unless = None;
+        }
         let reconcile = !as_is && self.kinds.spec(&addition.memory.kind).class != Class::Episodic;
         Ok(AdmittedMemory { scope, visible, addition, embed, reconcile, redacted })
+    }
+
+    /// Adds what a caller leaves out: the category of a procedure, by which alone it is found, and the writing rules that the
+    /// text breaks.
+    fn describe(&self, new: &mut NewMemory, allowed: Option<&BTreeSet<String>>) -> Result<()> {
+        let kind = self.kinds.parse(new.kind.as_deref().unwrap_or_else(|| choose_kind(&new.content).0))?;
+        let class = self.kinds.spec(&kind).class;
+        if class == Class::Procedural && new.category.is_none() {
+            let category = self.config.learning.categories.get(kind.name()).cloned();
+            new.category = category.filter(|category| allowed.is_none_or(|allowed| allowed.contains(category)));
+        }
+        if let Some(marks) = broken_rules(&new.content, class) {
+            new.metadata.entry(BROKEN_RULES).or_insert(marks);
+        }
+        Ok(())
     }
 
     /// Masks or refuses secrets. Returns the names of the patterns that were masked.
@@ -232,8 +265,9 @@ impl Engine {
             metadata.entry("kindConfidence").or_insert_with(|| sure.into());
         }
         let hash = content_hash(&new.content);
-        let memory = Memory {
-            id: self.new_id(now),
+        let id = new.id.unwrap_or_else(|| self.new_id(now));
+        let mut memory = Memory {
+            id,
             version: 1,
             layer: scope.layer(),
             identifiers,
@@ -271,6 +305,15 @@ impl Engine {
             state: State::Active,
             kind,
         };
+        if memory.access_policy.writer_only() && memory.actor_id.is_none() && memory.identifiers.user_id.is_none() {
+            // What only its writer sees must have one.
+            memory.actor_id.clone_from(&caller.credential);
+        }
+        if new.proposed {
+            consent::ask(&mut memory, "approval");
+            memory.state = State::Proposed;
+            memory.purge_at = Some(days_after(now, i64::from(self.config.consent.days)));
+        }
         let (unless, claim) = (Some(self.twin_key(&memory)), self.claim_of(&memory));
         Ok(Addition { unless, claim, follows, vector, ..Addition::new(memory) })
     }
@@ -400,6 +443,12 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// The writing rules that a text breaks, as the metadata field [`BROKEN_RULES`] names them.
+pub(crate) fn broken_rules(text: &str, class: Class) -> Option<Value> {
+    let breaches: Vec<&str> = validate(text, class).iter().map(Breach::reason).collect();
+    (!breaches.is_empty()).then(|| breaches.into())
 }
 
 /// Refuses a validity that ends before it starts.

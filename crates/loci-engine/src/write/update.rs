@@ -12,9 +12,10 @@ use crate::access::bounds;
 use crate::access::policy::{self, Caller};
 use crate::access::redact::Pass;
 use crate::learn::consent;
+use crate::learn::consolidate::is_learned;
 use crate::text::{content_hash, estimate_tokens};
 use crate::write::reconcile::Decision;
-use crate::write::remember::{check_validity, receipt};
+use crate::write::remember::{BROKEN_RULES, broken_rules, check_validity, receipt};
 use crate::{Engine, Result, optional_instant};
 
 /// New values for fields of a memory. A field that is left out stays as it is. Null removes the category, the source, the
@@ -165,6 +166,13 @@ impl Engine {
             Some(_) => self.embed_one(&after).await,
             None => None,
         };
+        if let Some(content) = content.as_ref().filter(|_| !is_learned(&memory) && memory.role.is_none()) {
+            let marks = broken_rules(&content.text, self.kinds.spec(&after.kind).class);
+            if marks.is_some() || memory.metadata.contains_key(BROKEN_RULES) {
+                let metadata = update.metadata.get_or_insert_default();
+                metadata.entry(BROKEN_RULES).or_insert(marks.unwrap_or(Value::Null));
+            }
+        }
         let now = self.now();
         let missing = content.is_some() && vector.is_none();
         let jobs = if missing { self.embed_jobs(id, now) } else { Vec::new() };

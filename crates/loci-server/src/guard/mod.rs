@@ -37,6 +37,7 @@ pub(crate) use self::span::RequestSpan;
 use crate::App;
 use crate::failure::{self, Failure};
 use crate::in_process::Trusted;
+use crate::openspec;
 use crate::peer::client_address;
 
 /// The header with the id of a request.
@@ -196,7 +197,13 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, mut request: Request, next
     };
     let (mut response, name) = answer.instrument(span.span().clone()).await;
     let status = response.status().as_u16();
-    let code = response.extensions().get::<failure::Code>().map(|code| code.0.clone());
+    let code = response.extensions().get::<failure::Code>().cloned();
+    // What failed before the operation began, or is not counted where it runs.
+    if let Some(failed) = code.as_ref().filter(|code| !code.counted && app.access.knows(&method, route.as_deref())) {
+        let (protocol, name) = openspec::counted_as(&operation);
+        app.metrics.operation(protocol, name, Some(&failed.name), started.elapsed());
+    }
+    let code = code.map(|code| code.name);
     span.answered(status, code.as_deref());
     failure::name_request(&mut response, &named, &operation, route.as_deref());
     if let Ok(value) = HeaderValue::from_str(&named) {

@@ -1,18 +1,20 @@
 //! `POST /batch`: writes many entries.
 //!
 //! Entries are written one after the other, each completely or not at all. A failure is reported with the index of its
-//! entry. Without `continue_on_error` the first failure ends the batch; entries before it stay written.
+//! entry. Without `continue_on_error` the first failure ends the batch; entries before it stay written, and a batch with an
+//! entry that cannot be read is refused as a whole.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
 use loci_engine::Caller;
-use loci_types::{AccessPolicy, Error, ErrorKind, MemoryId};
+use loci_types::{AccessPolicy, Error, ErrorKind, MemoryId, State as MemoryState};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::entries::{EntryStatus, create_entry, update_entry};
+use super::entries::{EntryStatus, NewEntryOptions, create_entry, update_entry};
 use super::entry::{EntryInput, EntrySource, MetadataInput};
 use super::failure::FailureResponses;
 use super::layer_view::LayerSelector;
@@ -30,8 +32,8 @@ pub(super) struct BatchRequest {
     /// What to do with the entries.
     operation: BatchOperation,
     /// The entries.
-    #[schema(min_items = 1, max_items = 500)]
-    entries: Vec<BatchItem>,
+    #[schema(min_items = 1, max_items = 500, value_type = Vec<BatchItem>)]
+    entries: Vec<Value>,
     /// Options for all entries.
     #[serde(default)]
     options: BatchOptions,
@@ -57,7 +59,7 @@ enum BatchOperation {
 #[serde(deny_unknown_fields, default)]
 #[schema(as = OpenSpecBatchEntry)]
 struct BatchItem {
-    /// The id of an existing entry.
+    /// The id of an existing entry, or of the entry that an upsert creates.
     #[schema(value_type = Option<uuid::Uuid>)]
     id: Option<MemoryId>,
     /// The expected version. A different version in the store is a conflict.
@@ -180,13 +182,23 @@ pub(super) async fn batch(
         let error = Error::invalid("entries", format!("the batch has {many} entries, but must have 1 to {BATCH}"));
         return Err(to_failure(&error.hint("send several batches"), "batch"));
     }
+    let read = batch.entries.iter().enumerate().map(|(index, entry)| item(index, entry));
+    let read: Vec<Result<BatchItem, Failure>> = match batch.options.continue_on_error {
+        true => read.collect(),
+        // Nothing is written of a batch that cannot be read.
+        false => read.collect::<Result<Vec<_>, _>>()?.into_iter().map(Ok).collect(),
+    };
     let mut results = BatchResults::default();
-    for (index, item) in batch.entries.into_iter().enumerate() {
+    for (index, item) in read.into_iter().enumerate() {
         if results.failed > 0 && !batch.options.continue_on_error {
             results.skipped += 1;
             continue;
         }
-        match write_item(&app, &principal, batch.operation, item, &batch.options).await {
+        let written = match item {
+            Ok(item) => write_item(&app, &principal, batch.operation, item, &batch.options).await,
+            Err(failure) => Err(failure),
+        };
+        match written {
             Ok((entry_id, version, status)) => {
                 results.succeeded += 1;
                 results.entries.push(BatchItemResult { index, entry_id, version, status });
@@ -207,6 +219,11 @@ pub(super) async fn batch(
     Ok(Json(BatchAnswer { operation_id: principal.request().to_owned(), status, results }))
 }
 
+/// Reads one entry.
+fn item(index: usize, entry: &Value) -> Result<BatchItem, Failure> {
+    crate::extract::json(entry.to_string().as_bytes()).map_err(|failure| failure.within(&format!("entries[{index}]")))
+}
+
 async fn write_item(
     app: &App,
     principal: &Principal,
@@ -218,13 +235,14 @@ async fn write_item(
     let entry = EntryInput { content, metadata, source, access_policy };
     let place = layer.as_ref().unwrap_or(&options.layer);
     let caller = principal.caller(place.scope(), "batch")?;
+    let how = NewEntryOptions { embed: options.generate_embedding, ..NewEntryOptions::default() };
     let missing = || to_failure(&Error::invalid("id", "the entry has no id"), "batch");
     let written = match operation {
         BatchOperation::Create if id.is_some() => {
             let error = Error::invalid("id", "a new entry must not have an id").hint("leave it out, or use upsert");
             return Err(to_failure(&error, "batch"));
         }
-        BatchOperation::Create => create_entry(app, &caller, entry, place, options.generate_embedding).await?,
+        BatchOperation::Create => create_entry(app, &caller, entry, place, how).await?,
         BatchOperation::Update => update_entry(app, &caller, id.ok_or_else(missing)?, entry, place, version).await?,
         BatchOperation::Delete => {
             return delete_entry(app, &caller, id.ok_or_else(missing)?, version, options.hard_delete).await;
@@ -233,7 +251,7 @@ async fn write_item(
             Some(id) if entry_exists(app, &caller, id).await? => {
                 update_entry(app, &caller, id, entry, place, version).await?
             }
-            _ => create_entry(app, &caller, entry, place, options.generate_embedding).await?,
+            _ => create_entry(app, &caller, entry, place, NewEntryOptions { id, ..how }).await?,
         },
     };
     Ok((written.entry.id, Some(written.entry.version), written.status))
@@ -254,8 +272,12 @@ async fn delete_entry(
     Ok((id, Some(receipt.version), EntryStatus::Deleted))
 }
 
+/// Whether there is an entry with this id. One that is deleted is restored, so that it can be changed.
 async fn entry_exists(app: &App, caller: &Caller, id: MemoryId) -> Result<bool, Failure> {
     match app.engine.get(caller, id).await {
+        Ok(memory) if memory.state == MemoryState::SoftDeleted => {
+            run_operation(app, "restoreMemory", app.engine.restore(caller, id)).await.map(|_| true)
+        }
         Ok(_) => Ok(true),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
         Err(error) => Err(Failure::of(error.problem("batch"))),

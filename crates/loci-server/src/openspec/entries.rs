@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
-use loci_engine::Caller;
+use loci_engine::{Caller, NewMemory};
 use loci_types::{Error, ErrorKind, LedgerEntry, Memory, MemoryId, Outcome, Receipt, State as MemoryState};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -47,13 +47,15 @@ pub(super) struct EntryWrite {
 struct WriteOptions {
     /// Whether the vector is computed before the answer. Otherwise it is computed soon after.
     generate_embedding: bool,
+    /// Whether a new entry waits for the consent of its user before it is found. Its status is then `pending_approval`.
+    require_approval: bool,
     /// The layer and the identifiers of the entry.
     layer: LayerSelector,
 }
 
 impl Default for WriteOptions {
     fn default() -> Self {
-        Self { generate_embedding: true, layer: LayerSelector::default() }
+        Self { generate_embedding: true, require_approval: false, layer: LayerSelector::default() }
     }
 }
 
@@ -155,7 +157,9 @@ pub(super) async fn create(
         return Err(to_failure(&error, "create"));
     }
     let caller = principal.caller(place.scope(), "create")?;
-    let written = create_entry(&app, &caller, write.entry, &place, write.options.generate_embedding).await?;
+    let how = NewEntryOptions { embed: write.options.generate_embedding, ..NewEntryOptions::default() };
+    let how = NewEntryOptions { proposed: write.options.require_approval, ..how };
+    let written = create_entry(&app, &caller, write.entry, &place, how).await?;
     Ok((StatusCode::CREATED, Json(written)).into_response())
 }
 
@@ -231,7 +235,12 @@ pub(super) async fn metadata(
     Params(scope): Params<ScopeParams>,
 ) -> Result<Json<EntryDetails>, Failure> {
     let caller = principal.caller(scope.scope(), "metadata")?;
-    let entry = Entry::from(run_operation(&app, "getMemory", app.engine.get(&caller, id)).await?);
+    let memory = run_operation(&app, "getMemory", app.engine.get(&caller, id)).await?;
+    if memory.state == MemoryState::SoftDeleted {
+        let error = Error::new(ErrorKind::NotFound, format!("memory {id} is deleted")).at("id");
+        return Err(to_failure(&error.hint("restore it with POST /v1/memories/{id}/restore"), "metadata"));
+    }
+    let entry = Entry::from(memory);
     let history = run_operation(&app, "listMemoryHistory", app.engine.history(&caller, id, MAX_HISTORY)).await?;
     let version_history = history.events.into_iter().map(history_event).collect();
     Ok(Json(EntryDetails { entry_id: id, metadata: entry.metadata, source: entry.source, version_history }))
@@ -247,13 +256,24 @@ fn history_event(line: LedgerEntry) -> HistoryEvent {
     }
 }
 
+/// How an entry is created.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct NewEntryOptions {
+    /// Whether the vector is computed before the answer.
+    pub(super) embed: bool,
+    /// Whether it waits for consent.
+    pub(super) proposed: bool,
+    /// The id that it is to have.
+    pub(super) id: Option<MemoryId>,
+}
+
 /// Creates an entry in its layer.
 pub(super) async fn create_entry(
     app: &App,
     caller: &Caller,
     entry: EntryInput,
     place: &LayerSelector,
-    embed: bool,
+    how: NewEntryOptions,
 ) -> Result<WriteResult, Failure> {
     let sees_all = app.engine.sees_all_categories(caller).await;
     if !sees_all.map_err(|error| Failure::of(error.problem("create")))? {
@@ -261,7 +281,8 @@ pub(super) async fn create_entry(
         let error = Error::new(ErrorKind::Unauthorized, message).at("categories");
         return Err(to_failure(&error.hint("add the memory with POST /v1/memories and a category"), "create"));
     }
-    let new = entry.into_new(place, embed).map_err(|error| to_failure(&error, "create"))?;
+    let new = entry.into_new(place, how.embed).map_err(|error| to_failure(&error, "create"))?;
+    let new = NewMemory { id: how.id, proposed: how.proposed, ..new };
     let receipt = run_operation(app, "addMemory", app.engine.remember(caller, new)).await?;
     written(app, caller, receipt).await
 }

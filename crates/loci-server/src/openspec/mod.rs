@@ -44,6 +44,21 @@ async fn run_operation<T>(
     app.run_operation_through(Protocol::OpenSpec, operation, work).await
 }
 
+/// The protocol and the name under which an operation is counted, by its `operationId`: an operation has one name in every
+/// protocol.
+pub(crate) fn counted_as(operation: &str) -> (Protocol, &str) {
+    let name = match operation {
+        "openspecQuery" => "recall",
+        "openspecCreate" => "addMemory",
+        "openspecUpdate" => "changeMemory",
+        "openspecDelete" => "deleteMemory",
+        "openspecMetadata" => "getMemory",
+        "openspecBatch" => "addMemories",
+        other => return (Protocol::Http, other),
+    };
+    (Protocol::OpenSpec, name)
+}
+
 /// The routes, with their description.
 pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
     #[derive(OpenApi)]

@@ -155,7 +155,7 @@ pub(super) struct EntryResult {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = OpenSpecHighlight)]
 struct Highlight {
-    /// Sentences that share words with the query.
+    /// Sentences that share words with the query. Empty if the results do not include their content.
     content: Vec<String>,
 }
 
@@ -215,11 +215,14 @@ pub(super) async fn answer(app: &App, principal: &Principal, query: EntryQuery) 
         vectors = found.map_err(|error| Failure::of(error.problem(OPERATION)))?.into_iter().collect();
     }
     let result = |hit: RecallHit| {
-        let highlight = Highlight { content: app.engine.highlights(&query.query, &hit.memory.content) };
+        // Highlights are sentences of the content.
+        let shown = query.options.include_content;
+        let content = if shown { app.engine.highlights(&query.query, &hit.memory.content) } else { Vec::new() };
+        let highlight = Highlight { content };
         let (score, distance) = (hit.score, hit.explain.similarity.map(|similarity| 1.0 - similarity));
         let mut entry = Entry::from(hit.memory);
         entry.embedding = vectors.remove(&entry.id);
-        entry.content = entry.content.filter(|_| query.options.include_content);
+        entry.content = entry.content.filter(|_| shown);
         EntryResult { entry, score, distance, highlight }
     };
     let results = hits.into_iter().map(result).collect();

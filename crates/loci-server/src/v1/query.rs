@@ -44,6 +44,11 @@ struct QueryBody {
     #[serde(default)]
     #[schema(max_items = 256)]
     categories: Vec<String>,
+    /// The kinds that are searched, for example `procedural`, which is found only if its kind or its category is asked for.
+    /// Default: those that belong into a prompt.
+    #[serde(default)]
+    #[schema(max_items = 256)]
+    kinds: Vec<String>,
     /// Conditions that the memories must meet.
     #[serde(default)]
     filters: QueryFilters,
@@ -205,13 +210,13 @@ async fn memory_query(
 /// Names a field as this operation does.
 fn in_snake_case(failure: Failure) -> Failure {
     let mut problem = failure.problem().clone();
-    for (name, own) in [("limit", "top_k"), ("budgetTokens", "budget_tokens"), ("category", "categories")] {
+    for (name, own) in [("limit", "top_k"), ("budgetTokens", "budget_tokens"), ("category", "categories"), ("kind", "kinds")] {
         if problem.details.get("field").is_some_and(|field| field == name) {
             problem.details.insert("field".to_owned(), own.into());
             problem.message = problem.message.replacen(name, own, 1);
         }
     }
-    Failure::of(problem)
+    failure.described(problem)
 }
 
 impl QueryBody {
@@ -237,6 +242,7 @@ impl QueryBody {
         let range = |from, until| TimeRange { from, until };
         Ok(Filter {
             categories,
+            kinds: self.kinds.clone(),
             users: one(filters.user_id),
             agents: one(filters.agent_id),
             runs: one(filters.run_id),

@@ -59,6 +59,7 @@ fn categories() -> BTreeMap<String, String> {
         ("task", "tasks"),
         ("decision", "knowledge"),
         ("procedural", "procedural"),
+        ("episodic", "activity"),
     ];
     pairs.into_iter().map(|(kind, category)| (kind.to_owned(), category.to_owned())).collect()
 }

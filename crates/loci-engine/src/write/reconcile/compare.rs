@@ -57,7 +57,7 @@ pub(super) fn find<'a>(items: &[&'a TextItem], wanted: &TextItem) -> Option<&'a 
     items.iter().copied().find(|item| alike(item, wanted))
 }
 
-pub(super) fn alike(a: &TextItem, b: &TextItem) -> bool {
+fn alike(a: &TextItem, b: &TextItem) -> bool {
     let prefix = |short: &str, long: &str| {
         short.chars().count() >= 5 && long.starts_with(short) && long.len() - short.len() <= 2
     };

@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 
 use super::analysis::{AnalysedText, ItemKind, TextItem};
-use super::compare::{alike, find};
+use super::compare::find;
 use super::replaces;
 use crate::learn::language::{Language, form, language_of};
 use crate::recall::plan::time::words::among;

@@ -28,7 +28,7 @@ pub(super) const TOOLS: &[Tool] = &[tool!(
     "Get a few memories as short bullets within a token budget. Use it for ready context; use search_memory to look \
      around. Returns `data` of {id, category, text}, with `return` = `full` whole records, and `without_room`, the number \
      that did not fit.",
-    rare: ["agent", "filters", "threshold"]
+    rare: ["agent", "kinds", "filters", "threshold"]
 )];
 
 /// Context for a prompt.
@@ -52,6 +52,8 @@ struct QueryArguments {
     #[schemars(length(min = 1))]
     query: String,
     categories: Option<Vec<String>>,
+    /// Only these kinds, for example `procedural`.
+    kinds: Option<Vec<String>>,
     /// Restricts which memories may answer.
     filters: Option<FilterArguments>,
     #[schemars(range(min = 1, max = 100))]
@@ -63,6 +65,8 @@ struct QueryArguments {
     /// Minimum similarity of a match by meaning, 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     threshold: Option<f64>,
+    /// `revision` of the last answer: what changed since then comes first, as `updates`.
+    since: Option<i64>,
 }
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -120,6 +124,7 @@ async fn query(call: &Call, query: QueryArguments) -> Result<ToolAnswer, Failure
     let now = call.app.engine.now();
     let mut filter = filter(call, query.filters.unwrap_or_default(), now)?;
     filter.categories = query.categories.unwrap_or_default();
+    filter.kinds = query.kinds.unwrap_or_default();
     let request = QueryRequest {
         recall: RecallRequest {
             query: query.query,
@@ -133,6 +138,7 @@ async fn query(call: &Call, query: QueryArguments) -> Result<ToolAnswer, Failure
         budget_tokens: query.budget_tokens.map(|budget| budget.min(call.budget())),
         summarize: true,
         hits_only: true,
+        since: query.since,
         ..QueryRequest::default()
     };
     let answer = call.run_operation(call.app.engine.query(&caller, request)).await?;
@@ -192,6 +198,9 @@ fn results(call: &Call, answer: &QueryResponse, returns: ReturnFormat) -> Value 
         "revision": answer.revision,
         "without_room": answer.left_out.len(),
     });
+    if !answer.updates.is_empty() {
+        value["updates"] = json!(answer.updates);
+    }
     if !answer.degraded.is_empty() {
         value["degraded"] = json!(answer.degraded);
     }
@@ -212,7 +221,11 @@ fn bullets(value: &Value) -> String {
             format!("- {content} ({})\n", text(one, "id"))
         })
         .collect();
-    if lines.is_empty() { "Nothing is known about that.".to_owned() } else { lines }
+    let lines = if lines.is_empty() { "Nothing is known about that.".to_owned() } else { lines };
+    match text(value, "updates") {
+        "" => lines,
+        updates => format!("{updates}\n\n{lines}"),
+    }
 }
 
 async fn context(call: &Call, context: Context) -> Result<ToolAnswer, Failure> {
