@@ -171,9 +171,11 @@ fn strip_content(body: &mut Value) {
 }
 
 /// Members whose texts are chosen by Loci and contain nothing of the stored content.
-const OUTCOMES: [&str; 8] = ["id", "memoryId", "event", "status", "code", "redacted", "degraded", "durability"];
+const OUTCOMES: [&str; 10] = [
+    "id", "memoryId", "entry_id", "operation_id", "event", "status", "code", "redacted", "degraded", "durability",
+];
 /// Members that hold several outcomes.
-const LISTS: [&str; 5] = ["data", "failed", "error", "learned", "writes"];
+const LISTS: [&str; 8] = ["data", "failed", "error", "learned", "writes", "results", "entries", "errors"];
 
 /// The outcome in a body: ids, events, versions, counts. An object in `data` is the resource itself and becomes
 /// null.
@@ -189,6 +191,8 @@ fn outcome_of(body: Value) -> Value {
                 entries.into_iter().filter_map(outcome_in_list).collect()
             }
             Value::String(_) | Value::Array(_) if OUTCOMES.contains(&name.as_str()) => value,
+            // It may quote the request; the code beside it says what went wrong.
+            Value::String(_) if name == "message" => "this is the answer to an earlier request; see `code`".into(),
             _ => return None,
         };
         Some((name, value))
@@ -378,6 +382,20 @@ mod tests {
             (
                 json!({ "matched": 2, "dryRun": false, "data": [id, "sesame"], "failed": [{ "id": id, "error": { "title": "Conflict", "detail": "sesame" } }] }),
                 json!({ "matched": 2, "dryRun": false, "data": [id], "failed": [{ "id": id, "error": { "title": "Conflict", "detail": "Conflict" } }] }),
+            ),
+            (
+                json!({ "operation_id": "r1", "status": "partial", "results": {
+                    "succeeded": 1, "failed": 1, "skipped": 0,
+                    "entries": [{ "index": 0, "entry_id": id, "version": 1, "status": "created" }],
+                    "errors": [{ "index": 1, "code": "INVALID_INPUT", "message": "sesame" }]
+                } }),
+                json!({ "operation_id": "r1", "status": "partial", "results": {
+                    "succeeded": 1, "failed": 1, "skipped": 0,
+                    "entries": [{ "index": 0, "entry_id": id, "version": 1, "status": "created" }],
+                    "errors": [{
+                        "index": 1, "code": "INVALID_INPUT", "message": "this is the answer to an earlier request; see `code`"
+                    }]
+                } }),
             ),
             (json!({ "summary": "sesame", "tokens": 7, "memories": ["sesame"] }), json!({ "tokens": 7 })),
             (json!("sesame"), json!(null)),

@@ -45,11 +45,9 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct BackupRequest {
     /// The tenant. Default: the tenant of the caller; for an admin of the tenant `default`, all tenants.
-    #[schema(nullable = false)]
     tenant: Option<String>,
     /// The only space: `shared`, `users_00` to `users_3f`, `agent_memory_SLUG` or `pool_SLUG`. Default: all spaces,
     /// with agents, pools and keys.
-    #[schema(nullable = false)]
     space: Option<String>,
 }
 

@@ -34,7 +34,6 @@ struct ErasureRequest {
     /// The tenant of the user. Only an admin of the tenant `default` may name another one than their own. Default: the
     /// tenant of the credential.
     #[serde(default)]
-    #[schema(nullable = false)]
     tenant: Option<String>,
     /// Whether it is only counted what would be erased. Default: true.
     #[serde(default = "crate::v1::yes")]
