@@ -15,7 +15,7 @@ use crate::schedule::Schedule;
 const REST: Duration = Duration::from_secs(1);
 
 /// Maximum number of embedding jobs that are claimed at once.
-const JOBS: usize = 256;
+const JOBS: usize = 300;
 
 /// Maximum number of slow jobs between two checks of the schedule.
 const SLOW: usize = 8;
