@@ -53,7 +53,8 @@ impl Engine {
     /// Embeds a query. `None` without a model, or if it fails.
     pub(crate) async fn embed_question(&self, text: &str) -> Option<(Vector, Embedding)> {
         let embedder = self.embedder.as_ref()?;
-        let made = one(embedder.as_ref(), text, self.detail()).await?;
+        let made = embedder.embed_questions(&[text.to_owned()], self.detail()).instrument(span(1)).await;
+        let made = made.inspect_err(report).ok()?.pop()?;
         let model = embedder.model().name.clone();
         Some((Vector { model, values: made.vector.clone(), token_states: None }, made))
     }

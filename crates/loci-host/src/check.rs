@@ -15,10 +15,13 @@ use crate::store::StoreKind;
 use crate::vectors::VectorKind;
 
 /// The sizes of vectors that well-known models can make at most, and whether they make shorter ones too.
-const KNOWN_MODELS: [(&str, usize, bool); 3] = [
+const KNOWN_MODELS: [(&str, usize, bool); 6] = [
     ("text-embedding-3-small", 1_536, true),
     ("text-embedding-3-large", 3_072, true),
     ("text-embedding-ada-002", 1_536, false),
+    ("embed-v4.0", 1_536, true),
+    ("embed-english-v3.0", 1_024, false),
+    ("embed-multilingual-v3.0", 1_024, false),
 ];
 /// Maximum size of a vector.
 const MAX_DIMENSIONS: usize = 16_384;
@@ -84,7 +87,7 @@ impl Settings {
     /// The models, and the sizes of their vectors.
     fn validate_models(&self) -> Result<(), Error> {
         let embeddings = &self.embeddings;
-        if embeddings.provider == Provider::Openai && embeddings.model.trim().is_empty() {
+        if embeddings.provider.is_remote() && embeddings.model.trim().is_empty() {
             return Err(wrong("embeddings.model", "embeddings.model is empty".to_owned())
                 .hint("name a model of the endpoint, such as text-embedding-3-small"));
         }
@@ -102,10 +105,7 @@ impl Settings {
         if !(1..=MAX_DIMENSIONS).contains(&size) {
             return refused(format!("{field} is {size}, but must be between 1 and {MAX_DIMENSIONS}"));
         }
-        match KNOWN_MODELS
-            .iter()
-            .find(|(name, ..)| embeddings.provider == Provider::Openai && *name == embeddings.model)
-        {
+        match KNOWN_MODELS.iter().find(|(name, ..)| embeddings.provider.is_remote() && *name == embeddings.model) {
             Some((name, most, _)) if size > *most => {
                 refused(format!("{field} is {size}, but {name} makes vectors of at most {most} dimensions"))
             }
@@ -119,12 +119,13 @@ impl Settings {
     /// The addresses of services, and the one to listen on.
     fn validate_addresses(&self) -> Result<(), Error> {
         let qdrant = if self.vectors.kind == VectorKind::Qdrant { self.vectors.url.as_str() } else { "" };
-        let openai = if self.embeddings.provider == Provider::Openai { self.embeddings.base_url.as_str() } else { "" };
-        if self.embeddings.provider == Provider::Openai && openai.is_empty() {
+        let remote = self.embeddings.provider.is_remote();
+        let endpoint = if remote { self.embeddings.base_url.as_str() } else { "" };
+        if remote && endpoint.is_empty() {
             return Err(wrong("embeddings.base_url", "embeddings.base_url is empty".to_owned()));
         }
         for (field, url) in [
-            ("embeddings.base_url", openai),
+            ("embeddings.base_url", endpoint),
             ("rerank.base_url", &self.rerank.base_url),
             ("llm.base_url", &self.llm.base_url),
             ("vectors.url", qdrant),
@@ -195,6 +196,7 @@ mod tests {
             ("[retrieval]\ntime_zone = \"Mars/Olympus\"", "retrieval.time_zone"),
             ("[embeddings]\nprovider = \"openai\"\nbase_url = \"not a url\"", "embeddings.base_url"),
             ("[embeddings]\nprovider = \"openai\"\nbase_url = \"\"", "embeddings.base_url"),
+            ("[embeddings]\nprovider = \"cohere\"\nmodel = \"embed-v4.0\"\ndimensions = 2000", "embeddings.dimensions"),
             ("[embeddings]\nprovider = \"openai\"\nmodel = \"\"", "embeddings.model"),
             ("[embeddings]\nprovider = \"openai\"\ndimensions = 2000", "embeddings.dimensions"),
             (

@@ -25,6 +25,11 @@ const RERANK_KEY: &str = "LOCI_RERANK_KEY";
 /// The usual variable of the key of the language model.
 const LLM_KEY: &str = "LOCI_LLM_KEY";
 
+/// The endpoint of OpenAI and its model.
+const OPENAI: (&str, &str) = ("https://api.openai.com/v1", "text-embedding-3-small");
+/// The endpoint of Cohere and its model.
+const COHERE: (&str, &str) = ("https://api.cohere.com/v2", "embed-v4.0");
+
 /// Everything that can be set.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -100,7 +105,7 @@ pub struct Settings {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Embeddings {
-    /// `local`, `openai` (any compatible endpoint) or `none`.
+    /// `local`, `openai` (any compatible endpoint), `cohere` or `none`.
     pub provider: Provider,
     /// The folder of a local model.
     pub folder: Option<PathBuf>,
@@ -110,13 +115,13 @@ pub struct Embeddings {
     pub languages: bool,
     /// Whether a missing local model may be fetched from the hub.
     pub hub: bool,
-    /// The URL of the endpoint, including `/v1`.
+    /// The URL of the endpoint, including `/v1`. Default with the provider `cohere`: `https://api.cohere.com/v2`.
     pub base_url: String,
-    /// The endpoint's model.
+    /// The endpoint's model. Default with the provider `cohere`: `embed-v4.0`.
     pub model: String,
     /// The size of its vectors. Default: that of the first answer.
     pub dimensions: Option<usize>,
-    /// Number of texts in one request.
+    /// Number of texts in one request. Cohere takes at most 96.
     pub batch_size: usize,
     /// Deadline in milliseconds of a call that a request waits for; after it, search is by words and the vector of a new
     /// memory is computed later. Each further text adds 50 ms.
@@ -137,8 +142,8 @@ impl Default for Embeddings {
             precision: Precision::default(),
             languages: true,
             hub: true,
-            base_url: "https://api.openai.com/v1".to_owned(),
-            model: "text-embedding-3-small".to_owned(),
+            base_url: OPENAI.0.to_owned(),
+            model: OPENAI.1.to_owned(),
             dimensions: None,
             batch_size: 100,
             deadline_ms: 1_000,
@@ -225,11 +230,33 @@ pub enum Provider {
     Local,
     /// A model behind an OpenAI-compatible endpoint.
     Openai,
+    /// A model of Cohere.
+    Cohere,
     /// No model: search by words only.
     None,
 }
 
+impl Provider {
+    /// Whether the model is behind an endpoint.
+    pub fn is_remote(self) -> bool {
+        matches!(self, Self::Openai | Self::Cohere)
+    }
+}
+
 impl Embeddings {
+    /// Gives the provider its own endpoint and model where none was named.
+    fn complete(&mut self) {
+        if self.provider == Provider::Cohere {
+            let own = |set: &mut String, usual: &str, own: &str| {
+                if set == usual {
+                    own.clone_into(set);
+                }
+            };
+            own(&mut self.base_url, OPENAI.0, COHERE.0);
+            own(&mut self.model, OPENAI.1, COHERE.1);
+        }
+    }
+
     /// Where the API key is.
     pub fn secret(&self) -> SecretSource<'_> {
         SecretSource {
@@ -286,6 +313,7 @@ impl Settings {
             sources.note = project_file::apply(&mut settings, &mut sources, &folder, own.as_deref());
         }
         settings.overlay(&mut sources)?;
+        settings.embeddings.complete();
         settings.validate()?;
         Ok((settings, sources))
     }
@@ -325,11 +353,12 @@ impl Settings {
             self.embeddings.provider = match provider.as_str() {
                 "local" => Provider::Local,
                 "openai" => Provider::Openai,
+                "cohere" => Provider::Cohere,
                 "none" => Provider::None,
                 other => {
                     return Err(wrong(format!("LOCI_EMBEDDINGS is `{other}`, which is not an embedder"))
                         .at("embeddings.provider")
-                        .hint("use one of local, openai, none"));
+                        .hint("use one of local, openai, cohere, none"));
                 }
             };
             sources.set("embeddings.provider", "LOCI_EMBEDDINGS");

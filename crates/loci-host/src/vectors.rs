@@ -209,8 +209,8 @@ fn pgvector(settings: &Settings) -> Result<PgvectorConfig, Error> {
 fn usual_model(settings: &Settings) -> String {
     let embeddings = &settings.embeddings;
     match (settings.vectors.model.as_str(), embeddings.provider, embeddings.dimensions) {
-        ("", Provider::Openai, Some(dimensions)) => format!("{}@{dimensions}", embeddings.model),
-        ("", Provider::Openai, None) => embeddings.model.clone(),
+        ("", Provider::Openai | Provider::Cohere, Some(dimensions)) => format!("{}@{dimensions}", embeddings.model),
+        ("", Provider::Openai | Provider::Cohere, None) => embeddings.model.clone(),
         ("", Provider::Local | Provider::None, _) => MINILM.to_owned(),
         (named, ..) => named.to_owned(),
     }

@@ -8,8 +8,8 @@ use loci_engine::llm::LlmClient;
 use loci_engine::{Clock, Engine};
 use loci_models::local::{Hub, Lazy, ModelLocations};
 use loci_models::{
-    Cached, ChatConfig, Embedder, Local, Remote, RemoteChat, RemoteConfig, RemoteReranker, RerankConfig, Secret,
-    SharedCache,
+    Cached, ChatConfig, Embedder, EmbeddingsApi, Local, Remote, RemoteChat, RemoteConfig, RemoteReranker, RerankConfig,
+    Secret, SharedCache,
 };
 
 use crate::secret::SecretSource;
@@ -92,8 +92,11 @@ pub async fn embedder(
             let local = loaded.map_err(|_| loci_models::Error::ModelMissing { looked: Vec::new() })??;
             Ok(Some(cached(local, shared)))
         }
-        Provider::Openai => {
+        Provider::Openai | Provider::Cohere => {
             let mut config = RemoteConfig::new(&wanted.base_url, &wanted.model);
+            if wanted.provider == Provider::Cohere {
+                config.api = EmbeddingsApi::Cohere;
+            }
             config.authorities = authorities(wanted.ca_file.as_deref())?;
             config.dimensions = wanted.dimensions;
             config.batch_size = wanted.batch_size;

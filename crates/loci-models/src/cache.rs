@@ -50,6 +50,8 @@ type Key = [u8; 32];
 enum Haste {
     Patient,
     Soon,
+    /// Soon, and as questions: see [`Embedder::embed_questions`].
+    Question,
 }
 
 /// An embedder with a cache.
@@ -116,8 +118,11 @@ impl<E: Embedder> Cached<E> {
         }
     }
 
-    fn key(&self, text: &str) -> Key {
-        let mut hasher = blake3::Hasher::new();
+    fn key(&self, text: &str, haste: Haste) -> Key {
+        let mut hasher = match haste {
+            Haste::Question => blake3::Hasher::new_derive_key("loci question"),
+            Haste::Patient | Haste::Soon => blake3::Hasher::new(),
+        };
         let name = self.embedder.model().name.as_bytes();
         // The length prefix separates the name from the text.
         hasher.update(&(name.len() as u64).to_le_bytes());
@@ -132,6 +137,7 @@ impl<E: Embedder> Cached<E> {
         let fresh = match haste {
             Haste::Patient => self.embedder.embed(texts, detail).await?,
             Haste::Soon => self.embedder.embed_soon(texts, detail).await?,
+            Haste::Question => self.embedder.embed_questions(texts, detail).await?,
         };
         if fresh.len() != texts.len() {
             let problem = format!("the embedder returned {} embeddings for {} texts", fresh.len(), texts.len());
@@ -142,7 +148,9 @@ impl<E: Embedder> Cached<E> {
 
     /// Reads the shared cache first, embeds the texts that it does not have, and writes those to it.
     async fn ask_others_first(&self, texts: &[String], detail: Detail, haste: Haste) -> Result<Vec<Embedding>, Error> {
-        let Some(shared) = &self.shared else { return self.ask(texts, detail, haste).await };
+        // Other processes share the vectors of texts.
+        let shared = self.shared.as_ref().filter(|_| !matches!(haste, Haste::Question));
+        let Some(shared) = shared else { return self.ask(texts, detail, haste).await };
         let model = self.model();
         let Some(found) = shared.get(model, texts, detail).await else { return self.ask(texts, detail, haste).await };
         let unknown = texts.iter().zip(&found).filter(|(_, found)| found.is_none());
@@ -164,7 +172,7 @@ impl<E: Embedder> Cached<E> {
         let mut found = Vec::with_capacity(texts.len());
         let (mut missing, mut places) = (Vec::new(), HashMap::new());
         for text in texts {
-            let key = self.key(text);
+            let key = self.key(text, haste);
             found.push(match cache.get(&key).await {
                 Some(embedding) => Ok(embedding),
                 None => Err(*places.entry(key).or_insert_with(|| {
@@ -197,6 +205,15 @@ impl<E: Embedder> Embedder for Cached<E> {
 
     async fn embed_soon(&self, texts: &[String], detail: Detail) -> Result<Vec<Embedding>, Error> {
         self.find_or_ask(texts, detail, Haste::Soon).await
+    }
+
+    async fn embed_questions(&self, texts: &[String], detail: Detail) -> Result<Vec<Embedding>, Error> {
+        let haste = if self.embedder.tells_questions_apart() { Haste::Question } else { Haste::Soon };
+        self.find_or_ask(texts, detail, haste).await
+    }
+
+    fn tells_questions_apart(&self) -> bool {
+        self.embedder.tells_questions_apart()
     }
 
     async fn health(&self) -> Result<(), Error> {

@@ -29,6 +29,16 @@ pub trait Embedder: Send + Sync {
         self.embed(texts, detail).await
     }
 
+    /// Embeds questions, for a request that waits. Some models read a question otherwise than a text that may answer it.
+    async fn embed_questions(&self, texts: &[String], detail: Detail) -> Result<Vec<Embedding>, Error> {
+        self.embed_soon(texts, detail).await
+    }
+
+    /// Whether the vector of a question differs from that of the same words as a text.
+    fn tells_questions_apart(&self) -> bool {
+        false
+    }
+
     /// Fails if the service is away. It calls the service only if nobody did before; if a probe is due, it is made in the
     /// background.
     async fn health(&self) -> Result<(), Error> {
@@ -103,6 +113,14 @@ impl<E: Embedder + ?Sized> Embedder for Arc<E> {
 
     async fn embed_soon(&self, texts: &[String], detail: Detail) -> Result<Vec<Embedding>, Error> {
         (**self).embed_soon(texts, detail).await
+    }
+
+    async fn embed_questions(&self, texts: &[String], detail: Detail) -> Result<Vec<Embedding>, Error> {
+        (**self).embed_questions(texts, detail).await
+    }
+
+    fn tells_questions_apart(&self) -> bool {
+        (**self).tells_questions_apart()
     }
 
     async fn health(&self) -> Result<(), Error> {

@@ -26,7 +26,8 @@ pub use chat::{Chat, ChatAnswer, ChatQuestion};
 pub use embedder::{Detail, Embedder, Embedding, Model, Token, dot};
 pub use error::Error;
 pub use http::{
-    ChatConfig, Remote, RemoteChat, RemoteConfig, RemoteReranker, RerankConfig, Retries, cause_of, client_builder,
+    ChatConfig, EmbeddingsApi, Remote, RemoteChat, RemoteConfig, RemoteReranker, RerankConfig, Retries, cause_of,
+    client_builder,
 };
 pub use local::Local;
 pub use rerank::Reranker;

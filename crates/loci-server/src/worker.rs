@@ -19,7 +19,7 @@ const REST: Duration = Duration::from_secs(1);
 const TRIAL: Duration = Duration::from_secs(30);
 
 /// Maximum number of embedding jobs that are claimed at once.
-const JOBS: usize = 256;
+const JOBS: usize = 300;
 
 /// Minimum time between two checks for idle sessions.
 const IDLE_CHECK: Duration = Duration::from_secs(60);

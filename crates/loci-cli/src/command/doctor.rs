@@ -65,7 +65,7 @@ async fn check_store(context: &Context, repair: bool) -> Result<Vec<Finding>> {
 async fn check_model(context: &Context) -> (Value, Option<Finding>) {
     match context.settings.embeddings.provider {
         Provider::None => return (json!({ "status": "off" }), None),
-        Provider::Openai => {
+        Provider::Openai | Provider::Cohere => {
             let embeddings = &context.settings.embeddings;
             return (json!({ "status": "remote", "model": embeddings.model, "baseUrl": embeddings.base_url }), None);
         }

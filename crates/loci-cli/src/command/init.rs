@@ -26,7 +26,7 @@ pub(crate) async fn run(context: &Context, _: &InitArgs) -> Result<()> {
     drop(context.engine().await?);
     let model = match context.settings.embeddings.provider {
         Provider::None => Err("off; search is by words only".to_owned()),
-        Provider::Openai => Ok(context.settings.embeddings.model.clone()),
+        Provider::Openai | Provider::Cohere => Ok(context.settings.embeddings.model.clone()),
         Provider::Local => match look(&wiring::places(&context.settings)) {
             Ok(folder) => Ok(folder.display().to_string()),
             Err(error) => Err(format!("missing; {}", error.hint())),

@@ -124,7 +124,7 @@ async fn compute_further(context: &Context, args: &ReembedArgs, model: &str) -> 
 fn with_model(settings: &Settings, model: &str) -> Settings {
     let mut settings = settings.clone();
     match settings.embeddings.provider {
-        Provider::Openai => model.clone_into(&mut settings.embeddings.model),
+        Provider::Openai | Provider::Cohere => model.clone_into(&mut settings.embeddings.model),
         Provider::Local | Provider::None => {
             settings.embeddings.provider = Provider::Local;
             settings.embeddings.folder = Some(model.into());

@@ -1,10 +1,11 @@
 //! Lines of standard input, processed as they arrive.
 //!
-//! Several lines may be in progress at once, so that they share disk syncs; answers are printed in the order of the lines,
-//! each once its line is durable. The first line that fails stops the reading: lines in progress are finished and printed,
+//! Several lines may be in progress at once, so that they share disk syncs and calls of a model; answers are printed in the
+//! order of the lines, each once its line is durable. The first line that fails stops the reading: lines in progress are finished and printed,
 //! later ones are not read.
 
 use std::io::{BufRead, Read};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use futures::StreamExt;
@@ -14,8 +15,14 @@ use tokio::sync::mpsc;
 
 use crate::fault::Line;
 
-/// Number of lines that may be in progress at once if they do not depend on each other.
-pub(crate) const AT_ONCE: usize = 64;
+/// Number of batches that may be in progress at once if they do not depend on each other.
+pub(crate) const AT_ONCE: usize = 8;
+
+/// Maximum number of lines in a batch.
+const BATCH: usize = 100;
+
+/// How long a batch waits for its next line.
+const GRACE: Duration = Duration::from_millis(5);
 
 /// Maximum length of a line in bytes. The API limits the text itself.
 pub(crate) const LONGEST_LINE: usize = 1 << 20;
@@ -69,6 +76,85 @@ where
         }
     }
     failed.map_or(Ok(()), Err)
+}
+
+/// Gives the lines of standard input to `take` in batches of those that have arrived, up to `at_once` batches at a time, and
+/// what it answers to each line to `tell`. The answers end with the first line that failed.
+pub(crate) async fn each_batch<T, F>(
+    longest: usize,
+    at_once: usize,
+    take: impl Fn(Vec<String>) -> F,
+    mut tell: impl FnMut(T),
+) -> Result<()>
+where
+    F: Future<Output = Vec<Result<T>>>,
+{
+    let (sender, lines) = mpsc::channel(BATCH);
+    std::thread::Builder::new()
+        .name("loci-input".to_owned())
+        .spawn(move || send_lines(&mut std::io::stdin().lock(), longest, &sender))
+        .context("the input cannot be read")?;
+    let (sender, mut batches) = mpsc::channel(1);
+    tokio::spawn(collect_batches(lines, sender));
+    let mut under_way = FuturesOrdered::new();
+    let mut reading = true;
+    let mut failed: Option<anyhow::Error> = None;
+    while reading || !under_way.is_empty() {
+        tokio::select! {
+            batch = batches.recv(), if reading && under_way.len() < at_once => match batch {
+                None => reading = false,
+                Some(Batch { lines, unreadable }) => {
+                    reading &= unreadable.is_none();
+                    let (numbers, lines): (Vec<u64>, Vec<String>) = lines.into_iter().unzip();
+                    let taken = take(lines);
+                    under_way.push_back(async move { (numbers, taken.await, unreadable) });
+                }
+            },
+            Some((numbers, outcomes, unreadable)) = under_way.next() => {
+                let errors = numbers.into_iter().zip(outcomes).filter_map(|(number, outcome)| match outcome {
+                    Ok(answer) => {
+                        tell(answer);
+                        None
+                    }
+                    Err(error) => Some(error.context(Line(number))),
+                });
+                // The first line that failed decides the exit code.
+                for error in errors.chain(unreadable) {
+                    reading = false;
+                    failed.get_or_insert(error);
+                }
+            },
+        }
+    }
+    failed.map_or(Ok(()), Err)
+}
+
+/// Lines with their numbers, and why the line after them cannot be read.
+struct Batch {
+    lines: Vec<(u64, String)>,
+    unreadable: Option<anyhow::Error>,
+}
+
+/// Groups lines as they arrive.
+async fn collect_batches(mut lines: mpsc::Receiver<Numbered>, batches: mpsc::Sender<Batch>) {
+    let mut next = lines.recv().await;
+    while next.is_some() {
+        let mut batch = Batch { lines: Vec::new(), unreadable: None };
+        while let Some((number, line)) = next.take() {
+            match line {
+                Ok(line) => batch.lines.push((number, line)),
+                Err(error) => batch.unreadable = Some(error.context(Line(number))),
+            }
+            if batch.lines.len() == BATCH || batch.unreadable.is_some() {
+                break;
+            }
+            next = tokio::time::timeout(GRACE, lines.recv()).await.unwrap_or_default();
+        }
+        if batches.send(batch).await.is_err() {
+            return;
+        }
+        next = lines.recv().await;
+    }
 }
 
 fn line_of(error: &anyhow::Error) -> u64 {

@@ -29,6 +29,7 @@ mod recall;
 mod reference;
 mod rules;
 mod run;
+mod seeds;
 mod serve;
 mod things;
 mod traces;

@@ -11,12 +11,14 @@ use loci_types::{
     Action, Batch, Bookkeeping, Error, Filter, Kind, Layer, Memory, MemoryId, NoteValue, Relation, Scope, Session,
     SessionFilter, Source, Tenant, Visible,
 };
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::access::policy::{self, Caller};
 use crate::learn::consolidate::DISTILLED;
 use crate::learn::llm::LlmClient;
 use crate::lifecycle::summarize::{Summary, SummaryStrategy, Writer, summarize};
+use crate::prompt::pack::tokens::count_tokens;
 use crate::{Engine, NewMemory, Result};
 
 /// Maximum number of memories that are summarized.
@@ -152,16 +154,29 @@ impl Engine {
         Ok((found.len() == ids.len()).then(|| found.into_iter().map(|(_, vector)| vector.values).collect()))
     }
 
-    /// How many tokens a session has, if that is too many and it has no summary yet.
+    /// How many tokens a session has, if it has too many since its last summary.
     pub(crate) async fn tokens_to_summarize(&self, tenant: &Tenant, session: &Session) -> Result<Option<usize>> {
         let visible = policy::visible_for_maintenance(tenant, &session.scope);
-        let key = summarized_key(&session.session_id);
-        if !self.store.notes(&visible, &session.scope.space(), &[key], self.now()).await?.is_empty() {
+        let known = self.summarized(&visible, &session.scope, &session.session_id).await?;
+        let turns = self.whole_session(&visible, session).await?;
+        let threshold =
+            self.config.summarization.threshold_tokens.saturating_add(known.map_or(0, |known| known.tokens));
+        // The numbers of the records are estimates, by which most sessions are surely below the threshold.
+        let estimated: usize = turns.iter().map(|turn| turn.tokens as usize).sum();
+        if estimated.saturating_mul(2) <= threshold {
             return Ok(None);
         }
-        let turns = self.whole_session(&visible, session).await?;
-        let tokens: usize = turns.iter().map(|turn| turn.tokens as usize).sum();
-        Ok((tokens > self.config.summarization.threshold_tokens).then_some(tokens))
+        let tokens = tokens_of(&turns);
+        Ok((tokens > threshold).then_some(tokens))
+    }
+
+    /// The last summary of a session.
+    async fn summarized(&self, visible: &Visible, scope: &Scope, session: &str) -> Result<Option<Summarized>> {
+        let notes = self.store.notes(visible, &scope.space(), &[summarized_key(session)], self.now()).await?;
+        let Some((_, value)) = notes.into_iter().next() else { return Ok(None) };
+        // Earlier versions noted the id alone, and summarized a session once.
+        let once = || serde_json::from_value(value.clone()).map(|memory| Summarized { memory, tokens: usize::MAX });
+        Ok(serde_json::from_value(value.clone()).or_else(|_| once()).ok())
     }
 
     /// Summarizes a session and keeps the summary. Returns the memory.
@@ -203,13 +218,23 @@ impl Engine {
         addition.unless = None;
         addition.jobs.extend(self.embed_jobs(addition.memory.id, at));
         let id = addition.memory.id;
-        let mut actions = vec![Action::Add(Box::new(addition))];
+        // A session that has grown since has one summary, which replaces the one before.
+        let before = match self.summarized(&visible, scope, session).await? {
+            Some(known) => self.store.fetch(&visible, &[known.memory]).await?.pop(),
+            None => None,
+        };
+        let before = before.filter(|memory| memory.state.is_live() && memory.superseded_by_id.is_none());
+        let mut actions = vec![match before {
+            Some(before) => Action::Supersede { old: before.id, new: Box::new(addition) },
+            None => Action::Add(Box::new(addition)),
+        }];
         // The first and the last turn identify the summarized range.
         let ends = turns.first().into_iter().chain(turns.last().filter(|_| turns.len() > 1));
         actions.extend(ends.map(|turn| Action::Link(self.edge(id, turn.id, Relation::DerivedFrom, 1.0, at))));
         actions.push(note(None, RUNS, NoteValue::Add(1.0)));
         actions.push(note(None, SAVED, NoteValue::Add(summary.tokens_saved as f64)));
-        actions.push(note(Some(scope.clone()), &summarized_key(session), NoteValue::Set(json!(id))));
+        let known = Summarized { memory: id, tokens: tokens_of(&turns) };
+        actions.push(note(Some(scope.clone()), &summarized_key(session), NoteValue::Set(json!(known))));
         let operator = Caller { tenant: tenant.clone(), ..Caller::operator() };
         let changes = actions
             .into_iter()
@@ -252,6 +277,20 @@ impl Engine {
         found.reverse();
         Ok(found)
     }
+}
+
+/// What is noted of the last summary of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Summarized {
+    /// The summary.
+    memory: MemoryId,
+    /// How many tokens the session had.
+    tokens: usize,
+}
+
+/// The tokens of these memories.
+fn tokens_of(memories: &[Memory]) -> usize {
+    memories.iter().map(|memory| count_tokens(&memory.content)).sum()
 }
 
 /// A memory as it is summarized: a turn with who said it.

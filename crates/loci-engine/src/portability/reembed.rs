@@ -17,10 +17,10 @@ use crate::access::policy::{self, Caller};
 use crate::{Engine, Result};
 
 /// Number of texts that are given to the model at once.
-const BATCH: usize = 64;
+const BATCH: usize = 100;
 
 /// Number of waiting jobs that are done at once.
-const JOBS_PER_ROUND: usize = 256;
+const JOBS_PER_ROUND: usize = 300;
 
 /// Number of refusals after which a job is set aside.
 const MAX_EMBED_ATTEMPTS: u32 = 8;

@@ -29,6 +29,7 @@ mod redact;
 mod requests;
 mod rerank;
 mod round_trips;
+mod seeds;
 mod session;
 mod skew;
 mod working;

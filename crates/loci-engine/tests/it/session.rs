@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use loci_engine::summarize::SummaryStrategy;
 use loci_engine::{Caller, Config, QueryRequest, Sessions, Summarization, SummarizeRequest, Update};
-use loci_types::{ErrorKind, JobKind, Layer, Outcome, Relation, Right, SessionFilter, State};
+use loci_types::{ErrorKind, Filter, JobKind, Layer, Outcome, Relation, Right, SessionFilter, State};
 use serde_json::json;
 use wiremock::{MockServer, ResponseTemplate};
 
@@ -387,15 +387,26 @@ async fn a_session_is_summarized_in_four_ways() {
         assert!(!summary.text.is_empty() && summary.tokens_after <= 60 && !summary.used_llm, "{summary:?}");
         assert!(summary.tokens_saved > 0);
     }
+    assert_eq!(house.engine.requested_summaries().runs, 4);
+    // The session need not have ended.
+    let only = || loci_engine::MaintainRequest {
+        only: vec![loci_engine::MaintenanceStep::Summarize],
+        ..loci_engine::MaintainRequest::default()
+    };
+    let summarized = async || house.engine.maintain(&operator(), only(), |_| {}).await.unwrap().steps[0].changes;
+    assert_eq!(summarized().await, 1);
+    assert_eq!(summarized().await, 0, "once");
+    let learned = house.engine.learned(&operator()).await.unwrap().unwrap();
+    assert!(learned.tokens_saved > 0 && learned.summaries == 1, "{learned:?}");
+    // Nor has it ended with that: what comes later makes another summary, in the place of the first.
+    for n in 30..60 {
+        house.say(&ana, "t", "user", &format!("The harbour crane number {n} lifted {n} crates of lemons today.")).await;
+    }
+    assert_eq!(summarized().await, 1);
     house.end(&ana, "s1").await;
-    let only = |step| loci_engine::MaintainRequest { only: vec![step], ..Default::default() };
-    let report =
-        house.engine.maintain(&operator(), only(loci_engine::MaintenanceStep::Summarize), |_| {}).await.unwrap();
-    assert_eq!(report.steps[0].changes, 1);
-    let again =
-        house.engine.maintain(&operator(), only(loci_engine::MaintenanceStep::Summarize), |_| {}).await.unwrap();
-    assert_eq!(again.steps[0].changes, 0, "once");
-    assert!(house.engine.learned(&operator()).await.unwrap().unwrap().tokens_saved > 0);
+    assert_eq!(summarized().await, 0);
+    let tagged = Filter { tags: vec!["summary".into()], ..Filter::at(house.engine.now()) };
+    assert_eq!(house.engine.count(&ana, &tagged).await.unwrap(), 1);
     let none = SummarizeRequest { session: Some("nope".into()), ..SummarizeRequest::default() };
     assert_eq!(house.engine.summarize(&ana, none).await.unwrap_err().kind(), ErrorKind::NotFound);
 }

@@ -1,4 +1,4 @@
-//! Parsing of the answer to an embeddings call.
+//! Parsing of the answer to an embeddings call, as OpenAI and as Cohere give it.
 //!
 //! Services that are called compatible omit fields, add their own and encode vectors differently, so only the needed
 //! fields are read. These are checked strictly: every text has exactly one vector, and every number is finite.
@@ -44,6 +44,33 @@ impl Answer {
             *place = vector;
         }
         Ok(vectors)
+    }
+}
+
+/// The answer of Cohere to an embed call.
+#[derive(Debug, Deserialize)]
+pub(super) struct CohereAnswer {
+    embeddings: CohereVectors,
+}
+
+/// The vectors by their type, of which one was asked for.
+#[derive(Debug, Deserialize)]
+struct CohereVectors {
+    float: Vec<Vec<f32>>,
+}
+
+impl CohereAnswer {
+    /// Returns the vectors in the order of the `count` texts, or what is wrong with the answer.
+    pub(super) fn vectors(self, count: usize) -> Result<Vec<Vec<f32>>, String> {
+        let vectors = self.embeddings.float;
+        if vectors.len() != count {
+            return Err(format!("it has {} vectors for {count} texts", vectors.len()));
+        }
+        let checked = vectors.into_iter().enumerate().map(|(position, vector)| {
+            let problem = |problem| format!("embeddings.float[{position}] {problem}");
+            EncodedVector::Plain(vector).read().map_err(problem)
+        });
+        checked.collect()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use loci_models::{Detail, Embedder, Error, Remote, RemoteConfig, Retries, Secret};
+use loci_models::{Cached, Detail, Embedder, EmbeddingsApi, Error, Remote, RemoteConfig, Retries, Secret};
 use serde_json::{Value, json};
 use wiremock::matchers::{body_partial_json, header, method, path};
 use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
@@ -100,6 +100,68 @@ async fn the_key_the_model_and_the_dimensions_are_sent() {
         .mount(&server)
         .await;
     ask(&server, 1).await.unwrap();
+}
+
+/// Answers as Cohere's `/v2/embed`: a text that is a number `n` has the vector `[n, 1]`, a question `[n, 2]`.
+struct CohereScript;
+
+impl Respond for CohereScript {
+    fn respond(&self, request: &Request) -> ResponseTemplate {
+        let body: Value = request.body_json().unwrap();
+        let second = match body["input_type"].as_str() {
+            Some("search_document") => 1.0,
+            Some("search_query") => 2.0,
+            _ => return ResponseTemplate::new(400).set_body_json(json!({ "message": "invalid input_type" })),
+        };
+        let texts = body["texts"].as_array().unwrap();
+        if texts.len() > 96 {
+            return ResponseTemplate::new(400).set_body_json(json!({ "message": "at most 96 texts" }));
+        }
+        let vector = |text: &Value| json!([text.as_str().unwrap().trim().parse().unwrap_or(0.0), second]);
+        let vectors: Vec<Value> = texts.iter().map(vector).collect();
+        ResponseTemplate::new(200).set_body_json(json!({
+            "id": "da6e531f-54c5-4a73-bf92-f60566d8d753",
+            "embeddings": { "float": vectors },
+            "texts": texts,
+            "meta": { "api_version": { "version": "2" }, "billed_units": { "input_tokens": 2 } },
+        }))
+    }
+}
+
+#[tokio::test]
+async fn cohere_is_called_in_its_own_form_and_told_questions_from_texts() {
+    let server = MockServer::start().await;
+    let expected = json!({
+        "model": "embed-v4.0", "texts": ["1"], "input_type": "search_document", "embedding_types": ["float"],
+        "output_dimension": 2, "truncate": "END",
+    });
+    Mock::given(method("POST"))
+        .and(path("/v2/embed"))
+        .and(header("authorization", format!("Bearer {KEY}")))
+        .and(body_partial_json(expected))
+        .respond_with(CohereScript)
+        .expect(1)
+        .mount(&server)
+        .await;
+    Mock::given(method("POST")).and(path("/v2/embed")).respond_with(CohereScript).mount(&server).await;
+    let config = RemoteConfig {
+        api: EmbeddingsApi::Cohere,
+        base_url: format!("{}/v2", server.uri()),
+        model: "embed-v4.0".to_owned(),
+        ..config(&server)
+    };
+    let remote = Cached::new(Remote::connect(config).await.unwrap());
+    let text = remote.embed(&texts(1), Detail::Sentence).await.unwrap().remove(0).vector;
+    assert!((text[0] / text[1] - 1.0).abs() < 1e-4, "{text:?}");
+    // The same words as a question have another vector, also from the cache.
+    for _ in 0..2 {
+        let question = remote.embed_questions(&texts(1), Detail::Sentence).await.unwrap().remove(0).vector;
+        assert!((question[0] / question[1] - 0.5).abs() < 1e-4, "{question:?}");
+    }
+    assert_eq!(requests(&server).await, 2);
+    // Cohere takes 96 texts at most; a batch of 100 is two calls.
+    assert_eq!(remote.embed(&texts(100), Detail::Sentence).await.unwrap().len(), 100);
+    assert_eq!(requests(&server).await, 4);
 }
 
 #[tokio::test]

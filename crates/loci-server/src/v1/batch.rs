@@ -69,6 +69,15 @@ struct BatchEntry {
     /// The version of the memory; absent if it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<u64>,
+    /// Whether a vector was computed for a new memory; absent if it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    embedding_generated: Option<bool>,
+    /// Whether a new vector was computed because the text changed; absent if it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    embedding_regenerated: Option<bool>,
+    /// How durable the write is; absent if it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    durability: Option<Durability>,
     /// The names of the patterns that were masked before anything was stored.
     redacted: Vec<String>,
     /// Parts of the work that could not be done now, for example `vector`.
@@ -123,6 +132,9 @@ async fn add(
                 id: Some(receipt.id),
                 event: Some(receipt.event),
                 version: Some(receipt.version),
+                embedding_generated: Some(receipt.embedding_generated),
+                embedding_regenerated: Some(receipt.embedding_regenerated),
+                durability: Some(receipt.durability),
                 degraded: degraded(&app, &receipt),
                 redacted: receipt.redacted,
                 error: None,
@@ -170,6 +182,9 @@ fn failed(index: usize, failure: Failure) -> BatchEntry {
         id: None,
         event: None,
         version: None,
+        embedding_generated: None,
+        embedding_regenerated: None,
+        durability: None,
         redacted: Vec::new(),
         degraded: Vec::new(),
         error: Some(failure.body()),

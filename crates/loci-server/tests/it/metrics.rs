@@ -1,9 +1,66 @@
 //! Operations are counted under the same names through every protocol.
 
-use loci_types::{Grant, Role, Tenant};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use loci_engine::{Caller, Config, MaintainRequest, MaintenanceStep, Summarization, Turn};
+use loci_server::{Options, RateDecision, SharedHealth, SharedLimiter};
+use loci_types::{Grant, Identifiers, Role, Tenant};
 use serde_json::{Value, json};
 
 use crate::server::{TestServer, answer};
+
+/// A limiter that admits everyone and may be away.
+#[derive(Debug, Default)]
+struct Admitting(AtomicBool);
+
+#[async_trait]
+impl SharedLimiter for Admitting {
+    async fn take(&self, _: &str, _: u32, _: u32) -> Option<RateDecision> {
+        None
+    }
+
+    async fn health(&self) -> SharedHealth {
+        let degraded = self.0.load(Ordering::SeqCst).then(|| "away".to_owned());
+        SharedHealth { name: "redis".to_owned(), version: "7".to_owned(), latency: Duration::ZERO, degraded }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn summaries_are_counted_and_redis_and_the_pool_have_gauges() {
+    let limiter = Arc::new(Admitting::default());
+    let options = Options { shared: Some(limiter.clone()), ..Options::default() };
+    let summarization = Summarization { threshold_tokens: 100, target_tokens: 60, ..Summarization::default() };
+    let server = TestServer::with(options, Config { summarization, ..Config::default() }).await;
+    let ids = Identifiers { user_id: Some("ann".into()), session_id: Some("monday".into()), ..Identifiers::default() };
+    for number in 0..20 {
+        let content = format!("The harbour crane number {number} lifted {number} crates of oranges.");
+        let turn = Turn { thread_id: "t".into(), content, role: Some("user".into()), ..Turn::default() };
+        server.engine.ingest(&Caller::new(ids.clone()), turn).await.unwrap();
+    }
+    let metric = async |name: &str| {
+        let text = server.get("/metrics").await.text;
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')).map(str::to_owned);
+        line.and_then(|value| value.parse::<f64>().ok())
+    };
+    assert_eq!(metric("loci_memory_summarization_runs_total").await, Some(0.0));
+    let body = json!({ "identifiers": { "userId": "ann" }, "sessionId": "monday", "targetTokens": 50 });
+    server.post("/v1/summaries", body).await.expect(200);
+    assert_eq!(metric("loci_memory_summarization_runs_total").await, Some(1.0));
+    let requested = metric("loci_memory_summarization_tokens_saved_total").await.unwrap();
+    assert!(requested > 0.0);
+    // By maintenance too.
+    let night = MaintainRequest { only: vec![MaintenanceStep::Summarize], ..MaintainRequest::default() };
+    server.engine.maintain(&Caller::operator(), night, |_| {}).await.unwrap();
+    assert_eq!(metric("loci_memory_summarization_runs_total").await, Some(2.0));
+    assert!(metric("loci_memory_summarization_tokens_saved_total").await.unwrap() > requested);
+    assert_eq!(metric("loci_memory_redis_connected").await, Some(1.0));
+    limiter.0.store(true, Ordering::SeqCst);
+    assert_eq!(metric("loci_memory_redis_connected").await, Some(0.0));
+    assert_eq!(metric("loci_memory_postgres_pool_active").await, None, "the store is files");
+}
 
 /// Calls a method of MCP. Returns its result or its error.
 async fn mcp(server: &TestServer, key: &str, path: &str, method: &str, params: Value) -> Value {

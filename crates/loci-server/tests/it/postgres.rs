@@ -57,6 +57,8 @@ async fn a_server_without_its_database_says_so_and_recovers() {
         PostgresOptions { schema: schema.name.clone(), partitions: 2, timeout: TIMEOUT, ..PostgresOptions::default() };
     let store = PostgresStore::open(&schema.through(proxy.address()), options).await.unwrap();
     let server = TestServer::on_store(Arc::new(store)).await;
+    let metrics = server.get("/metrics").await.text;
+    assert!(metrics.contains("\nloci_memory_postgres_pool_active "), "{metrics}");
     let mut known = 0;
     type Fault = fn(&Proxy);
     let blows: [(&str, Fault); 2] = [("cut", Proxy::cut), ("silent", |proxy| proxy.delay(Duration::from_secs(3_600)))];

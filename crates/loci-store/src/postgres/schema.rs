@@ -11,12 +11,12 @@
 
 use tokio_postgres::Client;
 
-use super::tables::{FIFTH, FIRST, FOURTH, LAST, SECOND, THIRD};
+use super::tables::{FIFTH, FIRST, FOURTH, LAST, SECOND, SEVENTH, THIRD};
 use super::{Distance, PostgresOptions, split};
 use crate::{Error, Result};
 
 /// The migrations, in order.
-const MIGRATIONS: &[fn(&PostgresOptions) -> String] = &[first, second, third, fourth, fifth, split::users];
+const MIGRATIONS: &[fn(&PostgresOptions) -> String] = &[first, second, third, fourth, fifth, split::users, seventh];
 
 /// The error code of `open_write` for a space that was removed.
 pub(super) const SPACE_REMOVED: &str = "LC001";
@@ -218,6 +218,10 @@ fn fourth(_: &PostgresOptions) -> String {
 
 fn fifth(_: &PostgresOptions) -> String {
     FIFTH.to_owned()
+}
+
+fn seventh(_: &PostgresOptions) -> String {
+    SEVENTH.to_owned()
 }
 
 /// Row-level security and policies of the tables that `selects` selects.

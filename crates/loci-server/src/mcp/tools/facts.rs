@@ -25,7 +25,7 @@ pub(super) const TOOLS: &[Tool] = &[
         "Store one fact for later conversations. Use it for what will still matter: a preference, decision, date or \
          person. Write one self-contained sentence with names and dates. A known fact is not stored twice; a changed one \
          replaces the old. Returns `id` and `event`. Example: {\"fact\": \"Ann prefers tea to coffee\"}",
-        rare: ["category", "tags", "confidence", "layer"]
+        rare: ["category", "tags", "confidence", "source", "layer"]
     ),
     tool!(
         "correct_fact",
@@ -74,6 +74,9 @@ pub(super) const REVIEW: &[Tool] = &[
     ),
 ];
 
+/// How an agent may have acquired what it remembers.
+const SOURCES: [&str; 5] = ["tool", "conversation", "tool_result", "reflection", "distillation"];
+
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Remember {
@@ -91,6 +94,8 @@ struct Remember {
     /// How certain it is, 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     confidence: Option<f64>,
+    /// How it was acquired: `conversation`, `tool_result`, `reflection` or `distillation`. Default: `tool`.
+    source: Option<String>,
     /// When it happened: YYYY-MM-DD or an instant.
     event_time: Option<String>,
     /// When it stops being useful: the same, or `in 3 days`.
@@ -140,6 +145,11 @@ async fn remember(call: &Call, given: Remember) -> Result<ToolAnswer, Failure> {
     if expires_at.is_some_and(|at| at <= now) {
         return Err(wrong(call, "expires_at", &Error::invalid("expires_at", "expires_at is in the past")));
     }
+    let source = given.source.unwrap_or_else(|| "tool".to_owned());
+    if !SOURCES.contains(&source.as_str()) {
+        let error = Error::invalid("source", format!("`{source}` is not a source"));
+        return Err(wrong(call, "source", &error.hint(format!("use one of {}", SOURCES.join(", ")))));
+    }
     let new = NewMemory {
         content: given.fact,
         layer: layer.map_err(|error| wrong(call, "layer", &error))?,
@@ -150,7 +160,7 @@ async fn remember(call: &Call, given: Remember) -> Result<ToolAnswer, Failure> {
         confidence: given.confidence,
         event_time: moment("event_time", given.event_time)?,
         expires_at,
-        source: Some(Source { kind: "tool".to_owned(), ..Source::default() }),
+        source: Some(Source { kind: source, ..Source::default() }),
         ..NewMemory::default()
     };
     let done = call.run_operation(engine.remember(&caller, new)).await.map_err(at_fact)?;
