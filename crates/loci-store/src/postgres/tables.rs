@@ -472,6 +472,20 @@ CREATE FUNCTION announce_write() RETURNS void LANGUAGE plpgsql AS $$ BEGIN
 END $$;
 ";
 
+/// The seventh migration: the vectors of entities, 32-bit floats of unit length, little-endian. They are computed again when
+/// they are missing, so they are in no backup.
+pub(super) const SEVENTH: &str = "
+CREATE TABLE entity_vectors (
+    tenant integer NOT NULL DEFAULT own_tenant(),
+    space  integer NOT NULL DEFAULT own_space(),
+    entity bigint NOT NULL,
+    model  text NOT NULL,
+    vector bytea NOT NULL,
+    PRIMARY KEY (tenant, space, entity),
+    FOREIGN KEY (tenant, space, entity) REFERENCES entities (tenant, space, entity) ON DELETE CASCADE
+);
+";
+
 /// The fifth migration: texts without escapes. Earlier versions stored NUL, which PostgreSQL cannot store, as U+10FFFF
 /// and `0`, and U+10FFFF as U+10FFFF and `1`. NUL is refused now, so an escaped one becomes the replacement character.
 /// Terms never contained either. A table where this would violate a constraint stays as it is.
