@@ -171,6 +171,14 @@ pub enum Action {
         /// The entity.
         entity: Box<Entity>,
     },
+    /// Sets the vector of the names and the description of an entity, by which it is found by meaning. Changing either
+    /// removes it. Leaves no ledger entry.
+    EmbedEntity {
+        /// The entity.
+        entity: EntityId,
+        /// The vector.
+        vector: Vector,
+    },
     /// Unites two entities that are the same thing: `from` is found under the names of `into`.
     Unite {
         /// The entity that stays.

@@ -16,6 +16,7 @@ use crate::{output, shape};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   loci entity list --user ann
+  loci entity list --query 'who repairs my bike'
   loci entity show Porto
   loci entity merge Robert Bob
   loci entity split ID --out-of Robert
@@ -29,8 +30,11 @@ pub(crate) struct EntityArgs {
 
 #[derive(Debug, Subcommand)]
 enum EntityCommand {
-    /// List entities, those mentioned most first
+    /// List entities, those mentioned most first, or those that fit a description
     List {
+        /// Description of what is looked for: lists the entities nearest in meaning
+        #[arg(long, value_name = "TEXT")]
+        query: Option<String>,
         #[command(flatten)]
         page: PageFlags,
         #[command(flatten)]
@@ -67,7 +71,7 @@ enum EntityCommand {
 /// Runs a command on entities.
 pub(crate) async fn run(context: &Context, args: EntityArgs) -> Result<()> {
     match args.command {
-        EntityCommand::List { page, scope } => list(context, &page, &scope).await,
+        EntityCommand::List { query, page, scope } => list(context, query.as_ref(), &page, &scope).await,
         EntityCommand::Show { name, scope } => show(context, &scope, &name).await,
         EntityCommand::Merge { into, from, scope } => merge(context, &scope, &into, &from).await,
         EntityCommand::Split { id, out_of, scope } => split(context, &scope, &id, &out_of).await,
@@ -80,9 +84,10 @@ fn aliases(entity: &Value) -> String {
     names.filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
 }
 
-async fn list(context: &Context, page: &PageFlags, scope: &ScopeFlags) -> Result<()> {
-    let call = Call::get(&["v1", "entities"]).scope(&context.scope(scope));
-    let answer = context.api(Model::Skip).await?.call(page.of(call)).await?;
+async fn list(context: &Context, query: Option<&String>, page: &PageFlags, scope: &ScopeFlags) -> Result<()> {
+    let call = Call::get(&["v1", "entities"]).scope(&context.scope(scope)).param("query", query);
+    let model = if query.is_some() { Model::Load } else { Model::Skip };
+    let answer = context.api(model).await?.call(page.of(call)).await?;
     context.print(&answer, |answer| {
         if entries(answer).is_empty() {
             return output::line("No entities. They are learned from conversations and memories.");

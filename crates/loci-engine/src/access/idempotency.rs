@@ -335,6 +335,7 @@ fn signature_of(action: &Action) -> Option<String> {
         | Action::Embed { .. }
         | Action::DropVectors { .. }
         | Action::Name { .. }
+        | Action::EmbedEntity { .. }
         | Action::Mention { .. }
         | Action::Bookkeeping(_) => return None,
     })

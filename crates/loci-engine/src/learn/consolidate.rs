@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, HashMap};
 use jiff::{Timestamp, ToSpan};
 use loci_store::{EntityFilter, EntityQuery};
 use loci_types::{
-    Action, Batch, Bookkeeping, Change, EntityId, JobKind, JobSpec, Memory, MemoryId, NoteValue, Provenance, Scope,
-    Session, SessionFilter, Tenant, Vector, Visible,
+    Action, Batch, Bookkeeping, Change, Edge, EntityId, JobKind, JobSpec, Memory, MemoryId, NoteValue, Provenance,
+    Relation, Scope, Session, SessionFilter, Tenant, Vector, Visible,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -23,7 +23,10 @@ use crate::access::policy::{self, Caller};
 use crate::learn::consent::{ConsentOutcome, PendingProposal};
 use crate::learn::entity::EntityRegister;
 use crate::learn::entity_links::FreshMention;
-use crate::learn::extract::{Extraction, ExtractionContext, LearningCandidate, Mention, Speaker, Utterance, extract};
+use crate::learn::extract::{
+    Extraction, ExtractionContext, LearningCandidate, Mention, Speaker, Utterance, extract, points_back,
+};
+use crate::learn::insights::{CONFIDENCE, is_by_person};
 use crate::lifecycle::rules::state::days_after;
 use crate::prompt::render::as_name;
 use crate::write::reconcile::KnownStatement;
@@ -178,6 +181,7 @@ impl Engine {
         };
         let mentions: HashMap<MemoryId, Vec<Mention>> = found.mentions.into_iter().collect();
         let named = self.mention_turns(&mut run, &mentions);
+        self.link_causes(&mut run, turns);
         let additions = self.draft_memories(&run, &found.candidates).await?;
         for (candidate, addition) in found.candidates.iter().zip(additions) {
             self.reconcile_candidate(&mut run, candidate, addition, &named).await?;
@@ -251,6 +255,18 @@ impl Engine {
             named.insert(*turn, names.zip(resolved.ids).collect());
         }
         named
+    }
+
+    /// Links turns of people that say outright that the turn before brought them about.
+    fn link_causes(&self, run: &mut ConsolidationRun<'_>, turns: &[Memory]) {
+        let people: Vec<&Memory> = turns.iter().filter(|turn| is_by_person(turn)).collect();
+        for pair in people.windows(2).filter(|pair| pair[0].thread_id == pair[1].thread_id) {
+            if let Some(connective) = points_back(&pair[1].content) {
+                let edge = self.edge(pair[0].id, pair[1].id, Relation::Causal, 1.0, run.at);
+                let (confidence, predicate) = (CONFIDENCE, Some(connective.to_owned()));
+                run.push(Action::Link(Edge { confidence, predicate, ..edge }), "a turn says what brought it about");
+            }
+        }
     }
 
     /// Adds counts, further jobs and the mark.

@@ -14,14 +14,17 @@ use serde::Serialize;
 use serde_json::Map;
 
 use crate::access::policy::{self, Caller};
-use crate::learn::extract::{Mention, SpeakerIdentity, mentioned};
+use crate::learn::extract::{Mention, SpeakerIdentity, first_words, mentioned};
 use crate::learn::language::name_key;
-use crate::{Engine, Result};
+use crate::{Engine, RecallRequest, Result};
 
 /// Maximum number of memories in the profile of an entity.
 const MAX_PROFILE_MEMORIES: usize = 20;
 /// Maximum number of entities in one answer: a page, and one more that shows that another page follows.
 const MAX_LISTED_ENTITIES: usize = 1_001;
+
+/// Maximum number of entities that a search by meaning finds.
+const MAX_FOUND_ENTITIES: usize = 50;
 
 /// What is known of an entity.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -158,13 +161,59 @@ fn take_names(entity: &mut Entity, mention: &Mention, at: Timestamp) -> bool {
 }
 
 impl Engine {
-    /// Lists entities from an offset on, at most `limit` of them, those mentioned most first.
-    pub async fn entities(&self, caller: &Caller, offset: usize, limit: usize) -> Result<Vec<Entity>> {
+    /// Lists entities from an offset on, at most `limit` of them: those mentioned most first, or, for a description of
+    /// what is looked for, those nearest in meaning.
+    pub async fn entities(
+        &self,
+        caller: &Caller,
+        described: Option<&str>,
+        offset: usize,
+        limit: usize,
+    ) -> Result<Vec<Entity>> {
         crate::access::bounds::between("limit", limit, 1, MAX_LISTED_ENTITIES)?;
         let visible = self.visible(caller, None).await?;
+        if let Some(described) = described {
+            let found = self.entities_like(&visible, described).await?;
+            return Ok(found.into_iter().map(|(entity, _)| entity).skip(offset).take(limit).collect());
+        }
         let query = EntityQuery::Known(EntityFilter::default());
         let found = self.store.entities(&visible, &query, offset.saturating_add(limit)).await?;
         Ok(found.into_iter().skip(offset).collect())
+    }
+
+    /// The entities that fit a description best, with the similarity of the entity or of a memory that mentions it. Without
+    /// a model they are those of the memories that words find.
+    pub(crate) async fn entities_like(&self, visible: &Visible, described: &str) -> Result<Vec<(Entity, f64)>> {
+        let request = RecallRequest { query: described.to_owned(), ..RecallRequest::default() };
+        let (filter, _, _) = self.read_request(&request)?;
+        let mut found: Vec<(Entity, f64)> = Vec::new();
+        let hits = match self.embed_question(described).await {
+            Some((vector, _)) => {
+                found = self.store.nearest_entities(visible, &vector, MAX_FOUND_ENTITIES).await?;
+                self.store.nearest(visible, &vector, &filter, MAX_PROFILE_MEMORIES).await?
+            }
+            None => {
+                let mut hits = self.store.lexical(visible, described, &filter, MAX_PROFILE_MEMORIES).await?;
+                let best = hits.first().map_or(1.0, |hit| hit.score.max(f64::MIN_POSITIVE));
+                hits.iter_mut().for_each(|hit| hit.score /= best);
+                hits
+            }
+        };
+        for hit in hits {
+            let mentioned = EntityQuery::MentionedBy(hit.id);
+            for entity in self.store.entities(visible, &mentioned, MAX_FOUND_ENTITIES).await? {
+                match found.iter_mut().find(|(known, _)| known.id == entity.id) {
+                    Some((_, score)) => *score = score.max(hit.score),
+                    None => found.push((entity, hit.score)),
+                }
+            }
+        }
+        let usual = self.model().map(|model| f64::from(model.similarity_threshold));
+        let least = self.config.retrieval.threshold.or(usual).unwrap_or(0.0);
+        found.retain(|(_, score)| *score >= least);
+        found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.id.cmp(&b.0.id)));
+        found.truncate(MAX_FOUND_ENTITIES);
+        Ok(found)
     }
 
     /// What is known of the entity that goes by this name or has this id.
@@ -209,15 +258,32 @@ impl Engine {
     ) -> Result<Vec<Action>> {
         let memory = &addition.memory;
         let voice = SpeakerIdentity::of(memory.actor_id.as_deref(), memory.identifiers.user_id.as_deref());
-        let mentions = mentioned(&memory.content, &voice);
         // What only its writer sees does not name anything for others.
-        if mentions.is_empty() || memory.access_policy.writer_only() || visible.categories().is_some() {
+        if memory.access_policy.writer_only() || visible.categories().is_some() {
             return Ok(Vec::new());
         }
-        let names: Vec<String> =
-            mentions.iter().flat_map(|one| std::iter::once(&one.name).chain(&one.aliases)).cloned().collect();
+        let mut mentions = mentioned(&memory.content, &voice);
+        let first: Vec<String> = first_words(&memory.content)
+            .into_iter()
+            .filter(|word| mentions.iter().all(|one| !one.name.starts_with(word.as_str())))
+            .collect();
+        if mentions.is_empty() && first.is_empty() {
+            return Ok(Vec::new());
+        }
+        let names = mentions.iter().flat_map(|one| std::iter::once(&one.name).chain(&one.aliases));
+        let names: Vec<String> = names.chain(&first).cloned().collect();
         let own = policy::visible_for_maintenance(visible.tenant(), scope);
         let mut known = EntityRegister::new(self.store.entities(&own, &EntityQuery::Named(names), usize::MAX).await?);
+        let known_names = known.names();
+        let known_first = first.into_iter().filter(|word| known_names.contains(&word.to_lowercase()));
+        mentions.extend(known_first.map(|name| Mention {
+            name,
+            entity_type: EntityType::Concept,
+            aliases: Vec::new(),
+        }));
+        if mentions.is_empty() {
+            return Ok(Vec::new());
+        }
         let at = memory.created_at;
         let resolved = known.resolve(&mentions, at, || EntityId(self.new_id(at).0));
         let shared: Vec<(String, EntityId)> =

@@ -1,6 +1,6 @@
 //! Asks a language model, after a session, for causal links between turns and for insights about the user.
 //!
-//! Without a language model neither is made.
+//! Without a language model there are no insights, and a cause only where a turn says so (`learn/extract/cause.rs`).
 
 use jiff::{SignedDuration, Timestamp};
 use loci_store::Page;
@@ -23,7 +23,7 @@ const MAX_NEW_FACTS: usize = 3;
 /// Maximum number of characters of the conversation that the language model receives.
 const MAX_SNIPPET_CHARACTERS: usize = 1_000;
 /// How sure a causal edge is.
-const CONFIDENCE: f64 = 0.7;
+pub(crate) const CONFIDENCE: f64 = 0.7;
 /// The note of when insights were last looked for.
 const LOOKED: &str = "insight";
 /// The category of insights.
@@ -34,7 +34,9 @@ impl Engine {
     pub async fn find_causes(&self, caller: &Caller, scope: &Scope, session: &str) -> Result<usize> {
         policy::require_operator(caller, "look for causes")?;
         let visible = policy::visible_for_maintenance(&caller.tenant, scope);
-        let turns = self.turns_of(&visible, scope, session).await?;
+        let mut turns = self.turns_of(&visible, scope, session).await?;
+        // What an assistant answers in between is neither a cause nor an effect of what people tell.
+        turns.retain(is_by_person);
         let most = self.config.learning.causal_pairs_per_night as usize;
         let pairs: Vec<(&Memory, &Memory)> = turns.windows(2).map(|pair| (&pair[0], &pair[1])).collect();
         let Some(llm) = self.llm_for(&caller.tenant).await? else { return Ok(0) };
@@ -183,4 +185,9 @@ impl Engine {
         let found = self.store.sessions(visible, &filter, 10).await?;
         Ok(found.into_iter().find(|session| session.scope == *scope))
     }
+}
+
+/// Whether a turn is by a person, as opposed to an assistant, a tool or a system.
+pub(crate) fn is_by_person(turn: &Memory) -> bool {
+    matches!(turn.role.as_deref(), None | Some("user" | "human"))
 }

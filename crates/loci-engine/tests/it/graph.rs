@@ -415,7 +415,7 @@ async fn a_secret_stands_nowhere_in_the_graph() {
         assert_eq!(created.len(), usize::from(letter == "a"), "{created:?}");
     }
     holds(&house.engine, &ana, "key [secret]/token:it is [secret]", "").await;
-    let named = house.engine.entities(&ana, 0, 10).await.unwrap();
+    let named = house.engine.entities(&ana, None, 0, 10).await.unwrap();
     assert!(named.iter().all(|entity| !entity.canonical_name.contains("ghp_")), "{named:?}");
     let file = format!(r#"{{"type":"relation","from":"{}","to":"b","relationType":"is"}}"#, secret("c"));
     house.engine.graph_import(&ana, &file).await.unwrap();

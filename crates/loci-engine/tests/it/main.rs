@@ -10,6 +10,7 @@ mod facts;
 mod feed;
 mod find;
 mod graph;
+mod graph_memory;
 mod handed;
 mod house;
 mod idempotency;

@@ -109,7 +109,8 @@ async fn read(house: &House, caller: &Caller, memory: &Memory) -> Tried {
     tried.add("edges", engine.edges(caller, id, &[]).await);
     tried.add("neighbourhood", engine.neighbourhood(caller, id, 2, &[]).await);
     tried.add("embeddings", engine.embeddings(caller, &[id]).await.map(|found| (!found.is_empty()).then_some(SECRET)));
-    tried.add("entities", engine.entities(caller, 0, 10).await.map(|found| (!found.is_empty()).then_some(SECRET)));
+    tried
+        .add("entities", engine.entities(caller, None, 0, 10).await.map(|found| (!found.is_empty()).then_some(SECRET)));
     tried.add("entity", engine.entity(caller, "Lantern").await);
     tried.add("feed", engine.feed(caller, &FeedRequest::default()).await);
     tried.add("recent", engine.recent_changes(caller, None, 50).await);

@@ -30,20 +30,31 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(graph))
 }
 
-/// Lists entities, those mentioned most first.
+/// Which entities are listed.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+struct EntityParams {
+    /// A description of what is looked for, in plain words: the entities nearest in meaning are listed, best first, at
+    /// most 50.
+    #[param(nullable = false)]
+    query: Option<String>,
+}
+
+/// Lists entities, those mentioned most first, or those that fit a description.
 #[utoipa::path(
     get, path = "/v1/entities", operation_id = "listEntities", tag = "graph",
-    params(PageParams, IdentifierParams),
+    params(EntityParams, PageParams, IdentifierParams),
     responses((status = 200, description = "A page of entities", body = Page<Entity>), Failures),
     security(("key" = ["reader"]))
 )]
 async fn list(
     State(app): State<Arc<App>>,
     principal: Principal,
-    ListParams { scope, page, params: NoParams {} }: ListParams<NoParams>,
+    ListParams { scope, page, params }: ListParams<EntityParams>,
 ) -> Result<Json<Page<Entity>>, Failure> {
     let caller = principal.caller(scope, "listEntities")?;
-    let work = app.engine.entities(&caller, page.offset()?, page.limit + 1);
+    let work = app.engine.entities(&caller, params.query.as_deref(), page.offset()?, page.limit + 1);
     page.read(app.run_operation("listEntities", work).await?).map(Json)
 }
 

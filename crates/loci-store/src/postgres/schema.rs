@@ -37,6 +37,7 @@ pub(super) const OF_SPACES: &[&str] = &[
     "entities",
     "mentions",
     "names",
+    "entity_vectors",
     "ledger",
     "jobs",
     "sessions",
@@ -49,6 +50,9 @@ pub(super) const OF_SPACES: &[&str] = &[
 
 /// Those that the second migration creates.
 const SECOND_OF_SPACES: &[&str] = &["facts", "fact_sources", "checkpoints", "checkpoint_writes"];
+
+/// Those that the seventh migration creates.
+pub(super) const SEVENTH_OF_SPACES: &[&str] = &["entity_vectors"];
 
 /// The tables of the catalogue, with the condition on the rows that a tenant may read.
 pub(super) const OF_ALL: &[(&str, &str)] = &[
@@ -198,7 +202,8 @@ fn first(options: &PostgresOptions) -> String {
             script.push_str(&format!("ALTER TABLE {table}_{part} ENABLE ROW LEVEL SECURITY;\n"));
         }
     }
-    script.push_str(&policies(|table| !SECOND_OF_SPACES.contains(&table) && !SECOND_OF_ALL.contains(&table)));
+    let later = [SECOND_OF_SPACES, SECOND_OF_ALL, SEVENTH_OF_SPACES].concat();
+    script.push_str(&policies(|table| !later.contains(&table)));
     script.push_str(LAST);
     script
 }
@@ -221,7 +226,7 @@ fn fifth(_: &PostgresOptions) -> String {
 }
 
 fn seventh(_: &PostgresOptions) -> String {
-    SEVENTH.to_owned()
+    format!("{SEVENTH}{}", policies(|table| SEVENTH_OF_SPACES.contains(&table)))
 }
 
 /// Row-level security and policies of the tables that `selects` selects.

@@ -66,6 +66,7 @@ impl Applier<'_> {
             Action::DropVectors { model } => self.drop_vectors(change, model),
             Action::Embed { id, of, vector } => self.embed(change, *id, *of, vector),
             Action::Name { scope, entity } => self.name(change, scope, entity),
+            Action::EmbedEntity { entity, vector } => self.embed_entity(*entity, vector),
             Action::Unite { into, from } => self.unite(change, *into, *from),
             Action::Divide { scope, entity } => self.divide(change, scope.as_ref(), *entity),
             Action::Mention { memory, entity, counted } => self.mention(change, *memory, *entity, *counted),

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use loci_types::{Change, Entity, EntityId, EntityType, Event, MemoryId, Outcome, Scope};
+use loci_types::{Change, Entity, EntityId, EntityType, Event, MemoryId, Outcome, Scope, Vector};
 use serde_json::json;
 
 use super::apply::{Applier, nothing};
@@ -38,6 +38,19 @@ impl Applier<'_> {
         self.sql(write(self.connection, scope, &entity))?;
         let sequence = self.record(change, Event::Entity, None, None, Some(json!({ "entity": entity.id })))?;
         Ok(Applied { sequence, ..nothing(Outcome::Updated) })
+    }
+
+    /// Sets the vector of an entity.
+    pub(crate) fn embed_entity(&self, entity: EntityId, vector: &Vector) -> Result<Applied> {
+        let Some((number, _)) = self.entity(entity)? else { return Ok(nothing(Outcome::None)) };
+        let sql = format!(
+            "INSERT INTO entity_vectors (entity, model, vector) VALUES (?1, ?2, ?3) \
+             {} DO UPDATE SET model = excluded.model, vector = excluded.vector",
+            self.connection.dialect().on_conflict("entity")
+        );
+        let bytes: Vec<u8> = vector.values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        self.sql(self.connection.execute(&sql, params![number, &vector.model, bytes]))?;
+        Ok(nothing(Outcome::Updated))
     }
 
     /// Records that a memory mentions an entity of its scope. Idempotent.
@@ -147,6 +160,7 @@ fn write(connection: &dyn Connection, scope: i64, entity: &Entity) -> sql::SqlRe
     let number: i64 =
         connection.query_row("SELECT entity FROM entities WHERE id = ?1", params![entity.id], |row| row.get(0))?;
     connection.execute("DELETE FROM names WHERE entity = ?1", params![number])?;
+    connection.run_later("DELETE FROM entity_vectors WHERE entity = ?1", params![number])?;
     for name in entity.aliases.iter().chain([&entity.canonical_name]) {
         connection.execute(
             "INSERT INTO names (name, entity) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
@@ -156,8 +170,13 @@ fn write(connection: &dyn Connection, scope: i64, entity: &Entity) -> sql::SqlRe
     Ok(())
 }
 
-/// Clears the summaries of the entities that this memory mentions: they may quote it and must be regenerated.
+/// Clears the summaries of the entities that this memory mentions: they may quote it and must be regenerated, and so
+/// must the vectors that were made of them.
 pub(crate) fn forget_summaries(connection: &dyn Connection, row: i64) -> sql::SqlResult<()> {
+    connection.run_later(
+        "DELETE FROM entity_vectors WHERE entity IN (SELECT entity FROM mentions WHERE memory = ?1)",
+        params![row],
+    )?;
     connection.run_later(
         "UPDATE entities SET summary = NULL WHERE summary IS NOT NULL \
          AND entity IN (SELECT entity FROM mentions WHERE memory = ?1)",
@@ -311,6 +330,11 @@ pub(crate) fn list(
     if filter.without_summary {
         conditions.push_str(" AND e.summary IS NULL");
     }
+    if let Some(model) = &filter.without_vector_of {
+        conditions
+            .push_str(" AND NOT EXISTS (SELECT 1 FROM entity_vectors v WHERE v.entity = e.entity AND v.model = ?)");
+        values.push(Value::Text(model.clone()));
+    }
     // Mentions are summed over the family, not only its root.
     let sql = format!(
         "WITH RECURSIVE family(root, member) AS (SELECT e.entity, e.entity FROM entities e WHERE {conditions} UNION \
@@ -328,6 +352,54 @@ pub(crate) fn list(
         found.extend(whole(connection, clause, root)?);
     }
     Ok(found)
+}
+
+/// The entities of the clause's scopes whose vectors of the same model are nearest, with their cosines. A vector is made
+/// of a description of all memories, so a caller who sees only some of them gets none.
+pub(crate) fn nearest(
+    connection: &dyn Connection,
+    clause: &Clause,
+    vector: &Vector,
+    limit: usize,
+) -> sql::SqlResult<Vec<(Entity, f64)>> {
+    if clause.is_partial() {
+        return Ok(Vec::new());
+    }
+    let (condition, more) = clause.scope_condition("e.scope");
+    let sql = format!(
+        "SELECT v.entity, v.vector FROM entity_vectors v JOIN entities e ON e.entity = v.entity \
+         WHERE v.model = ? AND {condition} ORDER BY v.entity"
+    );
+    let mut values = vec![Value::Text(vector.model.clone())];
+    values.extend(more);
+    let stored: Vec<(i64, Vec<u8>)> =
+        connection.query_map(&sql, params_from_iter(values), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let mut scored: Vec<(i64, f64)> = Vec::new();
+    for (number, bytes) in stored {
+        let (number, cosine) = (root(connection, number)?, cosine(&vector.values, &bytes));
+        match scored.iter_mut().find(|(known, _)| *known == number) {
+            Some((_, best)) => *best = best.max(cosine),
+            None => scored.push((number, cosine)),
+        }
+    }
+    scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    let mut found = Vec::new();
+    for (number, cosine) in scored {
+        if found.len() >= limit {
+            break;
+        }
+        found.extend(whole(connection, clause, number)?.map(|entity| (entity, cosine)));
+    }
+    Ok(found)
+}
+
+/// The cosine of a vector and the bytes of another, both of unit length; 0 if they have different lengths.
+fn cosine(vector: &[f32], bytes: &[u8]) -> f64 {
+    if bytes.len() != 4 * vector.len() {
+        return 0.0;
+    }
+    let stored = bytes.chunks_exact(4).map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]]));
+    vector.iter().zip(stored).map(|(one, other)| f64::from(*one) * f64::from(other)).sum()
 }
 
 /// The number of entities that a memory matching the clause mentions; united ones count once.

@@ -3,7 +3,7 @@
 //! A released migration never changes, because files of that format exist. A new format is a new migration.
 
 /// The migrations of a space.
-pub(super) const SPACE: &[&str] = &[SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_5, SPACE_6, SPACE_7];
+pub(super) const SPACE: &[&str] = &[SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_5, SPACE_6, SPACE_7, SPACE_8];
 
 /// The migrations of the catalogue.
 pub(super) const CATALOGUE: &[&str] = &[CATALOGUE_1, CATALOGUE_2, CATALOGUE_3, CATALOGUE_4, CATALOGUE_5, CATALOGUE_6];
@@ -343,6 +343,16 @@ ALTER TABLE numbered_models RENAME TO models;
 -- When the next job of each kind is due.
 DROP INDEX jobs_by_turn;
 CREATE INDEX jobs_by_kind ON jobs(kind, run_after) WHERE state IN ('waiting', 'running');
+";
+
+/// Adds the vectors of entities: 32-bit floats of unit length, little-endian. They are computed again when they are
+/// missing, so they are in no backup.
+const SPACE_8: &str = "
+CREATE TABLE entity_vectors (
+    entity INTEGER PRIMARY KEY REFERENCES entities(entity) ON DELETE CASCADE,
+    model  TEXT NOT NULL,
+    vector BLOB NOT NULL
+);
 ";
 
 const CATALOGUE_1: &str = "

@@ -52,6 +52,10 @@ pub trait Records: Send + Sync {
     /// case; [`EntityQuery::Known`] returns the most mentioned first.
     async fn entities(&self, visible: &Visible, query: &EntityQuery, limit: usize) -> Result<Vec<Entity>>;
 
+    /// The entities whose vectors are nearest, with their cosines, nearest first. Entities without a vector of the same
+    /// model are left out.
+    async fn nearest_entities(&self, visible: &Visible, vector: &Vector, limit: usize) -> Result<Vec<(Entity, f64)>>;
+
     /// The memories that mention these entities: those that mention most of them first, then the newest. The score is
     /// the share of the entities that a memory mentions.
     async fn memories_mentioning(
@@ -124,6 +128,8 @@ pub struct EntityFilter {
     pub mentions_min: u64,
     /// Whether only entities without a summary are selected.
     pub without_summary: bool,
+    /// Only entities without a vector of this model are selected.
+    pub without_vector_of: Option<String>,
 }
 
 /// Selects a page of a listing.

@@ -1,6 +1,6 @@
 //! Contract: entities and mentions.
 
-use loci_store::{EntityQuery, Hit, Store};
+use loci_store::{EntityFilter, EntityQuery, Hit, Store};
 use loci_types::{AccessPolicy, Action, Entity, EntityId, Filter, Memory, MemoryId, Visible};
 
 use crate::driver::{Driver, good, name_in};
@@ -102,6 +102,42 @@ pub async fn an_entity_is_found_by_any_name_in_any_case(store: &dyn Store) {
             assert_eq!(named(store, &visible, names).await, expect, "{names:?}");
         }
     }
+}
+
+/// An entity is found by the vector of its description, nearest first, by those who see a mention of it. A new description,
+/// or the erasure of a memory that it may quote, removes the vector.
+pub async fn an_entity_is_found_by_its_vector(store: &dyn Store) {
+    let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
+    let mut known = Vec::new();
+    for (scope, name, text) in
+        [(&anna, "Lisbon", "a white city"), (&anna, "Porto", "port wine"), (&vera, "Faro", "a city")]
+    {
+        let entity = driver.name(scope, name, &[]).await;
+        let memory = driver.remember(scope, &format!("lantern of {name}")).await;
+        driver.mention(scope, memory, entity.id).await;
+        let vector = vector(text);
+        driver.must(&scope.space(), Action::EmbedEntity { entity: entity.id, vector }).await;
+        known.push((entity, memory));
+    }
+    let near = async |visible: &Visible, text: &str, limit: usize| -> Vec<EntityId> {
+        let found = good(store.nearest_entities(visible, &vector(text), limit).await);
+        assert!(found.is_sorted_by(|a, b| a.1 >= b.1), "{found:?}");
+        found.into_iter().map(|(entity, _)| entity.id).collect()
+    };
+    let ids: Vec<EntityId> = known.iter().map(|(entity, _)| entity.id).collect();
+    assert_eq!(near(&visible(&[anna.clone()]), "the white city", 9).await, [ids[0], ids[1]]);
+    assert_eq!(near(&visible(&[anna.clone()]), "port wine", 1).await, [ids[1]]);
+    assert_eq!(near(&visible(&[vera]), "port wine", 9).await, [ids[2]]);
+    let other = loci_types::Vector { model: "another".into(), ..vector("port wine") };
+    assert_eq!(good(store.nearest_entities(&whole(), &other, 9).await), []);
+    let without = EntityFilter { without_vector_of: Some(MODEL.into()), ..EntityFilter::default() };
+    let waiting = async || sorted(good(store.entities(&whole(), &EntityQuery::Known(without.clone()), 9).await));
+    assert_eq!(waiting().await, []);
+    let described = Entity { summary: Some("wine".into()), ..known[1].0.clone() };
+    driver.must(&anna.space(), name_in(&anna, described)).await;
+    assert_eq!(waiting().await, [ids[1]]);
+    driver.must(&anna.space(), Action::Erase { id: known[0].1 }).await;
+    assert_eq!(near(&visible(&[anna]), "the white city", 9).await, []);
 }
 
 /// A renamed entity keeps its mentions and is not found by its old names.

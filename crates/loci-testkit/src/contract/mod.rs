@@ -197,6 +197,7 @@ macro_rules! store_contract {
             entities {
                 an_entity_comes_back_field_by_field
                 an_entity_is_found_by_any_name_in_any_case
+                an_entity_is_found_by_its_vector
                 a_renamed_entity_loses_its_old_names
                 an_entity_is_seen_where_it_is_spoken_of
                 a_memory_tells_what_it_speaks_of

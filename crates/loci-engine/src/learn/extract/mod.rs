@@ -4,6 +4,7 @@
 //! and the days they name. Rules select and quote; they never rephrase. Only persons are learned from, never tools,
 //! systems or assistants. `reconcile` decides what becomes of a candidate.
 
+mod cause;
 pub mod claim;
 pub(crate) mod dates;
 mod kind;
@@ -31,9 +32,10 @@ use crate::learn::language::sentence::{Sentence, sentences};
 use crate::learn::language::word::{Shape, Word, words};
 use crate::learn::language::{Language, form, language_of};
 
+pub(crate) use cause::points_back;
 pub use claim::Claim;
 pub(crate) use kind::kind_by_form;
-pub(crate) use names::mentioned;
+pub(crate) use names::{first_words, mentioned};
 
 /// The most that is learned from one turn.
 pub const MAX_CANDIDATES: usize = 3;

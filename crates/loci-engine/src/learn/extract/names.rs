@@ -30,13 +30,15 @@ impl PresentNames {
 const ALIASES: &str =
     "aka|a.k.a|alias|also known as|known as|short for|genannt|auch bekannt als|alias de|dit|он же|также известный как";
 
-/// The things that a sentence names, in order; each once.
+/// The things that a sentence names, in order; each once. A `deliberate` note was written to be remembered; the subject of
+/// a verb of what people do is a name in it.
 pub(crate) fn names(
     sentence: &Sentence<'_>,
     words: &[Word],
     language: Option<&Language>,
     claims: &[Claim],
     present: &PresentNames,
+    deliberate: bool,
 ) -> Vec<Mention> {
     let mut found: Vec<Mention> = Vec::new();
     let german = language.is_some_and(|language| language.code == "de");
@@ -62,10 +64,14 @@ pub(crate) fn names(
         let alias = place + length + 1 < words.len()
             && (place + length + 1..words.len().min(place + length + 6))
                 .any(|end| is_alias(&words[place + length..end]));
-        let doubtful = (german || starts || heading) && !marked && !alias || addressed;
+        let subject = deliberate && starts && !german && is_person_subject(&words[place..], length);
+        let doubtful = (german || starts || heading) && !marked && !alias && !subject || addressed;
         if !doubtful {
             let name = text(sentence.text, &words[place..place + length]);
-            let entity_type = sort(words, place, length, claims, language);
+            let entity_type = match sort(words, place, length, claims, language) {
+                EntityType::Concept if subject && !words[place + length].is(form::COPULA) => EntityType::Person,
+                sort => sort,
+            };
             let joined = last.filter(|(_, end)| is_alias(&words[*end..place])).map(|(at, _)| at);
             match joined {
                 Some(at) => found[at].aliases.push(name),
@@ -121,6 +127,18 @@ fn is_marked(words: &[Word], place: usize) -> bool {
             word.is(form::RELATION | form::TITLE)
                 || matches!(word.text.as_str(), "called" | "named" | "heißt" | "namens" | "llama" | "appelle" | "зовут")
         })
+}
+
+/// Whether a name stands before a verb of what one person does ("Clara works"), or is something of the speaker's ("Clara
+/// is my dentist").
+fn is_person_subject(words: &[Word], length: usize) -> bool {
+    let Some(verb) = words.get(length) else { return false };
+    if verb.is(form::COPULA) {
+        return words.get(length + 1).is_some_and(|word| word.is(form::MINE));
+    }
+    // In English a plural noun has a verb without -s.
+    let third = !verb.text.is_ascii() || verb.text.ends_with('s') || verb.is(form::DID);
+    third && verb.is(form::LIFE | form::LIKES | form::SAYS | form::DID)
 }
 
 /// What sort of thing a name is; a concept where that is not sure.
@@ -183,7 +201,7 @@ pub(crate) fn mentioned(text: &str, voice: &SpeakerIdentity) -> Vec<Mention> {
     let nobody = PresentNames::default();
     let named = sentences(text).into_iter().flat_map(|sentence| {
         let words = words(sentence.text, language);
-        names(&sentence, &words, language, &claims(&words, language, voice), &nobody)
+        names(&sentence, &words, language, &claims(&words, language, voice), &nobody, true)
     });
     once_each(named)
 }
@@ -193,7 +211,7 @@ pub(super) fn mentions(
     language: Option<&Language>,
     present: &PresentNames,
 ) -> Vec<Mention> {
-    once_each(reads.iter().flat_map(|read| names(&read.sentence, &read.words, language, &read.claims, present)))
+    once_each(reads.iter().flat_map(|read| names(&read.sentence, &read.words, language, &read.claims, present, false)))
 }
 
 /// Each thing once, with all its other names.
@@ -205,6 +223,15 @@ fn once_each(named: impl Iterator<Item = Mention>) -> Vec<Mention> {
             None => found.push(mention),
         }
     }
+    found
+}
+
+/// The capitalised first words of the sentences of a text, which are names if they are known from elsewhere.
+pub(crate) fn first_words(text: &str) -> Vec<String> {
+    let first = |sentence: &Sentence<'_>| sentence.text.split(|c: char| !c.is_alphanumeric()).next().map(str::to_owned);
+    let mut found: Vec<String> = sentences(text).iter().filter_map(first).collect();
+    found.retain(|word| word.starts_with(char::is_uppercase) && word.chars().count() > 1);
+    found.dedup();
     found
 }
 
@@ -239,7 +266,7 @@ mod tests {
     use crate::learn::language::sentence::sentences;
     use crate::learn::language::word::words;
 
-    fn found(text: &str) -> Vec<String> {
+    fn found(text: &str, deliberate: bool) -> Vec<String> {
         let sentence = sentences(text)[0];
         let language = language_of(text);
         let describe = |one: &Mention| {
@@ -250,7 +277,7 @@ mod tests {
                 one.aliases.iter().map(|alias| format!("={alias}")).collect::<String>()
             )
         };
-        names(&sentence, &words(sentence.text, language), language, &[], &PresentNames::default())
+        names(&sentence, &words(sentence.text, language), language, &[], &PresentNames::default(), deliberate)
             .iter()
             .map(describe)
             .collect()
@@ -269,7 +296,26 @@ mod tests {
             ("Meine Tochter Lena mag Pferde", vec!["Lena:person"]),
             ("Key Features:", vec![]),
         ] {
-            assert_eq!(found(text), expect, "{text}");
+            assert_eq!(found(text, false), expect, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_note_begins_with_the_name_of_whom_it_is_about() {
+        for (text, expect) in [
+            ("Clara works in Berlin as a dentist", vec!["Clara:person"]),
+            ("Clara prefers tea", vec!["Clara:person"]),
+            ("Clara is my dentist.", vec!["Clara:concept"]),
+            ("Nature is great", vec![]),
+            ("Kids love ice cream", vec![]),
+            ("The weather was fine", vec![]),
+        ] {
+            let all = found(text, true);
+            assert_eq!(
+                all.iter().filter(|one| !one.contains("Berlin")).collect::<Vec<_>>(),
+                expect.iter().collect::<Vec<_>>(),
+                "{text}"
+            );
         }
     }
 }

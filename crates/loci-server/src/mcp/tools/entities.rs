@@ -31,7 +31,8 @@ pub(super) const LIST: &[Tool] = &[tool!(
     Reads,
     "listEntities",
     EntityListArguments => entities,
-    "List people and things that memories mention, the most often mentioned first. Use it to see whom and what you know. \
+    "List people and things that memories mention, the most often mentioned first, or those that fit a `query` in \
+     meaning. Use it to see whom and what you know. \
      Returns `data` with `name`, `entity_type`, `aliases` and `mention_count`. Example: {\"limit\": 10}"
 )];
 
@@ -49,6 +50,9 @@ struct EntityListArguments {
     /// Maximum number of entities. Default: 50.
     #[schemars(range(min = 1, max = 500))]
     limit: Option<usize>,
+    /// A description of what is looked for, such as "the person who repairs my bike". Default: all entities.
+    #[schemars(length(min = 1))]
+    query: Option<String>,
 }
 
 fn record(call: &Call, entity: &Entity) -> Value {
@@ -95,7 +99,7 @@ fn write(value: &Value) -> String {
 
 async fn entities(call: &Call, given: EntityListArguments) -> Result<ToolAnswer, Failure> {
     let (caller, limit) = (call.caller()?, limit(call, given.limit, 50, 500)?);
-    let found = call.run_operation(call.app.engine.entities(&caller, 0, limit)).await?;
+    let found = call.run_operation(call.app.engine.entities(&caller, given.query.as_deref(), 0, limit)).await?;
     let value = json!({ "data": found.iter().map(|entity| record(call, entity)).collect::<Vec<_>>() });
     let write = |value: &Value| {
         let line = |entity: &Value| format!("- {} ({})\n", text(entity, "name"), text(entity, "entity_type"));

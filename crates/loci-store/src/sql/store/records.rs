@@ -206,6 +206,18 @@ impl<B: Backend> Records for SqlStore<B> {
         Ok(found)
     }
 
+    async fn nearest_entities(&self, visible: &Visible, vector: &Vector, limit: usize) -> Result<Vec<(Entity, f64)>> {
+        let wanted = vector.clone();
+        let mut found = self
+            .visible_in_each(visible, move |connection, _, clause| {
+                entities::nearest(connection, clause, &wanted, limit)
+            })
+            .await?;
+        found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.id.cmp(&b.0.id)));
+        found.truncate(limit);
+        Ok(found)
+    }
+
     async fn memories_mentioning(
         &self,
         visible: &Visible,
