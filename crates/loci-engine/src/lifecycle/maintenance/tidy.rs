@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use loci_store::Page;
 use loci_types::{
-    Action, Bookkeeping, Filter, Kind, Layer, MemoryId, Session, SessionFilter, Space, State, Tenant,
-    Visible,
+    Action, Bookkeeping, Filter, Kind, Layer, MemoryId, Session, SessionFilter, Space, State, Tenant, Visible,
 };
 
 use super::{MaintenanceRun, MaintenanceStep, StepReport};
