@@ -27,6 +27,8 @@ pub struct Config {
     pub lifecycle: Lifecycle,
     /// When what is new meets what is known.
     pub bands: Bands,
+    /// Where the nightly work compares what is stored.
+    pub consolidation: Consolidation,
     /// How much may be learned.
     pub learning: LearningLimits,
     /// What needs consent before it is known.
@@ -305,6 +307,16 @@ impl Default for Bands {
     fn default() -> Self {
         Self { reconcile: true, merge: 0.85, check: 0.60, later: 0.30, link: 0.60, links: 3, fingerprint_days: 14 }
     }
+}
+
+/// Where the nightly work compares stored memories, to merge and to link them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Consolidation {
+    /// Number of memories of a scope above which they are compared. Default: 0, so that every scope is.
+    pub max_memories_before_trigger: usize,
+    /// The layers that are compared. Default: all.
+    pub target_layers: Vec<Layer>,
 }
 
 /// Which statements need consent.

@@ -36,7 +36,8 @@ pub use checkpoint::{
 };
 pub use clock::{Clock, Fixed, System};
 pub use config::{
-    Bands, Batching, Config, Consent, Lifecycle, Limits, Retrieval, Sessions, Summarization, Weights, Working,
+    Bands, Batching, Config, Consent, Consolidation, Lifecycle, Limits, Retrieval, Sessions, Summarization, Weights,
+    Working,
 };
 pub use engine::Engine;
 pub use error::{Error, Result};

@@ -82,6 +82,8 @@ pub struct Settings {
     pub lifecycle: loci_engine::Lifecycle,
     /// Similarity thresholds of reconciling.
     pub bands: loci_engine::Bands,
+    /// Where the nightly work compares what is stored.
+    pub consolidation: loci_engine::Consolidation,
     /// Limits of learning.
     pub learning: loci_engine::LearningLimits,
     /// Memories that need consent.
@@ -469,6 +471,7 @@ impl Settings {
             retrieval,
             lifecycle: self.lifecycle.clone(),
             bands: self.bands,
+            consolidation: self.consolidation.clone(),
             learning: self.learning.clone(),
             consent: self.consent.clone(),
             sessions: self.sessions.clone(),

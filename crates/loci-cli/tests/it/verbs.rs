@@ -79,7 +79,7 @@ fn every_field_that_is_given_is_kept() {
         "category": "tech", "tags": ["db", "sql"], "importance": 0.9, "confidence": 0.8, "pinned": true,
         "eventTime": "2026-01-31T00:00:00Z", "validFrom": "2026-01-01T10:00:00Z", "validUntil": "2126-01-01T00:00:00Z",
         "expiresAt": "2127-01-01T00:00:00Z", "source": { "type": "manual", "role": "user" },
-        "metadata": { "n": 3, "city": "Porto" }, "threadId": "t1", "runId": "r1", "actorId": "bo", "role": "user",
+        "metadata": { "n": 3, "city": "Porto", "writingRules": ["it is in the first person"] }, "threadId": "t1", "runId": "r1", "actorId": "bo", "role": "user",
     });
     for (field, value) in expect.as_object().unwrap() {
         assert_eq!(&memory[field], value, "{field}");

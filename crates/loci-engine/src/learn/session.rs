@@ -181,8 +181,11 @@ impl Engine {
 
     /// Ends the session of this name in its own layer, if it has memories there beside the turns in another layer.
     pub(crate) async fn end_own_layer(&self, caller: &Caller, turns: &Scope, name: &str) -> Result<()> {
-        let identifiers =
-            Identifiers { session_id: Some(name.to_owned()), user_id: turns.identifiers().user_id, ..Identifiers::default() };
+        let identifiers = Identifiers {
+            session_id: Some(name.to_owned()),
+            user_id: turns.identifiers().user_id,
+            ..Identifiers::default()
+        };
         let Ok(scope) = Scope::new(Layer::Session, &identifiers) else { return Ok(()) };
         let filter =
             SessionFilter { session_id: Some(name.to_owned()), ended: Some(false), ..SessionFilter::default() };
@@ -301,9 +304,7 @@ fn within<'c>(caller: &'c Caller, session: &str) -> Cow<'c, Caller> {
 /// open none.
 pub(crate) fn opened(changes: &[Change]) -> Vec<Change> {
     let mut opened: Vec<Change> = Vec::new();
-    let attends = |change: &Change, scope: &Scope| {
-        matches!(&change.action, Action::Bookkeeping(Bookkeeping::Attend { scope: known, .. }) if known == scope)
-    };
+    let attends = |change: &Change, scope: &Scope| matches!(&change.action, Action::Bookkeeping(Bookkeeping::Attend { scope: known, .. }) if known == scope);
     for change in changes.iter().filter(|change| change.provenance.node == "hotpath") {
         let (Action::Add(addition) | Action::Supersede { new: addition, .. }) = &change.action else { continue };
         let memory = &addition.memory;

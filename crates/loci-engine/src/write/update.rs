@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use loci_types::{
-    AccessPolicy, Action, Addition, Batch, Class, Error, KnowledgePointer, Memory, MemoryId, NewContent, Patch, Receipt,
-    Revision, Source, State, Vector, Visible, unit,
+    AccessPolicy, Action, Addition, Batch, Class, Error, KnowledgePointer, Memory, MemoryId, NewContent, Patch,
+    Receipt, Revision, Source, State, Vector, Visible, unit,
 };
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};

@@ -16,6 +16,7 @@ mod house;
 mod idempotency;
 mod identifiers;
 mod laws;
+mod layers;
 mod learn;
 mod life;
 mod llm;

@@ -210,7 +210,9 @@ async fn memory_query(
 /// Names a field as this operation does.
 fn in_snake_case(failure: Failure) -> Failure {
     let mut problem = failure.problem().clone();
-    for (name, own) in [("limit", "top_k"), ("budgetTokens", "budget_tokens"), ("category", "categories"), ("kind", "kinds")] {
+    for (name, own) in
+        [("limit", "top_k"), ("budgetTokens", "budget_tokens"), ("category", "categories"), ("kind", "kinds")]
+    {
         if problem.details.get("field").is_some_and(|field| field == name) {
             problem.details.insert("field".to_owned(), own.into());
             problem.message = problem.message.replacen(name, own, 1);

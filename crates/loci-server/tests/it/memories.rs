@@ -75,6 +75,79 @@ async fn a_memory_is_added_read_changed_forgotten_and_restored() {
 }
 
 #[tokio::test]
+async fn the_examples_of_the_memory_specification_are_understood_as_printed() {
+    let server = TestServer::open().await;
+    let agent = json!({
+        "content": "When debugging TypeScript, always check tsconfig.json first",
+        "layer": "agent",
+        "identifiers": { "agentId": "agent_debugger", "userId": "user_123" },
+        "metadata": {
+            "tags": ["debugging", "typescript"],
+            "source": { "type": "conversation", "reference": "msg_abc123" }
+        }
+    });
+    let project = json!({
+        "content": "Use PostgreSQL for all new services per ADR-042",
+        "layer": "project",
+        "identifiers": { "projectId": "proj_backend_api" },
+        "metadata": {
+            "tags": ["database", "architecture"],
+            "source": { "type": "knowledge_sync" },
+            "knowledgePointer": {
+                "sourceType": "adr",
+                "sourceId": "adr-042-database-selection",
+                "contentHash": "sha256:abc123def456...",
+                "syncedAt": "2025-01-07T09:00:00Z"
+            }
+        }
+    });
+    let (mine, ours) = ("agentId=agent_debugger&userId=user_123", "projectId=proj_backend_api");
+    for (example, scope, conditions) in [
+        (agent, mine, &["tags=typescript", "sourceType=conversation"][..]),
+        (project, ours, &["tags=database", "sourceType=knowledge_sync", "hasKnowledgePointer=true"][..]),
+    ] {
+        let id = server.post("/v1/memories", example).await.expect(201)["id"].clone();
+        for condition in conditions {
+            let found = server.get(&format!("/v1/memories?{scope}&{condition}")).await.expect(200)["data"].clone();
+            assert_eq!(found[0]["id"], id, "{condition}");
+        }
+    }
+    // Words that are not on the lists are refused, and so are numbers that are no shares.
+    let scoped = |more: serde_json::Value| {
+        let mut body = json!({ "content": "a b", "identifiers": { "userId": "ann" } });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        body
+    };
+    let pointer =
+        json!({ "sourceType": "banana", "sourceId": "1", "contentHash": "h", "syncedAt": "2025-01-07T09:00:00Z" });
+    for (more, field) in [
+        (json!({ "source": { "type": "banana" } }), "source.type"),
+        (json!({ "knowledgePointer": pointer }), "knowledgePointer.sourceType"),
+        (json!({ "relevance": 1.5 }), "relevance"),
+        (json!({ "layer": "galaxy" }), "layer"),
+    ] {
+        server.post("/v1/memories", scoped(more)).await.refused(400, field);
+    }
+    let data = server.post("/v1/memories", scoped(json!({ "relevance": 0.4 }))).await.expect(201)["data"].clone();
+    assert_eq!(data["relevance"], 0.4);
+}
+
+#[tokio::test]
+async fn a_private_memory_of_a_key_without_a_user_is_read_by_that_key() {
+    let server = TestServer::guarded().await;
+    let bounds = json!({ "projects": ["atlas"] });
+    let (own, other) = (
+        server.bounded(loci_types::Role::Writer, bounds.clone()).await,
+        server.bounded(loci_types::Role::Writer, bounds).await,
+    );
+    let body = json!({ "content": "The vault is behind the oak", "accessPolicy": "private", "layer": "project" });
+    let made = answer(server.request_as(&own, "POST", "/v1/memories").json(&body)).await.expect(201);
+    let path = format!("/v1/memories/{}", made["id"].as_str().unwrap());
+    assert_eq!(answer(server.request_as(&own, "GET", &path)).await.status, 200);
+    assert_eq!(answer(server.request_as(&other, "GET", &path)).await.status, 404);
+}
+
+#[tokio::test]
 async fn what_the_caller_may_not_see_is_not_found() {
     let server = TestServer::guarded().await;
     let key = server.bounded(loci_types::Role::Writer, json!({ "users": ["ann"], "agents": ["helper"] })).await;

@@ -87,6 +87,26 @@ async fn counted(server: &TestServer, key: &str) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_fails_before_its_operation_begins_is_counted_once_by_its_code() {
+    let server = TestServer::guarded().await;
+    let key = server.key(Grant { role: Role::Admin, ..Grant::whole(Tenant::default()) }).await;
+    let post = async |path: &str, body: Value| answer(server.request_as(&key, "POST", path).json(&body)).await;
+    let ann = json!({ "userId": "ann" });
+    post("/v1/memories", json!({ "content": "x", "layer": "galaxy", "identifiers": ann })).await.refused(400, "layer");
+    post("/v1/memories", json!({ "content": "", "identifiers": ann })).await.refused(400, "content");
+    let query = json!({ "query": "x", "layer": { "types": ["galaxy"], "user_id": "ann" } });
+    assert_eq!(post("/openspec/v1/knowledge/query", query).await.status, 400);
+    let lines = counted(&server, &key).await;
+    for line in [
+        "{operation=\"addMemory\",door=\"http\",code=\"INVALID_LAYER\"} 1",
+        "{operation=\"addMemory\",door=\"http\",code=\"INVALID_INPUT\"} 1",
+        "{operation=\"recall\",door=\"openspec\",code=\"INVALID_LAYER\"} 1",
+    ] {
+        assert!(lines.iter().any(|found| found == line), "{line} is not in {lines:#?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_operation_has_one_name_in_every_protocol() {
     let server = TestServer::guarded().await;
     let key = server.key(Grant { role: Role::Admin, ..Grant::whole(Tenant::default()) }).await;

@@ -290,6 +290,90 @@ async fn entries_are_found_by_words_filters_and_views() {
 }
 
 #[tokio::test]
+async fn content_that_is_not_wanted_is_not_in_the_highlights_either() {
+    let server = TestServer::open().await;
+    made(&server, json!({ "content": "The gate opens at six" })).await;
+    let body = json!({ "query": "gate", "options": { "include_content": false }, "layer": { "user_id": "ann" } });
+    let response = server.post(&at("/query"), body).await.expect(200);
+    assert_eq!(response["results"].as_array().unwrap().len(), 1);
+    assert!(!response.to_string().contains("opens at six"), "{response}");
+    server.close().await;
+}
+
+#[tokio::test]
+async fn an_upsert_keeps_the_id_that_is_given() {
+    let server = TestServer::open().await;
+    let id = "0194fdc2-fa2f-7fc0-b1d3-aa2ca9a4f2f0";
+    let upsert = async |content: &str| {
+        let entries = json!([{ "id": id, "content": content }]);
+        let options = json!({ "layer": { "user_id": "ann" } });
+        let body = json!({ "operation": "upsert", "entries": entries, "options": options });
+        server.post(&at("/batch"), body).await.expect(200)["results"]["entries"][0].clone()
+    };
+    // Another entry with the same words is not mistaken for it.
+    made(&server, json!({ "content": "The gate opens at six" })).await;
+    let first = upsert("The gate opens at six").await;
+    assert_eq!((&first["entry_id"], &first["status"]), (&json!(id), &json!("created")));
+    let second = upsert("The gate opens at seven").await;
+    assert_eq!((&second["entry_id"], &second["status"]), (&json!(id), &json!("updated")));
+    let path = at(&format!("/{id}"));
+    answer(server.request("DELETE", &format!("{path}?user_id=ann"))).await.expect(200);
+    let described = server.get(&format!("{path}/metadata?user_id=ann")).await;
+    refused(&described, 404, "MEMORY_NOT_FOUND", "id");
+    assert_eq!(upsert("The gate opens at eight").await["entry_id"], id);
+    server.get(&format!("{path}/metadata?user_id=ann")).await.expect(200);
+    server.close().await;
+}
+
+#[tokio::test]
+async fn entries_that_cannot_be_read_are_counted_or_refuse_the_batch() {
+    let server = TestServer::open().await;
+    let batch = async |go_on: bool| {
+        let entries = json!([{ "content": "one good entry" }, { "content": 5 }, { "nonsense": 1 }, { "content": "two good entries" }]);
+        let options = json!({ "continue_on_error": go_on, "layer": { "user_id": "ann" } });
+        server.post(&at("/batch"), json!({ "operation": "create", "entries": entries, "options": options })).await
+    };
+    refused(&batch(false).await, 400, "INVALID_INPUT", "entries[1].content");
+    let results = batch(true).await.expect(200)["results"].clone();
+    assert_eq!((&results["succeeded"], &results["failed"]), (&json!(2), &json!(2)), "{results}");
+    let errors: Vec<_> =
+        results["errors"].as_array().unwrap().iter().map(|one| (one["index"].clone(), one["code"].clone())).collect();
+    assert_eq!(errors, [(json!(1), json!("INVALID_INPUT")), (json!(2), json!("INVALID_INPUT"))]);
+    server.close().await;
+}
+
+#[tokio::test]
+async fn an_entry_may_wait_for_approval() {
+    let server = TestServer::open().await;
+    let options = json!({ "require_approval": true, "layer": { "type": "user", "user_id": "ann" } });
+    let body = json!({ "entry": { "content": "My name is Zoe" }, "options": options });
+    let made = server.post(&at("/create"), body).await.expect(201);
+    assert_eq!(made["status"], "pending_approval");
+    let query = json!({ "query": "name", "mode": "keyword", "layer": { "user_id": "ann" } });
+    assert_eq!(server.post(&at("/query"), query.clone()).await.expect(200)["results"], json!([]));
+    let id = made["entry"]["id"].as_str().unwrap();
+    let accept = json!({ "identifiers": { "userId": "ann" } });
+    server.post(&format!("/v1/consents/{id}/accept"), accept).await.expect(200);
+    assert_eq!(server.post(&at("/query"), query).await.expect(200)["results"][0]["entry"]["id"], id);
+    server.close().await;
+}
+
+#[tokio::test]
+async fn a_layer_without_its_identifier_is_an_error() {
+    let server = TestServer::open().await;
+    for (sort, field) in
+        [("project", "project_id"), ("agent", "agent_id"), ("working", "session_id"), ("organization", "org_id")]
+    {
+        let query = json!({ "query": "gate", "layer": { "types": [sort], "user_id": "ann" } });
+        refused(&server.post(&at("/query"), query).await, 400, "MISSING_IDENTIFIER", field);
+        let create =
+            json!({ "entry": { "content": "a gate" }, "options": { "layer": { "type": sort, "user_id": "ann" } } });
+        refused(&server.post(&at("/create"), create).await, 400, "MISSING_IDENTIFIER", field);
+    }
+    server.close().await;
+}
+
+#[tokio::test]
 async fn batches_stop_or_go_on_and_say_what_was_done() {
     let server = TestServer::open().await;
     let batch = async |operation: &str, entries: Value, go_on: bool| {

@@ -61,6 +61,24 @@ async fn an_agent_asks_in_one_call() {
 }
 
 #[tokio::test]
+async fn procedures_are_found_by_their_category_or_kind_and_by_nothing_else() {
+    let server = TestServer::open().await;
+    let body = json!({
+        "content": "To deploy: 1. Run make. 2. Tag the commit. 3. Push.", "kind": "procedural",
+        "identifiers": { "userId": "ana" }
+    });
+    server.post("/v1/memories", body).await.expect(201);
+    let ask = async |more: serde_json::Value| {
+        let mut body = json!({ "query": "how to deploy", "filters": { "user_id": "ana" } });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        server.post("/memory.query", body).await.expect(200).as_array().unwrap().len()
+    };
+    assert_eq!(ask(json!({ "categories": ["procedural"] })).await, 1);
+    assert_eq!(ask(json!({ "kinds": ["procedural"] })).await, 1);
+    assert_eq!(ask(json!({})).await, 0);
+}
+
+#[tokio::test]
 async fn a_category_that_the_agent_may_not_see_is_refused() {
     let server = TestServer::guarded().await;
     server

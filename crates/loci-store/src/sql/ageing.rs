@@ -41,7 +41,8 @@ impl Applier<'_> {
 
 const COLUMNS: &str = "m.id, m.kind, m.layer, m.state, m.importance, m.confidence, m.relevance, m.decay_rate, \
     m.pinned, m.access_count, m.last_accessed_at, m.created_at, m.aged_at, m.expires_at, m.purge_at, \
-    m.superseded_by_id IS NOT NULL, m.user_id, m.agent_id, m.session_id, m.row, m.imported_at";
+    m.superseded_by_id IS NOT NULL, m.user_id, m.agent_id, m.session_id, m.row, m.imported_at, \
+    m.updated_at";
 
 /// The memories that match the clause after row `after`, in the order of their rows.
 pub(crate) fn list_for_ageing(
@@ -82,6 +83,7 @@ fn read(row: &dyn Row) -> sql::SqlResult<AgeingRow> {
         session_id: row.get(18)?,
         place: row.get(19)?,
         imported_at: row.get(20)?,
+        updated_at: row.get(21)?,
     })
 }
 

@@ -128,6 +128,8 @@ pub struct AgeingRow {
     pub last_accessed_at: Option<Timestamp>,
     /// When it was created.
     pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
     /// When it was imported into this store.
     pub imported_at: Option<Timestamp>,
     /// The time up to which ageing is applied; none if it was never aged.

@@ -81,6 +81,7 @@ pub async fn an_age_comes_back_field_by_field(store: &dyn Store) {
         access_count: memory.access_count,
         last_accessed_at: memory.last_accessed_at,
         created_at: memory.created_at,
+        updated_at: memory.updated_at,
         imported_at: memory.imported_at,
         aged_at: None,
         expires_at: memory.expires_at,

@@ -9,6 +9,7 @@ use super::request::Request;
 use super::select::{AnalysedSentence, leans};
 use crate::learn::language::form;
 use crate::learn::language::word::{Shape, Word};
+use crate::recall::plan::time::words::among;
 
 /// Maximum number of characters of a quotation with everything around it.
 const MAX_QUOTATION_CHARACTERS: usize = 280;
@@ -54,6 +55,12 @@ pub(super) fn passages(reads: &[AnalysedSentence<'_>], enough: f64, answers: boo
                 }
                 None => missed.push(place),
             }
+        }
+    }
+    for passage in procedures(reads, enough) {
+        if !used[passage.first..=passage.last].contains(&true) {
+            used[passage.first..=passage.last].fill(true);
+            found.push(passage);
         }
     }
     let asked = found.len();
@@ -102,6 +109,42 @@ pub(super) fn passages(reads: &[AnalysedSentence<'_>], enough: f64, answers: boo
         widen(&mut found, place, reads);
     }
     (found, missed)
+}
+
+/// What a heading of steps says that they are, in the languages with a table.
+const PROCEDURE: &str = "how steps procedure workflow process recipe instructions wie schritte ablauf anleitung cómo pasos \
+    procedimiento comment étapes procédure как шаги порядок инструкция";
+
+/// The numbered steps under a heading that says that they are a procedure: with their heading, as one passage.
+fn procedures(reads: &[AnalysedSentence<'_>], enough: f64) -> Vec<Passage> {
+    let mut found: Vec<Passage> = Vec::new();
+    let mut place = 0;
+    while place < reads.len() {
+        let first = place;
+        place += 1;
+        let (Some(1), Some(heading)) = (reads[first].sentence.step, reads[first].sentence.heading) else { continue };
+        let named = heading.split_whitespace().any(|word| among(PROCEDURE, &word.to_lowercase()));
+        let in_list = |read: &AnalysedSentence<'_>| read.sentence.list == reads[first].sentence.list;
+        while place < reads.len() && in_list(&reads[place]) {
+            place += 1;
+        }
+        let steps = reads[first..place].iter().map(numbered).collect::<Vec<_>>().join(" ");
+        let text = format!("{heading}: {steps}");
+        let short = text.chars().count() <= MAX_REQUESTED_CHARACTERS;
+        if named && short && reads[place - 1].sentence.step.is_some_and(|step| step > 1) {
+            let (last, worth) = (place - 1, enough.max(MIN_WORTH_ALONE));
+            found.push(Passage { first, last, text, worth, requested: false, reminder: false, leans: false });
+        }
+    }
+    found
+}
+
+/// A step with its number.
+fn numbered(read: &AnalysedSentence<'_>) -> String {
+    match read.sentence.step {
+        Some(step) => format!("{step}. {}", read.sentence.text),
+        None => read.sentence.text.to_owned(),
+    }
 }
 
 /// Quotes the few words right before and behind a passage with it: "Done. 30 crates."
@@ -223,13 +266,7 @@ fn requested(
         Passage { first, last, text, worth: 9.0, requested: true, reminder: request.reminder, leans: false }
     };
     let listed = (place + 1..reads.len()).take_while(|next| reads[*next].sentence.list.is_some()).last();
-    let texts = |first: usize, last: usize| -> Vec<String> {
-        let one = |read: &AnalysedSentence<'_>| match read.sentence.step {
-            Some(step) => format!("{step}. {}", read.sentence.text),
-            None => read.sentence.text.to_owned(),
-        };
-        reads[first..=last].iter().map(one).collect()
-    };
+    let texts = |first: usize, last: usize| -> Vec<String> { reads[first..=last].iter().map(numbered).collect() };
     let own = request.what.clone().map(|what| reads[place].sentence.text[what].trim_end_matches('?').to_owned());
     match (own, listed) {
         (Some(own), Some(last)) => Some(passage(place, last, format!("{own} {}", texts(place + 1, last).join(" ")))),

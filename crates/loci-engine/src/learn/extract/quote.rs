@@ -73,7 +73,7 @@ pub(super) fn candidate(
         context,
         speaker: turn.speaker.name().map(str::to_owned),
         actor: turn.actor.map(str::to_owned),
-        field: used.iter().find_map(|read| field(&read.words, &read.claims, language, &voice.key)),
+        field: used.iter().find_map(|read| field(&read.words, &read.claims, language, voice, turn.speaker.name())),
         quoted: true,
         kind: if steps > 1 {
             "procedural"

@@ -3,19 +3,43 @@
 //! Name, pronouns, city and language are sensitive by default: what is learned about them waits for consent. Only
 //! statements of speakers about themselves count.
 
+use super::SpeakerIdentity;
 use super::claim::Claim;
 use super::select::has_name;
 use crate::learn::language::word::{Shape, Word};
 use crate::learn::language::{Attribute, Language, form};
+use crate::recall::plan::time::words::among;
 
 /// The field of the speaker's profile that a sentence would change.
 pub(crate) fn field(
     words: &[Word],
     claims: &[Claim],
     language: Option<&Language>,
-    speaker: &str,
+    voice: &SpeakerIdentity,
+    name: Option<&str>,
 ) -> Option<&'static str> {
-    claimed(claims, speaker).or_else(|| named(words, language?))
+    claimed(claims, &voice.key).or_else(|| named(words, language?)).or_else(|| called(words, language?, voice, name))
+}
+
+/// Nouns for those who speak a language.
+const SPEAKERS: &str = "speaker sprecher sprecherin hablante locuteur locutrice носитель носительница";
+
+/// "Ana's name is …", "имя Димы — …": speakers may speak of themselves by their own name, in any case of it.
+fn called(words: &[Word], language: &Language, voice: &SpeakerIdentity, name: Option<&str>) -> Option<&'static str> {
+    let names: Vec<String> = name
+        .into_iter()
+        .flat_map(|name| name.split_whitespace())
+        .map(|part| language.folded(&part.to_lowercase()))
+        .collect();
+    let own = |word: &&Word| voice.is_owner(word.bare()) || names.contains(&language.folded(word.bare()));
+    let spoken: Vec<&Word> = words.iter().filter(|word| word.shape != Shape::Mark).collect();
+    spoken.iter().copied().find(own)?;
+    let noun = spoken.iter().find_map(|word| language.noun(word.bare()).and_then(|noun| of(noun.name())));
+    let texts: Vec<&str> = spoken.iter().map(|word| word.text.as_str()).collect();
+    let claim =
+        || (0..texts.len()).find_map(|at| language.claim(&texts[at..]).and_then(|(attribute, _)| of(attribute.name())));
+    let linked = words.iter().any(|word| word.is(form::COPULA) || word.mark("—–:="));
+    noun.filter(|_| linked).or_else(claim)
 }
 
 /// The field that is claimed of the speaker.
@@ -44,6 +68,10 @@ fn named(words: &[Word], language: &Language) -> Option<&'static str> {
     let spoken: Vec<&Word> = words.iter().filter(|word| word.shape != Shape::Mark).collect();
     let linked = spoken.iter().any(|word| word.is(form::COPULA)) || words.iter().any(|word| word.mark("—:"));
     let own = spoken.iter().position(|word| word.is(form::MINE | form::FIRST))?;
+    // "I'm a Spanish speaker".
+    if linked && spoken[own + 1..].iter().take(5).any(|word| among(SPEAKERS, &word.text)) {
+        return Some("language");
+    }
     let noun = spoken[own + 1..].iter().take(4).find_map(|word| language.noun(word.bare()))?;
     if noun == Attribute::Pronouns {
         return Some("pronouns");

@@ -23,7 +23,7 @@ pub(crate) fn sentences(text: &str) -> Vec<Sentence<'_>> {
     let mut found = Vec::new();
     let mut fenced = false;
     let (mut list, mut inside, mut heading) = (0, false, None);
-    for line in text.lines() {
+    for line in text.lines().flat_map(steps) {
         let line = line.trim_end();
         if line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~") {
             fenced = !fenced;
@@ -47,6 +47,29 @@ pub(crate) fn sentences(text: &str) -> Vec<Sentence<'_>> {
         split(Sentence { heading: if item { heading } else { None }, ..place }, &mut found);
     }
     found
+}
+
+/// Cuts a line before each step of a list that is numbered within it: "How to deploy: 1. Run make. 2. Tag it." The list begins
+/// at the start of the line or behind a colon, and its numbers count from 1.
+fn steps(line: &str) -> Vec<&str> {
+    let opens = |at: usize| line[..at].trim_end().is_empty() || line[..at].trim_end().ends_with([':', '：']);
+    let marker = |number: usize, from: usize| {
+        [format!("{number}. "), format!("{number}) ")].into_iter().find_map(|mark| {
+            let starts = line[from..].match_indices(&mark).map(|(place, _)| from + place);
+            let mut starts = starts.filter(|at| *at == 0 || line[..*at].ends_with(char::is_whitespace));
+            starts.find(|at| number > 1 || opens(*at))
+        })
+    };
+    let mut cuts = Vec::new();
+    while let Some(at) = marker(cuts.len() + 1, cuts.last().map_or(0, |last| last + 1)) {
+        cuts.push(at);
+    }
+    if cuts.len() < 2 {
+        return vec![line];
+    }
+    let ends = cuts.iter().skip(1).copied().chain([line.len()]);
+    let parts = std::iter::once((0, cuts[0])).chain(cuts.iter().copied().zip(ends));
+    parts.map(|(start, end)| line[start..end].trim()).filter(|part| !part.is_empty()).collect()
 }
 
 /// Whether a line is an item of a list, its number, and the rest of it.
@@ -181,6 +204,22 @@ mod tests {
             ("alone", None, Some(2), None),
         ];
         assert_eq!(found, expect);
+    }
+
+    #[test]
+    fn steps_within_a_line_are_items() {
+        for (text, expect) in [
+            (
+                "How to deploy: 1. Run make. 2. Tag it.",
+                vec![(None, "How to deploy:"), (Some(1), "Run make."), (Some(2), "Tag it.")],
+            ),
+            ("1) Run make 2) Tag it 3) Push", vec![(Some(1), "Run make"), (Some(2), "Tag it"), (Some(3), "Push")]),
+            ("Wir fahren am 1. Mai und am 2. Juni", vec![(None, "Wir fahren am 1. Mai und am 2. Juni")]),
+            ("Prices: 1. class 90, 3. class 40", vec![(None, "Prices: 1. class 90, 3. class 40")]),
+        ] {
+            let found: Vec<_> = sentences(text).iter().map(|one| (one.step, one.text)).collect();
+            assert_eq!(found, expect, "{text}");
+        }
     }
 
     #[test]

@@ -1,16 +1,16 @@
 //! Maintenance step: finds duplicates and replaced statements among stored memories.
 //!
-//! The table of `reconcile` is applied again to pairs that were not compared when they were written: recent memories
-//! and those similar to them. The decisions are the same as at write time. A language model may settle pairs that the
+//! The table of `reconcile` is applied again to pairs that were not compared when they were written: memories that are
+//! recent, important or much used, and those similar to them. The decisions are the same as at write time. A language model may settle pairs that the
 //! rules left open, but the table has the veto. A compared pair has a fingerprint and is not compared again for a
-//! while; the number of pairs per user and run is bounded.
+//! while; the number of pairs per scope and day is bounded.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use loci_store::AgeingRow;
+use jiff::Timestamp;
 use loci_types::{
-    Action, Addition, Bookkeeping, Class, Kind, Memory, MemoryId, NoteValue, Patch, Relation, Revision, Scope, Space,
-    Vector,
+    Action, Addition, Bookkeeping, Class, Filter, Kind, Memory, MemoryId, NoteValue, Patch, Relation, Revision, Scope,
+    Space, Vector,
 };
 use serde_json::json;
 
@@ -25,8 +25,14 @@ use crate::{Engine, Result};
 
 /// Number of memories that are read at once.
 const MEMORIES_PER_READ: usize = 1_000;
-/// What came within these days is compared.
+/// What was added or changed within these days is compared.
 const NEW_DAYS: u32 = 3;
+/// What has at least this importance is compared whatever its age: 3 of 5.
+const IMPORTANT: f64 = 0.5;
+/// Maximum number of memories of a space that are compared in one night although they are not recent.
+const MAX_OTHERS: usize = 2_000;
+/// Number of memories that are not recent and are looked at, for each pair that a scope may compare.
+const LOOKS_PER_PAIR: usize = 4;
 /// Maximum age of the memories they are compared with.
 const OLD_DAYS: u32 = 90;
 
@@ -36,6 +42,15 @@ struct Pair {
     older: Memory,
     newer: Memory,
     similarity: Option<f64>,
+}
+
+/// What may still be compared in a scope.
+#[derive(Debug, Clone, Copy, Default)]
+struct ScopePairs {
+    /// Number of pairs.
+    left: usize,
+    /// Number of memories that are not recent whose neighbours were searched.
+    looked_at: usize,
 }
 
 impl Engine {
@@ -52,6 +67,7 @@ impl Engine {
             for (pair, decision) in pairs.iter().zip(decisions) {
                 if !run.dry {
                     actions.push((self.fingerprint(run, pair), "compared".to_owned()));
+                    actions.push((counted(run, pair), "counted".to_owned()));
                 }
                 // One that has just gone is compared no more.
                 if gone.contains(&pair.older.id) || gone.contains(&pair.newer.id) {
@@ -87,38 +103,84 @@ impl Engine {
         Ok(report)
     }
 
-    /// The pairs of a space that are worth a look, a bounded number for each user.
+    /// The pairs of a space that are worth a look, a bounded number for each scope and day.
     async fn pairs(&self, run: &MaintenanceRun<'_>, space: &Space) -> Result<Vec<Pair>> {
-        let (tenant, most) = (&run.caller.tenant, self.config.learning.pairs_per_user_per_day as usize);
-        let (mut pairs, mut after): (Vec<Pair>, i64) = (Vec::new(), 0);
-        let mut by_scope: BTreeMap<String, usize> = BTreeMap::new();
-        let new = days_before(run.at, NEW_DAYS);
-        loop {
-            let page =
-                self.store.list_for_ageing(&policy::visible_tenant(tenant), space, after, MEMORIES_PER_READ).await?;
-            let lately = |memory: &&AgeingRow| {
-                let lasting = self.kinds.spec(&Kind::stored(memory.kind.clone())).class != Class::Episodic;
-                lasting && memory.state.is_live() && !memory.superseded && memory.created_at >= new
-            };
-            let ids: Vec<MemoryId> = page.iter().filter(lately).map(|memory| memory.id).collect();
-            let mut new = self.store.fetch(&policy::visible_tenant(tenant), &ids).await?;
-            new.retain(|memory| !memory.access_policy.writer_only() && !crate::graph::is_part(memory));
-            for memory in new {
+        let most = self.config.learning.pairs_per_user_per_day as usize;
+        let (whole, new) = (policy::visible_tenant(&run.caller.tenant), days_before(run.at, NEW_DAYS));
+        let (mut pairs, mut scopes): (Vec<Pair>, BTreeMap<String, ScopePairs>) = (Vec::new(), BTreeMap::new());
+        for chunk in self.compared(run, space).await?.chunks(MEMORIES_PER_READ) {
+            let found = self.store.fetch(&whole, chunk).await?;
+            let mut found: HashMap<MemoryId, Memory> = found.into_iter().map(|memory| (memory.id, memory)).collect();
+            for memory in chunk.iter().filter_map(|id| found.remove(id)) {
+                if memory.access_policy.writer_only() || crate::graph::is_part(&memory) {
+                    continue;
+                }
                 let scope = memory.scope()?;
-                let count = by_scope.entry(scope.key()).or_default();
+                if !scopes.contains_key(&scope.key()) {
+                    scopes.insert(scope.key(), self.scope_pairs(run, &scope, most).await?);
+                }
+                let Some(counted) = scopes.get_mut(&scope.key()) else { continue };
+                let recent = memory.created_at.max(memory.updated_at) >= new;
+                if counted.left == 0 || !recent && counted.looked_at >= LOOKS_PER_PAIR * most {
+                    continue;
+                }
+                counted.looked_at += usize::from(!recent);
                 for pair in self.pairs_of(run, &scope, memory).await? {
                     let known = pairs.iter().any(|one| one.older.id == pair.older.id && one.newer.id == pair.newer.id);
-                    if *count < most && !known {
-                        *count += 1;
+                    if counted.left > 0 && !known {
+                        counted.left -= 1;
                         pairs.push(pair);
                     }
                 }
             }
+        }
+        Ok(pairs)
+    }
+
+    /// The memories of a space that are compared with their neighbours: what was added or changed lately, what matters and
+    /// what is used most. The latest come first, then the others in an order that changes every day, so that each has its
+    /// turn.
+    async fn compared(&self, run: &MaintenanceRun<'_>, space: &Space) -> Result<Vec<MemoryId>> {
+        let (whole, new) = (policy::visible_tenant(&run.caller.tenant), days_before(run.at, NEW_DAYS));
+        let layers = &self.config.consolidation.target_layers;
+        let (mut lately, mut others, mut after) = (Vec::new(), Vec::new(), 0);
+        loop {
+            let page = self.store.list_for_ageing(&whole, space, after, MEMORIES_PER_READ).await?;
+            let here = page.iter().filter(|memory| {
+                let lasting = self.kinds.spec(&Kind::stored(memory.kind.clone())).class != Class::Episodic;
+                let layer = layers.is_empty() || layers.contains(&memory.layer);
+                lasting && layer && memory.state.is_live() && !memory.superseded
+            });
+            for memory in here {
+                match memory.created_at.max(memory.updated_at) >= new {
+                    true => lately.push(memory.id),
+                    false => others.push((memory.id, memory.importance, memory.access_count)),
+                }
+            }
             match page.last() {
                 Some(last) if page.len() == MEMORIES_PER_READ => after = last.place,
-                _ => return Ok(pairs),
+                _ => break,
             }
         }
+        let used = top_decile(others.iter().map(|(_, _, count)| *count).collect());
+        others.retain(|(_, importance, count)| *importance >= IMPORTANT || used.is_some_and(|least| *count >= least));
+        let day = &run.at.to_string()[..10];
+        others.sort_by_cached_key(|(id, ..)| *blake3::hash(format!("{day} {id}").as_bytes()).as_bytes());
+        lately.extend(others.into_iter().map(|(id, ..)| id).take(MAX_OTHERS));
+        Ok(lately)
+    }
+
+    /// How many pairs of a scope may still be compared today; none if it has too few memories to consolidate.
+    async fn scope_pairs(&self, run: &MaintenanceRun<'_>, scope: &Scope, most: usize) -> Result<ScopePairs> {
+        let seen = policy::visible_for_maintenance(&run.caller.tenant, scope);
+        let trigger = self.config.consolidation.max_memories_before_trigger;
+        let filter = Filter { kinds: self.non_episodic_kinds(), ..Filter::at(run.at) };
+        if trigger > 0 && self.store.count(&seen, &filter).await? <= trigger as u64 {
+            return Ok(ScopePairs::default());
+        }
+        let notes = self.store.notes(&seen, &scope.space(), &[compared_key(run.at)], run.at).await?;
+        let today = notes.iter().filter_map(|(_, count)| count.as_f64()).sum::<f64>() as usize;
+        Ok(ScopePairs { left: most.saturating_sub(today), looked_at: 0 })
     }
 
     async fn pairs_of(&self, run: &MaintenanceRun<'_>, scope: &Scope, memory: Memory) -> Result<Vec<Pair>> {
@@ -225,6 +287,28 @@ fn merged(stays: &Memory, goes: &Memory) -> Action {
     };
     let into = Revision { id: stays.id, expect: None, patch, vector: None, jobs: Vec::new() };
     Action::Merge { into: Box::new(into), from: vec![goes.id] }
+}
+
+/// Counts a pair among those of its scope that were compared today.
+fn counted(run: &MaintenanceRun<'_>, pair: &Pair) -> Action {
+    Action::Bookkeeping(Bookkeeping::Note {
+        scope: Some(pair.scope.clone()),
+        key: compared_key(run.at),
+        value: NoteValue::Add(1.0),
+        until: Some(days_after(run.at, 2)),
+    })
+}
+
+/// The key of the number of pairs that were compared on a day.
+fn compared_key(at: Timestamp) -> String {
+    format!("pairs {}", &at.to_string()[..10])
+}
+
+/// The least of the greatest tenth of these counts of uses. `None` if nothing was used.
+fn top_decile(mut counts: Vec<u64>) -> Option<u64> {
+    counts.retain(|count| *count > 0);
+    counts.sort_unstable_by(|a, b| b.cmp(a));
+    counts.get(counts.len().div_ceil(10).saturating_sub(1)).copied()
 }
 
 /// The fingerprint of a pair: which two, and how alike, to two digits.

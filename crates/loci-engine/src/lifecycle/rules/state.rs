@@ -214,6 +214,7 @@ mod tests {
             access_count: 0,
             last_accessed_at: None,
             created_at: start(),
+            updated_at: start(),
             imported_at: None,
             aged_at: None,
             expires_at: None,

@@ -182,8 +182,7 @@ mod tests {
 
     #[test]
     fn fewer_bullets_where_there_is_little_room() {
-        let delta =
-            delta((1..=9).map(|n| change(n, DeltaEvent::Created, "", "A fact of some length", None)).collect());
+        let delta = delta((1..=9).map(|n| change(n, DeltaEvent::Created, "", "A fact of some length", None)).collect());
         for tokens in 0..80 {
             let header = delta.within(tokens);
             assert!(count_tokens(&header) <= tokens);

@@ -92,10 +92,11 @@ fn deltas() -> impl Strategy<Value = Option<Delta>> {
     let change = (0_u128..9, event, short(), text(), prop::option::of(any::<f64>())).prop_map(
         |(n, event, category, text, importance)| DeltaChange { id: id(n), event, category, text, importance },
     );
-    prop::option::of(
-        (any::<i64>(), prop::collection::vec(change, 0..6))
-            .prop_map(|(since, changes)| Delta { since, until: since, changes }),
-    )
+    prop::option::of((any::<i64>(), prop::collection::vec(change, 0..6)).prop_map(|(since, changes)| Delta {
+        since,
+        until: since,
+        changes,
+    }))
 }
 
 fn budgets() -> impl Strategy<Value = PackBudget> {

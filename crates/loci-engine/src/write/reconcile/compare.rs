@@ -226,6 +226,11 @@ pub(super) fn says_more_than(known: &AnalysedText, claim: &Claim, new: &Analysed
 /// Words by which a number is not exact.
 const ABOUT: &str = "about around approxim rough ca etwa ungefähr circa environ примерн окол";
 
+/// A word that ends what stands behind a negation: anymore, any longer.
+fn is_over(item: &TextItem) -> bool {
+    item.form & form::CHANGE != 0 && among("anymor longer mehr más больш", &item.key)
+}
+
 /// Whether `new` says outright that what `known` says has ended, or is something else: "no longer smokes", "is not a ketch
 /// but a sloop".
 pub(super) fn ends(new: &AnalysedText, known: &AnalysedText) -> bool {
@@ -246,8 +251,11 @@ pub(super) fn ends(new: &AnalysedText, known: &AnalysedText) -> bool {
     let ended: Vec<&TextItem> = rest[..instead.unwrap_or(rest.len())]
         .iter()
         .filter(|item| matches!(item.sort, ItemKind::Content | ItemKind::Value) && item.form & form::ENDS == 0)
+        .filter(|item| !is_over(item))
         .collect();
-    let outright = instead.is_some() || rest.iter().any(|item| item.form & form::ENDS != 0);
+    // "Is not vegetarian anymore".
+    let over = rest[0].sort == ItemKind::Negation && rest.iter().any(is_over);
+    let outright = over || instead.is_some() || rest.iter().any(|item| item.form & form::ENDS != 0);
     // What the known text names beside that would be lost.
     let lost = b[subject.len().min(b.len())..]
         .iter()

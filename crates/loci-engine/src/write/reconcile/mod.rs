@@ -23,11 +23,11 @@ use loci_types::{ContentHash, MemoryId};
 use crate::config::Bands;
 use crate::learn::extract::{self, Claim};
 pub use analysis::{AnalysedText, claim_key};
-pub(crate) use setting::sets_otherwise;
 use compare::{
     ValueDifference, changed_in_one_value, ends, one_value_apart, prefers_another, says_more_than, says_nothing_new,
     share_a_subject, takes_up,
 };
+pub(crate) use setting::sets_otherwise;
 
 /// A new statement.
 #[derive(Debug, Clone, PartialEq)]

@@ -248,6 +248,8 @@ fn what_has_changed_is_replaced() {
         ("The grant deadline is 6 October", "The grant deadline was pushed back to 20 October"),
         ("The dentist appointment is on 3 June", "The dentist appointment was moved to 9 June"),
         ("Ana smokes ten cigarettes a day", "Ana no longer smokes"),
+        ("Ana is vegetarian", "Ana is not vegetarian anymore"),
+        ("Ana likes tea", "Ana does not like tea anymore"),
         ("The boat is a ketch", "The boat is not a ketch but a sloop"),
         ("User's cluster has 3 nodes", "User's cluster has 5 nodes (scaled from 3 in Feb 2026)"),
         ("Sessions expire after 15 minutes", "Sessions expire after 20 minutes"),
