@@ -38,7 +38,7 @@ async fn lived_in() -> House {
     house.end(&ana, "s").await;
     let names: Vec<String> = house
         .engine
-        .entities(&user("ana"), 0, 50)
+        .entities(&user("ana"), None, 0, 50)
         .await
         .unwrap()
         .into_iter()

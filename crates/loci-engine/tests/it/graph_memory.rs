@@ -232,7 +232,7 @@ async fn ranks_are_fused_with_the_weights_that_are_set() {
         House::with(config)
     };
     let ana = user("ana");
-    let fused = RecallRequest { strategy: Strategy::Rrf, ..ask("green tea") };
+    let fused = RecallRequest { strategy: Some(Strategy::Rrf), ..ask("green tea") };
     let tell = async |house: &House| {
         for text in ["green tea", "I drink green tea every day", "a green boat lies in the harbour", "red kite"] {
             house.remember(&ana, text).await;
