@@ -208,12 +208,12 @@ impl<E: Embedder> Embedder for Cached<E> {
     }
 
     async fn embed_questions(&self, texts: &[String], detail: Detail) -> Result<Vec<Embedding>, Error> {
-        let haste = if self.embedder.tells_questions_apart() { Haste::Question } else { Haste::Soon };
+        let haste = if self.embedder.distinguishes_questions() { Haste::Question } else { Haste::Soon };
         self.find_or_ask(texts, detail, haste).await
     }
 
-    fn tells_questions_apart(&self) -> bool {
-        self.embedder.tells_questions_apart()
+    fn distinguishes_questions(&self) -> bool {
+        self.embedder.distinguishes_questions()
     }
 
     async fn health(&self) -> Result<(), Error> {

@@ -35,7 +35,7 @@ pub trait Embedder: Send + Sync {
     }
 
     /// Whether the vector of a question differs from that of the same words as a text.
-    fn tells_questions_apart(&self) -> bool {
+    fn distinguishes_questions(&self) -> bool {
         false
     }
 
@@ -119,8 +119,8 @@ impl<E: Embedder + ?Sized> Embedder for Arc<E> {
         (**self).embed_questions(texts, detail).await
     }
 
-    fn tells_questions_apart(&self) -> bool {
-        (**self).tells_questions_apart()
+    fn distinguishes_questions(&self) -> bool {
+        (**self).distinguishes_questions()
     }
 
     async fn health(&self) -> Result<(), Error> {

@@ -138,9 +138,9 @@ pub(crate) async fn run(context: &Context, args: RememberArgs) -> Result<()> {
         let take = |lines: Vec<String>| {
             let (args, api, scope) = (&args, &api, &scope);
             async move {
-                let mut told = Vec::with_capacity(lines.len());
+                let mut printed = Vec::with_capacity(lines.len());
                 for answer in args.add_many(api, scope, lines).await {
-                    told.push(match answer {
+                    printed.push(match answer {
                         Ok(answer) if context.json => Ok((answer, None)),
                         Ok(answer) => {
                             let replaced = replaced(api, scope, &answer).await;
@@ -149,7 +149,7 @@ pub(crate) async fn run(context: &Context, args: RememberArgs) -> Result<()> {
                         Err(error) => Err(error),
                     });
                 }
-                told
+                printed
             }
         };
         // A line is reconciled with the lines before it, so those must be stored first.

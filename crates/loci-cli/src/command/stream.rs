@@ -103,7 +103,7 @@ where
         tokio::select! {
             batch = batches.recv(), if reading && under_way.len() < at_once => match batch {
                 None => reading = false,
-                Some(Batch { lines, unreadable }) => {
+                Some(LineBatch { lines, unreadable }) => {
                     reading &= unreadable.is_none();
                     let (numbers, lines): (Vec<u64>, Vec<String>) = lines.into_iter().unzip();
                     let taken = take(lines);
@@ -130,16 +130,16 @@ where
 }
 
 /// Lines with their numbers, and why the line after them cannot be read.
-struct Batch {
+struct LineBatch {
     lines: Vec<(u64, String)>,
     unreadable: Option<anyhow::Error>,
 }
 
 /// Groups lines as they arrive.
-async fn collect_batches(mut lines: mpsc::Receiver<Numbered>, batches: mpsc::Sender<Batch>) {
+async fn collect_batches(mut lines: mpsc::Receiver<Numbered>, batches: mpsc::Sender<LineBatch>) {
     let mut next = lines.recv().await;
     while next.is_some() {
-        let mut batch = Batch { lines: Vec::new(), unreadable: None };
+        let mut batch = LineBatch { lines: Vec::new(), unreadable: None };
         while let Some((number, line)) = next.take() {
             match line {
                 Ok(line) => batch.lines.push((number, line)),

@@ -40,18 +40,18 @@ async fn an_agent_has_a_score_threshold() {
         }
     });
     house.engine.create_agent(&Caller::operator(), "desk", settings).await.unwrap();
-    let identifiers = |agent: &str| Identifiers { agent_id: Some(agent.into()), ..user("ana").identifiers };
-    for agent in ["desk", "open"] {
-        let caller = Caller::new(identifiers(agent));
-        for content in ["The lamp in the hall is green", "The hall is cold"] {
-            house.remember(&caller, content).await;
-        }
+    house.engine.create_agent(&Caller::operator(), "strict", json!({ "scoreThreshold": 1.0 })).await.unwrap();
+    for (agent, finds) in [("open", true), ("desk", true), ("strict", false)] {
+        let identifiers = Identifiers { agent_id: Some(agent.into()), ..user("ana").identifiers };
+        let caller = Caller::new(identifiers);
+        house.remember(&caller, "The lamp in the hall is green").await;
         let hits = house.engine.recall(&caller, ask("which lamp is green?")).await.unwrap().hits;
-        assert!(hits.iter().all(|hit| (0.0..=1.0).contains(&hit.score)), "{hits:#?}");
-        let weak = hits.iter().filter(|hit| hit.score < 0.3).count();
-        assert_eq!((hits[0].memory.content.as_str(), weak > 0), ("The lamp in the hall is green", agent == "open"));
-        let strict = RecallRequest { score_threshold: Some(1.0), ..ask("which lamp is green?") };
-        assert_eq!(house.engine.recall(&caller, strict).await.unwrap().hits.len(), 0);
+        assert_eq!(!hits.is_empty(), finds, "{agent}");
+        assert!(hits.iter().all(|hit| (0.3..=1.0).contains(&hit.score)), "{hits:#?}");
+        let all = RecallRequest { score_threshold: Some(0.0), ..ask("which lamp is green?") };
+        assert_eq!(house.engine.recall(&caller, all).await.unwrap().hits.len(), 1, "the request has the last word");
+        let none = RecallRequest { score_threshold: Some(1.0), ..ask("which lamp is green?") };
+        assert_eq!(house.engine.recall(&caller, none).await.unwrap().hits.len(), 0);
     }
 }
 
@@ -126,7 +126,9 @@ async fn a_window_takes_a_hundred_candidates_and_summarizes_those_that_do_not_fi
     }
     let fill = async |tokens: usize, summarize: bool| {
         let window = Window { summarize, ..Window::of(tokens) };
-        let recall = ask("on which port does the gateway of which service listen?");
+        // Whatever there is: the stub of the model knows nothing of meaning.
+        let query = "which ports do the gateways of the services listen on?";
+        let recall = RecallRequest { threshold: Some(0.0), ..ask(query) };
         let request = ContextRequest { window, recall, format: Format::Markdown, ..ContextRequest::default() };
         house.engine.context(&ana, request).await.unwrap().context
     };
@@ -164,7 +166,7 @@ async fn an_extractive_summary_keeps_decisions_and_numbers_and_drops_filler() {
     let request = SummarizeRequest {
         session: Some("s1".into()),
         strategy: Some(SummaryStrategy::Hierarchical),
-        target_tokens: Some(50),
+        target_tokens: Some(70),
         ..SummarizeRequest::default()
     };
     let summary = house.engine.summarize(&ana, request).await.unwrap().text;

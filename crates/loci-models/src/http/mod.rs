@@ -313,7 +313,7 @@ impl Embedder for Remote {
         self.embed_batches(texts, Purpose::Question, true).await
     }
 
-    fn tells_questions_apart(&self) -> bool {
+    fn distinguishes_questions(&self) -> bool {
         self.api == EmbeddingsApi::Cohere
     }
 

@@ -129,7 +129,7 @@ impl Respond for CohereScript {
 }
 
 #[tokio::test]
-async fn cohere_is_called_in_its_own_form_and_told_questions_from_texts() {
+async fn cohere_is_called_in_its_own_form_and_distinguishes_questions() {
     let server = MockServer::start().await;
     let expected = json!({
         "model": "embed-v4.0", "texts": ["1"], "input_type": "search_document", "embedding_types": ["float"],

@@ -260,8 +260,8 @@ impl Engine {
         if gone.is_empty() || head.state == State::SoftDeleted {
             return Ok(());
         }
-        let told = json!({ "versions": chain.len(), "since": chain[0].created_at });
-        let patch = Patch { metadata: Some(Map::from_iter([(DISTILLED.to_owned(), told)])), ..Patch::default() };
+        let distilled = json!({ "versions": chain.len(), "since": chain[0].created_at });
+        let patch = Patch { metadata: Some(Map::from_iter([(DISTILLED.to_owned(), distilled)])), ..Patch::default() };
         let revision = Revision { id: head.id, expect: None, patch, vector: None, jobs: Vec::new() };
         let reason = format!("distilled from {} versions", chain.len());
         let purge_at = Some(days_after(at, i64::from(self.config.lifecycle.purge_days)));

@@ -46,7 +46,7 @@ mod tests {
     use super::substance;
 
     #[test]
-    fn filler_is_told_from_what_must_be_kept() {
+    fn filler_is_separated_from_what_must_be_kept() {
         for filler in ["Ha.", "OK.", "user: OK.", "Stay dry.", "Sounds good!", "Thanks!", "Good morning!"] {
             assert_eq!(substance(filler), None, "{filler}");
         }

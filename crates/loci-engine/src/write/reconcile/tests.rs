@@ -70,8 +70,6 @@ fn nothing_that_says_more_is_skipped() {
         ("Karl is Vera's tutor", "Vera is Karl's tutor", "add"),
         ("Ana prefers tabs over spaces", "Ana prefers spaces over tabs", "add"),
         ("user prefers Python", "user prefers TypeScript", "link"),
-        ("I prefer the window seat", "I prefer the aisle seat", "link"),
-        ("Аня предпочитает чай", "Аня предпочитает кофе", "link"),
         ("Ana likes tea", "Ana likes coffee", "add"),
         ("Ana prefers tea", "Bo prefers coffee", "add"),
         ("Ana prefers tea in the morning", "Ana prefers coffee in the evening", "add"),
