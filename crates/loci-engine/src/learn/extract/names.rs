@@ -87,6 +87,12 @@ pub(crate) fn names(
     found
 }
 
+/// What is said beside the name of a project.
+const PROJECT: [&str; 5] = ["project", "projekt", "proyecto", "projet", "проект"];
+/// Legal forms at the end of the name of a company.
+const LEGAL_FORMS: [&str; 14] =
+    ["ag", "gmbh", "inc", "ltd", "llc", "corp", "plc", "kg", "se", "sa", "srl", "bv", "oy", "ооо"];
+
 /// How many words from here on are one name.
 fn run(words: &[Word], place: usize) -> usize {
     let part = |word: &Word| {
@@ -173,9 +179,13 @@ fn sort(words: &[Word], place: usize, length: usize, claims: &[Claim], language:
     if into && travels && !near(form::EVENT & !form::EVENT) {
         return EntityType::Place;
     }
-    if before.is_some_and(|word| matches!(word.text.as_str(), "project" | "projekt" | "proyecto" | "projet" | "проект"))
-    {
+    let is_project = |word: &Word| PROJECT.contains(&word.text.as_str());
+    let after = words.get(place + length);
+    if before.is_some_and(is_project) || after.is_some_and(is_project) || length > 1 && is_project(&words[place]) {
         return EntityType::Project;
+    }
+    if length > 1 && LEGAL_FORMS.contains(&words[place + length - 1].bare()) {
+        return EntityType::Organization;
     }
     EntityType::Concept
 }
@@ -295,6 +305,9 @@ mod tests {
             ("We flew to Lisbon on Monday", vec!["Lisbon:place"]),
             ("Meine Tochter Lena mag Pferde", vec!["Lena:person"]),
             ("Key Features:", vec![]),
+            ("We bought parts from Müller GmbH", vec!["Müller GmbH:organization"]),
+            ("I work on the Atlas project", vec!["Atlas:project"]),
+            ("We met Project Atlas people", vec!["Project Atlas:project"]),
         ] {
             assert_eq!(found(text, false), expect, "{text}");
         }
