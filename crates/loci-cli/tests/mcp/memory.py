@@ -45,6 +45,7 @@ async def facts(call):
     assert isinstance(weak["data"], list)
     stats = await call.good("memory_stats")
     assert stats["memories"] >= 3, stats
+    assert {"entities", "orphans", "content_bytes", "maintained", "edges"} <= set(stats), stats
     bullets = await call.good("memory_query", query="does Ann prefer cocoa", top_k=2, budget_tokens=200)
     assert any("cocoa" in one["text"] for one in bullets["data"]), bullets
     assert set(bullets["data"][0]) == {"id", "category", "text"}, bullets
