@@ -54,6 +54,7 @@ async def facts(call):
     later = await call.good("remember_fact", fact="Ann is in Rome until Friday", expires_at="in 3 days")
     found = await call.good("search_memory", query="where is Ann until Friday", limit=1)
     assert found["data"][0]["id"] == later["id"] and found["data"][0]["expires_at"], found
+    assert found["data"][0]["source"]["role"] == "orchestrator", found
     assert (await call.good("forget_memory", memory_id=later["id"]))["event"] == "DELETE"
     gone = await call.good("search_memory", query="where is Ann until Friday")
     assert later["id"] not in [one["id"] for one in gone["data"]], gone
