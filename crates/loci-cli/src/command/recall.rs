@@ -28,7 +28,7 @@ budget (vocabulary o200k_base). --json prints the answer of POST /v1/recall.")]
 pub(crate) struct RecallArgs {
     #[command(flatten)]
     ask: AskFlags,
-    /// Which searches decide: hybrid (all), semantic (vectors), lexical (words), recency or importance [default: retrieval.strategy, which is hybrid]
+    /// Which searches decide: hybrid (all), rrf (fused ranks), semantic (vectors), lexical (words), recency or importance [default: retrieval.strategy, which is hybrid]
     #[arg(long, value_name = "STRATEGY", conflicts_with = "words_only")]
     strategy: Option<String>,
     /// Cursor of the next page: `nextCursor` of the page before

@@ -45,6 +45,7 @@ async def facts(call):
     assert isinstance(weak["data"], list)
     stats = await call.good("memory_stats")
     assert stats["memories"] >= 3, stats
+    assert {"entities", "orphans", "content_bytes", "maintained", "edges"} <= set(stats), stats
     bullets = await call.good("memory_query", query="does Ann prefer cocoa", top_k=2, budget_tokens=200)
     assert any("cocoa" in one["text"] for one in bullets["data"]), bullets
     assert set(bullets["data"][0]) == {"id", "category", "text"}, bullets
@@ -53,6 +54,7 @@ async def facts(call):
     later = await call.good("remember_fact", fact="Ann is in Rome until Friday", expires_at="in 3 days")
     found = await call.good("search_memory", query="where is Ann until Friday", limit=1)
     assert found["data"][0]["id"] == later["id"] and found["data"][0]["expires_at"], found
+    assert found["data"][0]["source"]["role"] == "orchestrator", found
     assert (await call.good("forget_memory", memory_id=later["id"]))["event"] == "DELETE"
     gone = await call.good("search_memory", query="where is Ann until Friday")
     assert later["id"] not in [one["id"] for one in gone["data"]], gone

@@ -265,6 +265,7 @@ impl Engine {
         let mut mentions = mentioned(&memory.content, &voice);
         let first: Vec<String> = first_words(&memory.content)
             .into_iter()
+            .filter(|word| !voice.is_owner(&word.to_lowercase()))
             .filter(|word| mentions.iter().all(|one| !one.name.starts_with(word.as_str())))
             .collect();
         if mentions.is_empty() && first.is_empty() {

@@ -5,6 +5,7 @@
 //! nothing.
 
 use crate::learn::extract::kind_by_form;
+use crate::learn::extract::procedure::tells_steps;
 
 /// Actions that a record of something done begins with.
 const DONE: &str = "deployed fixed ran migrated released shipped merged upgraded installed refactored removed tested renamed reviewed \
@@ -27,6 +28,7 @@ pub fn choose_kind(text: &str) -> (&'static str, f64) {
     let first = words.first().copied().unwrap_or_default();
     let kind = match () {
         () if corrects(&lower) => "correction",
+        () if tells_steps(text) => "procedural",
         () if in_a_session(&words) => "episodic",
         () if begins(&[
             "decided ",

@@ -158,7 +158,10 @@ async fn descriptions_follow_the_facts_and_fill_the_share_of_profiles() {
     let found = query(&house, &ana, "who is Paul?").await;
     let profiles = found.text.split("## Profiles").nth(1).unwrap_or_default();
     assert!(profiles.contains(&first) && profiles.contains("[entity Paul]"), "{}", found.text);
-    assert!(found.cited.iter().all(|id| found.hits.iter().any(|hit| hit.memory.id == *id)), "an entity is no memory");
+    assert!(
+        found.cited.iter().all(|id| found.hits.iter().any(|hit| hit.memory.id == *id)),
+        "only memories are cited by id"
+    );
     // A question with a filter is narrower than a description.
     let filter = loci_types::Filter { tags: vec!["x".into()], ..loci_types::Filter::at(house.engine.now()) };
     let narrow = RecallRequest { filter: Some(filter), threshold: Some(0.0), ..ask("who is Paul?") };
@@ -203,7 +206,7 @@ async fn evidence_is_the_turn_that_a_fact_was_learned_from() {
     assert!(fact.content.len() < said.len(), "{}", fact.content);
     let found = query(&house, &ana, "what am I allergic to?").await;
     let evidence = found.text.split("## Evidence").nth(1).unwrap_or_default();
-    assert!(evidence.contains("nothing but rain"), "{}", found.text);
+    assert!(evidence.contains("boiler made noises"), "{}", found.text);
     assert!(!found.text.contains("derived_from"), "{}", found.text);
 }
 
@@ -214,6 +217,9 @@ async fn a_turn_that_names_its_cause_is_linked_to_what_was_said_before() {
     let aside = house.say(&ana, "conv1", "assistant", "Noted, thanks for telling me.").await;
     let effect = house.say(&ana, "conv1", "user", "That's why the nightly build failed.").await;
     house.end(&ana, "conv1").await;
+    // The temporal link is in the history of the turn that it leads to.
+    let history = house.engine.history(&ana, effect, 10).await.unwrap().events;
+    assert!(serde_json::to_string(&history).unwrap().contains(&aside.to_string()), "{history:#?}");
     let edges = house.engine.edges(&ana, effect, &[Relation::Causal]).await.unwrap();
     assert_eq!(edges.iter().map(|edge| (edge.source_id, edge.target_id)).collect::<Vec<_>>(), [(cause, effect)]);
     assert_eq!((edges[0].confidence, edges[0].predicate.as_deref()), (0.7, Some("that's why")));
@@ -222,6 +228,30 @@ async fn a_turn_that_names_its_cause_is_linked_to_what_was_said_before() {
     let texts: Vec<&str> = hits.iter().map(|hit| hit.memory.content.as_str()).collect();
     assert!(texts.iter().any(|text| text.contains("disk")), "{texts:?}");
     assert!(!texts.iter().any(|text| text.contains("Noted")), "{texts:?}");
+}
+
+#[tokio::test]
+async fn steps_become_procedures_and_assessments_opinions() {
+    let (house, ana) = (House::new(), user("ana"));
+    for text in [
+        "To deploy, first run the tests, then push the tag, then check the dashboard.",
+        "Save this workflow: 1) export the CSV 2) clean it 3) import it",
+        "Remember how we deploy: run the tests, tag, push.",
+        "In my opinion, Rust is worth the learning curve.",
+    ] {
+        house.say(&ana, "conv1", "user", text).await;
+    }
+    house.end(&ana, "conv1").await;
+    let mut known: Vec<(String, String)> =
+        house.known(&ana).await.into_iter().map(|one| (one.kind.name().to_owned(), one.content)).collect();
+    known.sort();
+    let expect = [
+        ("opinion", "In my opinion, Rust is worth the learning curve."),
+        ("procedural", "1) export the CSV 2) clean it 3) import it"),
+        ("procedural", "To deploy, first run the tests, then push the tag, then check the dashboard."),
+        ("procedural", "how we deploy: run the tests, tag, push."),
+    ];
+    assert_eq!(known, expect.map(|(kind, text)| (kind.to_owned(), text.to_owned())));
 }
 
 #[tokio::test]

@@ -295,12 +295,15 @@ async fn provenance_lists_sources_versions_and_history() {
     assert_eq!(provenance.sources.iter().map(|memory| memory.id).collect::<Vec<_>>(), [turn]);
     assert_eq!(provenance.chain.iter().map(|memory| memory.id).collect::<Vec<_>>(), [fact]);
     assert_eq!(provenance.history[0].reason, "remembered");
-    assert!(provenance.edges.is_empty());
+    let relations = |edges: &[loci_types::Edge]| edges.iter().map(|edge| edge.relation).collect::<Vec<_>>();
+    assert_eq!(relations(&provenance.edges), [Relation::Entity], "both are about Porto");
     assert_eq!(provenance.entities.iter().map(|entity| entity.canonical_name.as_str()).collect::<Vec<_>>(), ["Porto"]);
     // From the other end the link is one among others, not a source.
     let provenance = house.engine.explain(&ana, turn).await.unwrap();
     assert!(provenance.sources.is_empty());
-    assert_eq!(provenance.edges.len(), 1);
+    let mut known = relations(&provenance.edges);
+    known.sort();
+    assert_eq!(known, [Relation::Entity, Relation::DerivedFrom]);
 }
 
 #[tokio::test]

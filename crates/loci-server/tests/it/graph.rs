@@ -65,3 +65,24 @@ async fn entities_are_listed_merged_and_split() {
     server.get("/v1/entities?limit=0").await.refused(400, "limit");
     server.post("/v1/entities/Robert/merge", json!({})).await.refused(400, "from");
 }
+
+#[tokio::test]
+async fn entities_are_found_by_a_description_and_counted() {
+    let server = TestServer::open().await;
+    let who = json!({ "userId": "ann" });
+    for text in ["My friend Paul repairs bikes", "My friend Olga teaches the violin", "The boat needs paint"] {
+        server.post("/v1/memories", json!({ "identifiers": who, "content": text })).await.expect(201);
+    }
+    let found = server.get("/v1/entities?userId=ann&query=who+repairs+bikes").await.expect(200);
+    assert_eq!(found["data"][0]["canonicalName"], "Paul", "{found}");
+    server.get("/v1/entities?userId=ann&query=").await.refused(400, "query");
+    let other = server.get("/v1/entities?userId=bob&query=bikes").await.expect(200);
+    assert_eq!(other["data"], json!([]));
+    let stats = server.get("/v1/stats?userId=ann").await.expect(200);
+    assert_eq!((&stats["entities"], &stats["orphans"], &stats["contentBytes"]), (&json!(2), &json!(1), &json!(81)));
+    assert_eq!(stats["maintained"], json!({}));
+    server.post("/v1/maintenance", json!({ "only": ["decay"] })).await.expect(200);
+    let stats = server.get("/v1/stats?userId=ann").await.expect(200);
+    assert!(stats["maintained"]["decay"].is_string(), "{stats}");
+    assert!(server.get("/v1/stats?userId=ann").await.expect(200)["ledger"].as_u64() > Some(3));
+}

@@ -105,6 +105,8 @@ impl Applier<'_> {
             Some(before) => self.follow(&stored, before)?,
             None => None,
         };
+        // The temporal link has no entry of its own: it comes with the turn.
+        let follows = before.as_ref().map(|before| json!({ "follows": before.memory.id }));
         let question = before.and_then(|before| words::question(&stored, before));
         self.sql(words::first(self.connection, self.analyser, row, scope, &memory.content, question))?;
         if let Some(vector) = &addition.vector {
@@ -113,7 +115,7 @@ impl Applier<'_> {
         for job in &addition.jobs {
             self.enqueue(change, job)?;
         }
-        let sequence = self.record(change, Event::Add, Some(&stored), None, None)?;
+        let sequence = self.record(change, Event::Add, Some(&stored), None, follows)?;
         Ok(applied(memory, Outcome::Created, sequence))
     }
 

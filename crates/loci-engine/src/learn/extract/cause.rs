@@ -1,6 +1,6 @@
 //! Finds turns that say outright that what was said before brought them about: "That's why the build failed."
 //!
-//! Pure. Only a connective at the beginning of a turn counts; anything weaker ("so", "then") is no statement of a cause.
+//! Pure. Only a connective at the beginning of a turn counts; anything weaker ("so", "then") does not state a cause.
 
 /// The connectives, in lower case, by language: English, German, French, Spanish, Russian.
 const CONNECTIVES: &[&str] = &[

@@ -54,9 +54,24 @@ pub(crate) fn kind_by_form(text: &str) -> Option<&'static str> {
     }
 }
 
-/// "I think …".
+/// What marks a statement as an opinion, wherever it stands.
+const OPINION: &[&[&str]] = &[
+    &["in", "my", "opinion"],
+    &["if", "you", "ask", "me"],
+    &["meiner", "meinung", "nach"],
+    &["à", "mon", "avis"],
+    &["en", "mi", "opinión"],
+    &["на", "мой", "взгляд"],
+    &["по-моему"],
+];
+
+/// "I think …", "In my opinion …".
 fn thinks(spoken: &[&Word]) -> bool {
+    let marked = |phrase: &&[&str]| {
+        spoken.windows(phrase.len()).any(|words| words.iter().zip(*phrase).all(|(word, text)| word.text == *text))
+    };
     body(spoken).windows(2).take(3).any(|two| two[0].is(form::FIRST) && two[1].is(form::SAYS))
+        || OPINION.iter().any(marked)
 }
 
 /// How much a quotation matters, by what it is.

@@ -10,6 +10,7 @@ pub(crate) mod dates;
 mod kind;
 mod names;
 mod passage;
+pub(crate) mod procedure;
 mod quote;
 mod request;
 pub(crate) mod select;

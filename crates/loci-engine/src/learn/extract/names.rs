@@ -30,15 +30,15 @@ impl PresentNames {
 const ALIASES: &str =
     "aka|a.k.a|alias|also known as|known as|short for|genannt|auch bekannt als|alias de|dit|он же|также известный как";
 
-/// The things that a sentence names, in order; each once. A `deliberate` note was written to be remembered; the subject of
-/// a verb of what people do is a name in it.
+/// The things that a sentence names, in order; each once. In a note that someone wrote to be remembered
+/// (`note_of`), the subject of a verb of what people do is a name, unless it is the writer's own.
 pub(crate) fn names(
     sentence: &Sentence<'_>,
     words: &[Word],
     language: Option<&Language>,
     claims: &[Claim],
     present: &PresentNames,
-    deliberate: bool,
+    note_of: Option<&SpeakerIdentity>,
 ) -> Vec<Mention> {
     let mut found: Vec<Mention> = Vec::new();
     let german = language.is_some_and(|language| language.code == "de");
@@ -64,7 +64,8 @@ pub(crate) fn names(
         let alias = place + length + 1 < words.len()
             && (place + length + 1..words.len().min(place + length + 6))
                 .any(|end| is_alias(&words[place + length..end]));
-        let subject = deliberate && starts && !german && is_person_subject(&words[place..], length);
+        let other = note_of.is_some_and(|writer| !writer.is_owner(words[place].bare()));
+        let subject = other && starts && !german && is_person_subject(&words[place..], length);
         let doubtful = (german || starts || heading) && !marked && !alias && !subject || addressed;
         if !doubtful {
             let name = text(sentence.text, &words[place..place + length]);
@@ -86,6 +87,12 @@ pub(crate) fn names(
     }
     found
 }
+
+/// What is said beside the name of a project.
+const PROJECT: [&str; 5] = ["project", "projekt", "proyecto", "projet", "проект"];
+/// Legal forms at the end of the name of a company.
+const LEGAL_FORMS: [&str; 14] =
+    ["ag", "gmbh", "inc", "ltd", "llc", "corp", "plc", "kg", "se", "sa", "srl", "bv", "oy", "ооо"];
 
 /// How many words from here on are one name.
 fn run(words: &[Word], place: usize) -> usize {
@@ -173,9 +180,13 @@ fn sort(words: &[Word], place: usize, length: usize, claims: &[Claim], language:
     if into && travels && !near(form::EVENT & !form::EVENT) {
         return EntityType::Place;
     }
-    if before.is_some_and(|word| matches!(word.text.as_str(), "project" | "projekt" | "proyecto" | "projet" | "проект"))
-    {
+    let is_project = |word: &Word| PROJECT.contains(&word.text.as_str());
+    let after = words.get(place + length);
+    if before.is_some_and(is_project) || after.is_some_and(is_project) || length > 1 && is_project(&words[place]) {
         return EntityType::Project;
+    }
+    if length > 1 && LEGAL_FORMS.contains(&words[place + length - 1].bare()) {
+        return EntityType::Organization;
     }
     EntityType::Concept
 }
@@ -201,7 +212,7 @@ pub(crate) fn mentioned(text: &str, voice: &SpeakerIdentity) -> Vec<Mention> {
     let nobody = PresentNames::default();
     let named = sentences(text).into_iter().flat_map(|sentence| {
         let words = words(sentence.text, language);
-        names(&sentence, &words, language, &claims(&words, language, voice), &nobody, true)
+        names(&sentence, &words, language, &claims(&words, language, voice), &nobody, Some(voice))
     });
     once_each(named)
 }
@@ -211,7 +222,7 @@ pub(super) fn mentions(
     language: Option<&Language>,
     present: &PresentNames,
 ) -> Vec<Mention> {
-    once_each(reads.iter().flat_map(|read| names(&read.sentence, &read.words, language, &read.claims, present, false)))
+    once_each(reads.iter().flat_map(|read| names(&read.sentence, &read.words, language, &read.claims, present, None)))
 }
 
 /// Each thing once, with all its other names.
@@ -266,7 +277,7 @@ mod tests {
     use crate::learn::language::sentence::sentences;
     use crate::learn::language::word::words;
 
-    fn found(text: &str, deliberate: bool) -> Vec<String> {
+    fn found(text: &str, note_of: Option<&SpeakerIdentity>) -> Vec<String> {
         let sentence = sentences(text)[0];
         let language = language_of(text);
         let describe = |one: &Mention| {
@@ -277,7 +288,7 @@ mod tests {
                 one.aliases.iter().map(|alias| format!("={alias}")).collect::<String>()
             )
         };
-        names(&sentence, &words(sentence.text, language), language, &[], &PresentNames::default(), deliberate)
+        names(&sentence, &words(sentence.text, language), language, &[], &PresentNames::default(), note_of)
             .iter()
             .map(describe)
             .collect()
@@ -295,8 +306,11 @@ mod tests {
             ("We flew to Lisbon on Monday", vec!["Lisbon:place"]),
             ("Meine Tochter Lena mag Pferde", vec!["Lena:person"]),
             ("Key Features:", vec![]),
+            ("We bought parts from Müller GmbH", vec!["Müller GmbH:organization"]),
+            ("I work on the Atlas project", vec!["Atlas:project"]),
+            ("We met Project Atlas people", vec!["Project Atlas:project"]),
         ] {
-            assert_eq!(found(text, false), expect, "{text}");
+            assert_eq!(found(text, None), expect, "{text}");
         }
     }
 
@@ -307,10 +321,11 @@ mod tests {
             ("Clara prefers tea", vec!["Clara:person"]),
             ("Clara is my dentist.", vec!["Clara:concept"]),
             ("Nature is great", vec![]),
+            ("Ana lives in Berlin", vec![]),
             ("Kids love ice cream", vec![]),
             ("The weather was fine", vec![]),
         ] {
-            let all = found(text, true);
+            let all = found(text, Some(&SpeakerIdentity::of(None, Some("ana"))));
             assert_eq!(
                 all.iter().filter(|one| !one.contains("Berlin")).collect::<Vec<_>>(),
                 expect.iter().collect::<Vec<_>>(),

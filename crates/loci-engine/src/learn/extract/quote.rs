@@ -10,6 +10,7 @@ use super::claim::Claim;
 use super::dates::dates;
 use super::kind::{importance, kind};
 use super::passage::{Passage, SHORT_WORDS};
+use super::procedure::tells_steps;
 use super::select::{AnalysedSentence, leans, refers_back};
 use super::sensitive::field;
 use super::{LearningCandidate, SpeakerIdentity, Utterance, claims_of};
@@ -75,7 +76,8 @@ pub(super) fn candidate(
         actor: turn.actor.map(str::to_owned),
         field: used.iter().find_map(|read| field(&read.words, &read.claims, language, voice, turn.speaker.name())),
         quoted: true,
-        kind: if steps > 1 {
+        // What is asked for may be only the list, without what it is a list of.
+        kind: if steps > 1 || tells_steps(&passage.text) || passage.requested && tells_steps(turn.text) {
             "procedural"
         } else if passage.reminder {
             "task"

@@ -89,7 +89,9 @@ fn asked_for(text: &str, spoken: &[&Word], start: usize, gap: Range<usize>, end:
     if let Some(colon) = rest.iter().position(|word| word.mark(":"))
         && tells(&rest[colon..]) > 0
     {
-        return trimmed(text, rest[colon].at.end..text.len());
+        // "Remember how we deploy: …": what stands before the colon says what the rest is for.
+        let heading = rest[..colon].iter().find(|word| among("how wie cómo comment как", &word.text));
+        return trimmed(text, heading.map_or(rest[colon].at.end, |word| word.at.start)..text.len());
     }
     let small = |word: &Word| {
         word.shape == Shape::Mark

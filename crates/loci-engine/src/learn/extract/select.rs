@@ -6,6 +6,7 @@
 
 use super::claim::{Claim, claims};
 use super::names::PresentNames;
+use super::procedure::tells_steps;
 use super::request::{Request, declines, request};
 use super::{SpeakerIdentity, Utterance};
 use crate::learn::language::sentence::{Sentence, sentences};
@@ -141,6 +142,7 @@ pub(crate) fn worth(
         + sign(has(form::PLANS) && own, 0.3)
         + sign(has(form::CHANGE), 0.3)
         + sign(general && orders(body), 1.0)
+        + sign(tells_steps(sentence.text), 1.0)
         + sign(typed, 0.4)
         + sign(!claims.is_empty(), 0.4)
         + sign(answers, 0.7);

@@ -165,9 +165,9 @@ fn fingerprint(memories: &[Memory]) -> String {
 /// What the vector of an entity is made of.
 fn text_of(entity: &Entity, memories: &[Memory]) -> String {
     let names: Vec<&str> = std::iter::once(&entity.canonical_name).chain(&entity.aliases).map(String::as_str).collect();
-    let told = match &entity.summary {
+    let description = match &entity.summary {
         Some(summary) => summary.clone(),
         None => memories.iter().take(MAX_EXCERPTS).map(|one| one.content.as_str()).collect::<Vec<_>>().join(" "),
     };
-    format!("{} ({}): {told}", names.join(", "), entity.entity_type)
+    format!("{} ({}): {description}", names.join(", "), entity.entity_type)
 }

@@ -59,7 +59,7 @@ pub struct PackItem {
     pub role: Option<String>,
     /// Where it comes from, if that is not the user's own conversation: `tool web:example.org`, `import`, `agent scout`.
     pub origin: Option<String>,
-    /// The name of the entity that it describes; then it is no memory, its id is that of the entity, and it is cited by
+    /// The name of the entity that it describes; then it is not a memory, its id is that of the entity, and it is cited by
     /// this name.
     pub entity: Option<String>,
 }

@@ -160,7 +160,7 @@ async fn remember(call: &Call, given: Remember) -> Result<ToolAnswer, Failure> {
         confidence: given.confidence,
         event_time: moment("event_time", given.event_time)?,
         expires_at,
-        source: Some(Source { kind: source, ..Source::default() }),
+        source: Some(Source { kind: source, role: Some("orchestrator".to_owned()), ..Source::default() }),
         ..NewMemory::default()
     };
     let done = call.run_operation(engine.remember(&caller, new)).await.map_err(at_fact)?;
