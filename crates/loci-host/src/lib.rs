@@ -8,6 +8,7 @@ mod check;
 pub mod encryption;
 pub mod output;
 mod project_file;
+pub mod retry;
 pub mod secret;
 pub mod settings;
 mod sources;
