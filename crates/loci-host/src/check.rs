@@ -32,6 +32,7 @@ impl Settings {
         let engine = self.engine();
         engine.validate()?;
         self.vectors.validate()?;
+        self.retry.validate()?;
         self.server.validate()?;
         self.webhooks.validate()?;
         self.mcp.validate()?;

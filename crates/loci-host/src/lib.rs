@@ -9,6 +9,7 @@ pub mod encryption;
 mod files;
 pub mod output;
 mod project_file;
+pub mod retry;
 pub mod secret;
 pub mod settings;
 mod sources;

@@ -66,6 +66,8 @@ pub struct Settings {
     pub tiers: crate::tier::Tiers,
     /// The vector index.
     pub vectors: crate::vectors::VectorSettings,
+    /// Repeated calls of models.
+    pub retry: crate::retry::CallRetries,
     /// The HTTP server.
     pub server: loci_server::ServerOptions,
     /// Credentials besides the keys of Loci.

@@ -69,6 +69,7 @@ fn mind(settings: &Settings) -> Result<Option<LlmClient>, loci_engine::Error> {
     let mut config = ChatConfig::new(&wanted.base_url, &wanted.model);
     config.authorities = crate::authorities::read("llm.ca_file", wanted.ca_file.as_deref())?;
     config.timeout = Duration::from_secs(wanted.timeout_seconds);
+    config.retries = settings.retry.of_language_models();
     config.api_key = api_key(&wanted.secret())?;
     config.price_in_per_million = wanted.price_in_per_million;
     config.price_out_per_million = wanted.price_out_per_million;
@@ -101,6 +102,7 @@ pub async fn embedder(
             config.dimensions = wanted.dimensions;
             config.batch_size = wanted.batch_size;
             config.deadline = Duration::from_millis(wanted.deadline_ms);
+            config.retries = settings.retry.of_embeddings();
             config.api_key = api_key(&wanted.secret())?;
             Ok(Some(cached(Remote::connect(config).await?, shared)))
         }

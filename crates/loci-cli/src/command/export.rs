@@ -25,12 +25,13 @@ use crate::{output, shape};
 #[command(after_help = "Examples:
   loci export --everyone --output everything.jsonl
   loci export --user ann > ann.jsonl
+  loci export --user ann --history --output ann-with-history.jsonl
   loci export --project atlas --layer project --output atlas.jsonl
   loci export --everyone --vectors | loci --data ./copy import -
 
 With a user, an agent or both, everything that has their ids is exported, in any layer and state; with other \
-identifiers or a layer, those scopes. History, jobs, keys, checkpoints and members of pools are not exported: a backup \
-has them. docs/export.md describes the lines.")]
+identifiers or a layer, those scopes. Jobs, keys, checkpoints and members of pools are not exported: a backup \
+has them, and the history that an import ignores. docs/export.md describes the lines.")]
 pub(crate) struct ExportArgs {
     /// File to write; `-` is standard output [default: standard output]
     #[arg(short, long, alias = "out", value_name = "FILE")]
@@ -44,6 +45,9 @@ pub(crate) struct ExportArgs {
     /// Include vectors; without them an import computes them again
     #[arg(long)]
     vectors: bool,
+    /// Include the history of each memory
+    #[arg(long)]
+    history: bool,
     #[command(flatten)]
     scope: ScopeFlags,
 }
@@ -63,7 +67,8 @@ pub(crate) async fn run(context: &Context, args: &ExportArgs) -> Result<()> {
     let call = Call::get(&["v1", "export"])
         .scope(&scope)
         .param("layer", (!args.layer.is_empty()).then(|| args.layer.join(",")))
-        .param("vectors", args.vectors.then_some(true));
+        .param("vectors", args.vectors.then_some(true))
+        .param("history", args.history.then_some(true));
     let api = context.api(Model::Skip).await?;
     let lines = api.stream(call).await?;
     let progress = output::byte_progress(None, "exported");

@@ -147,7 +147,7 @@ impl Engine {
             let more = std::mem::take(&mut more);
             let reason = "turn of a conversation";
             self.embed_addition(&mut addition, Embed::Later).await;
-            let receipt = self.add(caller, scope.clone(), addition, reason, more).await?;
+            let receipt = self.add_as("episodic", caller, scope.clone(), addition, reason, more).await?;
             follows = Some(receipt.id);
             receipts.push(Receipt { redacted: redacted.clone(), ..receipt });
         }

@@ -364,11 +364,24 @@ impl Engine {
         reason: &str,
         more: Vec<Action>,
     ) -> Result<Receipt> {
+        self.add_as("hotpath", caller, scope, addition, reason, more).await
+    }
+
+    /// The same as the work of a part of Loci.
+    pub(crate) async fn add_as(
+        &self,
+        node: &str,
+        caller: &Caller,
+        scope: Scope,
+        addition: Addition,
+        reason: &str,
+        more: Vec<Action>,
+    ) -> Result<Receipt> {
         let embedded = addition.vector.is_some();
         let thread = addition.memory.thread_id.clone();
         let actions = std::iter::once(Action::Add(Box::new(addition))).chain(more);
         let changes = actions.map(|action| {
-            let mut change = self.change(caller, "hotpath", reason, action);
+            let mut change = self.change(caller, node, reason, action);
             change.provenance.thread.clone_from(&thread);
             change
         });

@@ -38,15 +38,39 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct Retries {
     /// Maximum number of attempts, including the first. Default: 3.
     pub attempts: usize,
-    /// The delay after the first failure. Each later one is twice as long. Default: 1 s.
+    /// The delay after the first failure. Default: 1 s.
     pub first_delay: Duration,
     /// The maximum delay. If `Retry-After` is longer, the call is not retried. Default: 30 s.
     pub longest_delay: Duration,
+    /// Factor by which each delay is longer than the one before. Default: 2.
+    pub factor: f64,
+    /// Whether a call is retried after a timeout or an error of the service. Default: true.
+    pub after_failures: bool,
+    /// Whether a call is retried after the service has limited the rate. Default: true.
+    pub after_rate_limits: bool,
 }
 
 impl Default for Retries {
     fn default() -> Self {
-        Self { attempts: 3, first_delay: Duration::from_secs(1), longest_delay: Duration::from_secs(30) }
+        Self {
+            attempts: 3,
+            first_delay: Duration::from_secs(1),
+            longest_delay: Duration::from_secs(30),
+            factor: 2.0,
+            after_failures: true,
+            after_rate_limits: true,
+        }
+    }
+}
+
+impl Retries {
+    /// Whether a call is retried after this error.
+    fn covers(&self, error: &Error) -> bool {
+        let wanted = match error {
+            Error::RateLimited { .. } => self.after_rate_limits,
+            _ => self.after_failures,
+        };
+        wanted && error.is_transient()
     }
 }
 
@@ -180,12 +204,12 @@ impl Service {
         let backoff = ExponentialBuilder::default()
             .with_min_delay(self.retries.first_delay)
             .with_max_delay(self.retries.longest_delay)
-            .with_factor(2.0)
+            .with_factor(self.retries.factor.max(1.0) as f32)
             .with_max_times(self.retries.attempts.saturating_sub(1))
             .with_jitter();
         let outcome = (|| self.once(body.clone(), timeout))
             .retry(backoff)
-            .when(Error::is_transient)
+            .when(|error| self.retries.covers(error))
             .adjust(|error, delay| self.retry_delay(error, delay))
             .notify(|error, delay| tracing::warn!(%error, ?delay, "retrying the call"))
             .await;

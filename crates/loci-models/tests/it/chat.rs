@@ -21,7 +21,12 @@ fn config(server: &MockServer) -> ChatConfig {
     ChatConfig {
         api_key: Some(Secret::new(KEY)),
         timeout: Duration::from_secs(20),
-        retries: Retries { attempts: 3, first_delay: Duration::from_millis(5), longest_delay: Duration::from_secs(3) },
+        retries: Retries {
+            attempts: 3,
+            first_delay: Duration::from_millis(5),
+            longest_delay: Duration::from_secs(3),
+            ..Retries::default()
+        },
         price_in_per_million: 2.0,
         price_out_per_million: 10.0,
         ..ChatConfig::new(format!("{}/v1", server.uri()), "scripted")

@@ -18,6 +18,7 @@ fn config(server: &MockServer) -> RemoteConfig {
             attempts: 3,
             first_delay: Duration::from_millis(5),
             longest_delay: Duration::from_millis(2000),
+            ..Retries::default()
         },
         ..RemoteConfig::new(format!("{}/v1", server.uri()), "scripted")
     }

@@ -44,6 +44,9 @@ struct ExportParams {
     /// Whether memories have their vectors.
     #[param(required = false, default = false)]
     vectors: bool,
+    /// Whether each memory is followed by its history. An import ignores it.
+    #[param(required = false, default = false)]
+    history: bool,
 }
 
 /// Exports everything that the caller may see, as lines of JSON.
@@ -65,6 +68,7 @@ async fn export(
     let layers = (!params.layer.is_empty()).then_some(params.layer);
     let whole = principal.own_caller(OPERATION)?.operator;
     let (caller, request) = asked(principal.caller(scope, OPERATION)?, whole, layers, params.vectors);
+    let request = ExportRequest { history: params.history, ..request };
     let export = app.run_operation(OPERATION, app.engine.export(&caller, request)).await?;
     let first = line(&export.header()).map_err(|_| unwritable())?;
     let begun = stream::once(async move { Ok::<_, std::io::Error>(first) });
@@ -104,7 +108,7 @@ fn asked(caller: Caller, whole: bool, layers: Option<Vec<Layer>>, vectors: bool)
         // Whoever names a user or an agent has named a scope; nobody named is everyone, which must be said.
         let everyone = caller.everyone || user.is_some() || agent.is_some();
         let caller = Caller { operator: true, everyone, identifiers: rest, ..caller };
-        return (caller, ExportRequest { layers, user, agent, vectors });
+        return (caller, ExportRequest { layers, user, agent, vectors, history: false });
     }
     (caller, ExportRequest { layers, vectors, ..ExportRequest::default() })
 }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
-use loci_store::{ExportCursor, ExportedEntity, ExportedMemory, Page};
+use loci_store::{ExportCursor, ExportedEntity, ExportedMemory, LedgerQuery, Page};
 use loci_types::{EntityId, FactFilter, Filter, Layer, MemoryId, Reach, Scope, Space, Visible};
 
 use super::line::{
@@ -20,6 +20,8 @@ use crate::{Engine, Result};
 const ROWS_PER_PAGE: usize = 500;
 /// The most triples that leave; they are small, and read at once.
 const MOST_FACTS: usize = 10_000_000;
+/// Maximum number of ledger entries of one memory.
+const MOST_EVENTS: usize = 10_000;
 /// How many memories one line of mentions names.
 const NAMED: usize = 1_000;
 
@@ -34,6 +36,8 @@ pub struct ExportRequest {
     pub agent: Option<String>,
     /// With the vectors.
     pub vectors: bool,
+    /// With what happened to each memory, after its line.
+    pub history: bool,
 }
 
 /// An export under way.
@@ -184,7 +188,14 @@ impl Engine {
             let vectors = vectors.remove(&memory.id).unwrap_or_default();
             ExportLine::Memory(Box::new(MemoryLine { memory, aged_at, vectors }))
         };
-        Ok(found.into_iter().map(line).collect())
+        let mut lines: Vec<ExportLine> = found.into_iter().map(line).collect();
+        if export.request.history {
+            for id in ids {
+                let past = self.store.ledger(&export.visible, &LedgerQuery::Memory(id), MOST_EVENTS).await?.entries;
+                lines.extend(past.into_iter().map(|entry| ExportLine::History(Box::new(entry))));
+            }
+        }
+        Ok(lines)
     }
 
     async fn export_facts(&self, export: &Export) -> Result<Vec<ExportLine>> {

@@ -48,7 +48,7 @@ impl Engine {
                 fact.scope()?;
                 Ok(loci_types::unit("confidence", fact.confidence).map(drop)?)
             }
-            ExportLine::Mentions(_) => Ok(()),
+            ExportLine::Mentions(_) | ExportLine::History(_) => Ok(()),
         }
     }
 
@@ -120,7 +120,7 @@ impl Engine {
             ExportLine::Union(line) => self.import_union(caller, line, how).await,
             ExportLine::Session(line) => self.import_session(caller, *line, how).await,
             ExportLine::Fact(fact) => self.import_fact(caller, *fact, how).await,
-            ExportLine::Memory(_) | ExportLine::Edge(_) => Ok(ImportOutcome::Skipped),
+            ExportLine::Memory(_) | ExportLine::Edge(_) | ExportLine::History(_) => Ok(ImportOutcome::Skipped),
         };
         match taken {
             Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::MissingIdentifier) => {

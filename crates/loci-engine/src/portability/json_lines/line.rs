@@ -5,7 +5,9 @@
 
 use jiff::Timestamp;
 use loci_store::Agent;
-use loci_types::{Edge, Entity, EntityId, Error, Fact, Identifiers, Layer, Memory, MemoryId, Scope, Session, Vector};
+use loci_types::{
+    Edge, Entity, EntityId, Error, Fact, Identifiers, Layer, LedgerEntry, Memory, MemoryId, Scope, Session, Vector,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -60,6 +62,8 @@ pub enum ExportLine {
     Session(Box<SessionLine>),
     /// A triple, with the memories it was learned from, which came before.
     Fact(Box<Fact>),
+    /// What happened to a memory that came before, if history was asked for. An import ignores it.
+    History(Box<LedgerEntry>),
 }
 
 impl ExportLine {
@@ -74,6 +78,7 @@ impl ExportLine {
             ExportLine::Union(_) => "union",
             ExportLine::Session(_) => "session",
             ExportLine::Fact(_) => "fact",
+            ExportLine::History(_) => "history",
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Export and import of all data that a caller sees, as one file of JSON lines.
 //!
 //! A header is followed by typed lines, in an order that can be imported while it is read. **Invariant:** two exports
-//! of the same store are equal except for the time in the header, and so is an export of an import. History, jobs and
-//! keys are not exported: a backup contains them.
+//! of the same store are equal except for the time in the header, and so is an export of an import. History is exported on
+//! request, and an import ignores it; jobs and keys are not: a backup contains them.
 
 mod export;
 mod import;
