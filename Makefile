@@ -20,7 +20,7 @@ TEST_SERVERS = $(abspath $(TARGET))/test-servers
 
 .PHONY: help run build install wheel model clean
 .PHONY: test test-tools test-servers stop-test-servers
-.PHONY: check format lint documentation guard guard-update clients typescript python lint-deploy fuzz-http-briefly bench-test
+.PHONY: check format lint documentation seeds guard guard-update clients typescript python lint-deploy fuzz-http-briefly bench-test
 .PHONY: otlp encryption fuzz-http openapi eval bench bench-loci
 
 help: ## What can be made
@@ -68,7 +68,7 @@ test-tools: ## Fetch the clients that tests talk to (once)
 	@scripts/test-tools.sh $(abspath $(TARGET))/test-tools
 
 check: export LOCI_TEST_REQUIRE = 1
-check: format lint test guard clients typescript python lint-deploy fuzz-http-briefly bench-test documentation ## What CI runs; here a server that cannot be brought up is a failure
+check: format lint test seeds guard clients typescript python lint-deploy fuzz-http-briefly bench-test documentation ## What CI runs; here a server that cannot be brought up is a failure
 
 format:
 	cargo fmt --all --check
@@ -122,6 +122,10 @@ openapi: ## Renew docs/openapi.json
 clients: ## Generate a Python and a TypeScript client, compile them strictly, and remember and recall through them
 	$(BUILD_TESTED)
 	scripts/clients.sh
+
+seeds: model ## Walk the worked examples of the seed documents through the binary
+	$(BUILD_TESTED)
+	scripts/seeds.sh
 
 typescript: ## Build and check the TypeScript client, and test it and its examples on the real binary
 	$(BUILD_TESTED)
