@@ -282,6 +282,25 @@ def _(store):
     store.http("PATCH", path, {"metadata": {"b": 3}, "version": 1}, expect=(409,))
 
 
+@example("S2", "a session that has only memories promotes what matters")
+def _(store):
+    for text, weight in [("The demo uses the blue data set", "0.9"), ("The window was open", "0.2")]:
+        store.run("remember", text, "--session", "s1", "--layer", "session", "--importance", weight, "--kind", "fact")
+    store.run("session", "end", "s1")
+    store.run("store", "jobs", "run")
+    assert [one["content"] for one in store.json("list")["data"]] == ["The demo uses the blue data set"]
+
+
+@example("S2", "OpenSpec: an upsert keeps its id")
+def _(store):
+    entry_id = "0194fdc2-fa2f-7fc0-b1d3-aa2ca9a4f2f0"
+    for status in ["created", "updated"]:
+        entry = {"id": entry_id, "content": f"The gate is {status}"}
+        body = {"operation": "upsert", "entries": [entry], "options": {"layer": {"user_id": "ann"}}}
+        [done] = store.http("POST", "/openspec/v1/knowledge/batch", body)["results"]["entries"]
+        assert (done["entry_id"], done["status"]) == (entry_id, status), done
+
+
 @example("S2", "OpenSpec: create, query and describe an entry")
 def _(store):
     entry = {"content": "Use PostgreSQL for all new services", "metadata": {"title": "ADR-042", "tags": ["database"]}}
@@ -343,6 +362,14 @@ def _(store):
     store.run("session", "learn", "hello")
     waiting = store.json("consent", "list")["data"]
     assert any("Ana" in proposal["memory"]["content"] for proposal in waiting), waiting
+
+
+@example("S3", "12: a procedure is found by its category alone")
+def _(store):
+    store.remember("To deploy: 1. Run make. 2. Tag. 3. Push.", "--kind", "procedural", "--user", "ana")
+    body = {"query": "how to deploy", "filters": {"user_id": "ana"}}
+    assert store.http("POST", "/memory.query", body) == []
+    assert len(store.http("POST", "/memory.query", {**body, "categories": ["procedural"]})) == 1
 
 
 @example("S3", "15: a checkpoint survives the process, byte for byte")

@@ -197,7 +197,9 @@ fn compare_statements(new: &Statement, known: &KnownStatement, bands: &Bands) ->
         && near
         && (a.is_within(b) || b.is_within(a))
         && (a.corrects() || a.items().count().abs_diff(b.items().count()) <= 3);
-    let preferred = near && prefers_another(a, b);
+    // Names of two things of one sort: less alike than two ways to say one thing, and more than any two preferences.
+    let akin = known.similarity.is_some_and(|cosine| cosine >= (bands.later + bands.check) / 2.0);
+    let preferred = akin && prefers_another(a, b);
     let linked = changed || denied || preferred || disputed(a, b) || takes_up(a, b) && !b.is_within(a);
     if linked || one_value_apart(a, b).is_some() { Comparison::MayContradict } else { Comparison::Unrelated }
 }
