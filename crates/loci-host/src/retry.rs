@@ -54,7 +54,8 @@ impl CallRetries {
         }
         match self.retryable_codes.iter().find(|code| !RETRYABLE.contains(&code.as_str())) {
             Some(code) => {
-                let message = format!("`{code}` is not the code of an error that may pass: use {}", RETRYABLE.join(", "));
+                let message =
+                    format!("`{code}` is not the code of an error that may pass: use {}", RETRYABLE.join(", "));
                 wrong("retry.retryable_codes", message)
             }
             None => Ok(()),
@@ -92,7 +93,10 @@ mod tests {
     fn the_defaults_are_those_of_the_specification() {
         let usual = CallRetries::default();
         assert_eq!((usual.max_attempts, usual.initial_delay_ms, usual.max_delay_ms), (3, 1_000, 30_000));
-        assert_eq!((usual.backoff_multiplier, usual.retryable_codes.as_slice()), (2.0, &RETRYABLE.map(str::to_owned)[..]));
+        assert_eq!(
+            (usual.backoff_multiplier, usual.retryable_codes.as_slice()),
+            (2.0, &RETRYABLE.map(str::to_owned)[..])
+        );
         assert_eq!((usual.validate(), usual.of_embeddings()), (Ok(()), Retries::default()));
         let limited = CallRetries { retryable_codes: vec!["RATE_LIMITED".into()], ..CallRetries::default() };
         let retries = limited.of_language_models();

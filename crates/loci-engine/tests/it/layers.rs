@@ -1,7 +1,9 @@
 //! Tests of the layers: which memory overrides another, what the header tells, and what becomes of the session layer.
 
+use loci_engine::json_lines::{ExportLine, ExportRequest};
 use loci_engine::{
-    Caller, Config, LearningLimits, Lifecycle, MaintainRequest, MaintenanceStep, NewMemory, QueryRequest, Update,
+    Bands, Caller, Config, Consolidation, LearningLimits, Lifecycle, MaintainRequest, MaintenanceStep, NewMemory,
+    QueryRequest, Update,
 };
 use loci_types::{Identifiers, Kind, Layer, MemoryId, Relation, State};
 use serde_json::json;
@@ -230,36 +232,47 @@ async fn a_changed_text_is_linked_anew() {
 
 #[tokio::test]
 async fn the_night_compares_what_matters_whatever_its_age_and_keeps_to_the_pairs_of_a_day() {
-    let learning = LearningLimits { pairs_per_user_per_day: 1, ..LearningLimits::default() };
-    let house = House::with(Config { learning, ..Config::default() });
+    let bands = Bands { reconcile: false, ..Bands::default() };
+    let house = House::with(Config { bands, ..Config::default() });
     let ana = user("ana");
     let twins = [
         ("Tomas Silva owns the checkout module", "Tomas owns the checkout module"),
         ("Mira Novak owns the billing module", "Mira owns the billing module"),
     ];
-    for text in twins.iter().flat_map(|(one, other)| [*one, *other]) {
-        // Without a vector, each is compared by its words alone, and later.
-        house.model(false);
-        let important = NewMemory { importance: Some(0.9), embed_later: true, ..new(text) };
+    // Nothing is compared when it is written, and nothing is recent when the night comes.
+    for text in twins.iter().flat_map(|(long, short)| [*long, *short]) {
+        let important = NewMemory { importance: Some(0.9), ..new(text) };
         house.engine.remember(&ana, important).await.unwrap();
-        house.model(true);
-        house.engine.embed_waiting(&operator(), 100).await.unwrap();
     }
-    let before = texts(&house, &ana).await.len();
     house.later(10);
-    let first = night(&house, MaintenanceStep::Dedup).await;
-    assert!(first <= 1, "one pair a day");
+    let learning = LearningLimits { pairs_per_user_per_day: 1, ..LearningLimits::default() };
+    let house = house.reopened(Config { learning, ..Config::default() });
+    assert!(night(&house, MaintenanceStep::Dedup).await <= 1, "one pair a day");
     assert_eq!(night(&house, MaintenanceStep::Dedup).await, 0, "not more in a second run of the day");
+    // Four memories make six pairs.
     for _ in 0..6 {
         house.later(1);
-        night(&house, MaintenanceStep::Dedup).await;
+        assert!(night(&house, MaintenanceStep::Dedup).await <= 1);
     }
-    let left = texts(&house, &ana).await;
-    assert!(
-        left.len() <= before && left.contains(&twins[0].0.to_owned()) && !left.contains(&twins[0].1.to_owned()),
-        "{left:?}"
-    );
-    assert!(!left.contains(&twins[1].1.to_owned()), "{left:?}");
+    assert_eq!(texts(&house, &ana).await, [twins[1].0, twins[0].0]);
+}
+
+#[tokio::test]
+async fn scopes_below_the_trigger_and_other_layers_are_not_consolidated() {
+    for (consolidation, left) in [
+        (Consolidation { max_memories_before_trigger: 2, ..Consolidation::default() }, 2),
+        (Consolidation { target_layers: vec![Layer::Project], ..Consolidation::default() }, 2),
+        (Consolidation { max_memories_before_trigger: 1, target_layers: vec![Layer::User] }, 1),
+    ] {
+        let bands = Bands { reconcile: false, ..Bands::default() };
+        let house = House::with(Config { bands, ..Config::default() });
+        for text in ["Tomas Silva owns the checkout module", "Tomas owns the checkout module"] {
+            house.remember(&user("ana"), text).await;
+        }
+        let house = house.reopened(Config { consolidation: consolidation.clone(), ..Config::default() });
+        night(&house, MaintenanceStep::Dedup).await;
+        assert_eq!(texts(&house, &user("ana")).await.len(), left, "{consolidation:?}");
+    }
 }
 
 #[tokio::test]
@@ -268,7 +281,7 @@ async fn a_text_that_breaks_the_writing_rules_is_marked() {
     let ana = user("ana");
     let id = house.remember(&ana, "I really love it because she gave it to me").await.id;
     let marks = house.engine.get(&ana, id).await.unwrap().metadata["writingRules"].clone();
-    assert_eq!(marks, json!(["it is in the first person", "it has a pronoun before any name"]));
+    assert_eq!(marks, json!(["it is in the first person"]));
     let good = house.remember(&ana, "Ana loves the lamp of her aunt Vera").await.id;
     assert!(!house.engine.get(&ana, good).await.unwrap().metadata.contains_key("writingRules"));
     let update = Update { content: Some("Ana loves the vase of her aunt Vera".into()), ..Update::default() };
@@ -316,10 +329,7 @@ async fn sensitive_sides_wait_in_every_language_with_a_table() {
 #[tokio::test]
 async fn numbered_steps_are_a_procedure() {
     for (text, expect) in [
-        (
-            "Remember how to deploy: 1. Run make. 2. Tag the commit. 3. Push.",
-            Some("how to deploy: 1. Run make. 2. Tag the commit. 3. Push."),
-        ),
+        ("Remember how to deploy: 1. Run make. 2. Tag the commit. 3. Push.", None),
         ("Save this workflow: 1) Run make 2) Tag the commit 3) Push", None),
         (
             "How we deploy:\n1. Run make\n2. Tag the commit\n3. Push",
@@ -335,5 +345,44 @@ async fn numbered_steps_are_a_procedure() {
         assert_eq!((known[0].kind.name(), known[0].category.as_deref()), ("procedural", Some("procedural")), "{text}");
         assert!(expect.is_none_or(|expect| known[0].content == expect), "{text}: {}", known[0].content);
         assert!(known[0].content.contains("2. Tag the commit"), "{text}: {}", known[0].content);
+    }
+}
+
+#[tokio::test]
+async fn turns_have_a_category_where_categories_are_configured() {
+    let file = json!({ "allowlists": { "supervisor": ["activity", "tasks"], "planner": ["tasks"] } });
+    let categories = serde_json::from_value(file).unwrap();
+    let house = House::with(Config { categories, ..Config::default() });
+    house.say(&user("ana"), "t", "user", "The barn has a red lamp").await;
+    let agent = |slug: &str| Caller::new(Identifiers { agent_id: Some(slug.into()), ..user("ana").identifiers });
+    assert_eq!(house.recall(&agent("supervisor"), "lamp").await, ["The barn has a red lamp"]);
+    assert!(house.recall(&agent("planner"), "lamp").await.is_empty());
+    let plain = House::new();
+    let turn = plain.say(&user("ana"), "t", "user", "The barn has a red lamp").await;
+    assert_eq!(plain.engine.get(&user("ana"), turn).await.unwrap().category, None);
+}
+
+#[tokio::test]
+async fn the_history_of_a_user_is_exported_on_request() {
+    let house = House::new();
+    let ana = user("ana");
+    let id = house.remember(&ana, "The door code is 7731").await.id;
+    let update = Update { content: Some("The door code is 7732".into()), ..Update::default() };
+    house.engine.update(&ana, id, update).await.unwrap();
+    house.engine.forget(&ana, id, None, None).await.unwrap();
+    for history in [false, true] {
+        let request = ExportRequest { history, ..ExportRequest::default() };
+        let mut export = house.engine.export(&ana, request).await.unwrap();
+        let mut events = Vec::new();
+        while let Some(lines) = house.engine.export_next(&mut export).await.unwrap() {
+            for line in lines {
+                if let ExportLine::History(entry) = line {
+                    events.push(entry.event.clone());
+                }
+            }
+        }
+        let told = events.iter().map(String::as_str).filter(|event| ["ADD", "UPDATE", "DELETE"].contains(event));
+        let expect: &[&str] = if history { &["ADD", "UPDATE", "DELETE"] } else { &[] };
+        assert_eq!(told.collect::<Vec<_>>(), expect);
     }
 }

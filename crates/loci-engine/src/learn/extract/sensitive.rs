@@ -26,20 +26,13 @@ const SPEAKERS: &str = "speaker sprecher sprecherin hablante locuteur locutrice 
 
 /// "Ana's name is …", "имя Димы — …": speakers may speak of themselves by their own name, in any case of it.
 fn called(words: &[Word], language: &Language, voice: &SpeakerIdentity, name: Option<&str>) -> Option<&'static str> {
-    let names: Vec<String> = name
-        .into_iter()
-        .flat_map(|name| name.split_whitespace())
-        .map(|part| language.folded(&part.to_lowercase()))
-        .collect();
-    let own = |word: &&Word| voice.is_owner(word.bare()) || names.contains(&language.folded(word.bare()));
-    let spoken: Vec<&Word> = words.iter().filter(|word| word.shape != Shape::Mark).collect();
-    spoken.iter().copied().find(own)?;
-    let noun = spoken.iter().find_map(|word| language.noun(word.bare()).and_then(|noun| of(noun.name())));
-    let texts: Vec<&str> = spoken.iter().map(|word| word.text.as_str()).collect();
-    let claim =
-        || (0..texts.len()).find_map(|at| language.claim(&texts[at..]).and_then(|(attribute, _)| of(attribute.name())));
+    let names = name.into_iter().flat_map(str::split_whitespace);
+    let names: Vec<String> = names.map(|part| language.folded(&part.to_lowercase())).collect();
+    let own = |word: &Word| voice.is_owner(word.bare()) || names.contains(&language.folded(word.bare()));
+    let others = words.iter().any(|word| word.is(form::RELATION));
     let linked = words.iter().any(|word| word.is(form::COPULA) || word.mark("—–:="));
-    noun.filter(|_| linked).or_else(claim)
+    let noun = words.iter().find_map(|word| language.noun(word.bare()).and_then(|noun| of(noun.name())));
+    noun.filter(|_| linked && !others && words.iter().any(own))
 }
 
 /// The field that is claimed of the speaker.
