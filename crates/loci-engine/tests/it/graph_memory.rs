@@ -247,9 +247,9 @@ async fn steps_become_procedures_and_assessments_opinions() {
     known.sort();
     let expect = [
         ("opinion", "In my opinion, Rust is worth the learning curve."),
-        ("procedural", "1) export the CSV 2) clean it 3) import it"),
         ("procedural", "To deploy, first run the tests, then push the tag, then check the dashboard."),
         ("procedural", "how we deploy: run the tests, tag, push."),
+        ("procedural", "workflow: 1. export the CSV 2. clean it 3. import it"),
     ];
     assert_eq!(known, expect.map(|(kind, text)| (kind.to_owned(), text.to_owned())));
 }

@@ -107,7 +107,7 @@ async fn odd_words_are_only_words() {
     ] {
         let body = json!({
             "content": format!("Ann said {odd}"), "identifiers": { "userId": odd.trim() }, "tags": [odd], "category": odd,
-            "threadId": odd, "actorId": odd, "metadata": { odd: odd }, "source": { "type": odd, "reference": odd }, "asIs": true
+            "threadId": odd, "actorId": odd, "metadata": { odd: odd }, "source": { "type": "manual", "reference": odd }, "asIs": true
         });
         let added = server.post("/v1/memories", body).await.expect(201);
         assert_eq!(added["data"]["content"], format!("Ann said {odd}"));

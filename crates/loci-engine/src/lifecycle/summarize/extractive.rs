@@ -191,7 +191,7 @@ mod tests {
             (32, [failed, "The disk in Lisbon was full again.", moved].join("\n")),
             (24, [failed, moved].join("\n")),
             (12, moved.to_owned()),
-            (6, "It was sunny.".to_owned()),
+            (6, "Lunch came late.".to_owned()),
             (3, "Someone laughed.".to_owned()),
             (2, String::new()),
             (0, String::new()),
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn vectors_speak_where_words_differ() {
-        let texts = owned(&["Cats please Ana.", "Buses are late.", "Felines delight everyone.", "Kittens charm Tom."]);
+        let texts = owned(&["Cats please old people.", "Buses are very late.", "Felines delight young families.", "Kittens charm most children."]);
         let vectors = [vec![1.0, 0.1], vec![0.0, 1.0], vec![1.0, 0.0], vec![0.9, 0.1]];
         assert!(!extractive(&texts, Some(&vectors), 16).contains("Buses"));
         let other = [vec![0.0, 1.0], vec![1.0, 0.1], vec![1.0, 0.0], vec![0.9, 0.1]];

@@ -177,7 +177,7 @@ mod tests {
             ("Indent with tabs", "Use spaces for indentation"),
             ("Indent with tabs", "Indent code with four spaces"),
             ("This project uses tabs for indentation", "We use spaces for indentation"),
-            ("Indentation is done with tabs", "Indentation: spaces"),
+            ("Indentation is done with tabs", "Indentation is done with spaces"),
             ("Always use tabs for indentation", "Use 2 spaces for indentation"),
             ("Prefer tabs for indentation", "Prefer spaces over tabs for indentation"),
             ("Use tabs, not spaces, for indentation", "Use spaces for indentation"),
