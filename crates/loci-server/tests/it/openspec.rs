@@ -112,8 +112,8 @@ async fn an_entry_is_created_changed_described_and_deleted() {
     assert_eq!(gone, json!({ "deleted": true, "entry_id": id }));
     let found = server.post(&at("/query"), json!({ "query": "gate", "layer": { "user_id": "ann" } })).await.expect(200);
     assert_eq!(found["results"], json!([]));
+    refused(&server.get(&format!("{path}/metadata?user_id=ann")).await, 404, "MEMORY_NOT_FOUND", "id");
     // It could still be restored; now it is gone.
-    assert_eq!(server.get(&format!("{path}/metadata?user_id=ann")).await.status, 200);
     server.delete(&format!("{path}?user_id=ann&hard_delete=true")).await.expect(200);
     refused(&server.get(&format!("{path}/metadata?user_id=ann")).await, 404, "MEMORY_NOT_FOUND", "id");
     server.close().await;
@@ -408,12 +408,13 @@ async fn batches_stop_or_go_on_and_say_what_was_done() {
         (&response["status"], statuses),
         (&json!("completed"), vec![json!("updated"), json!("created"), json!("created")])
     );
-    let response = batch("delete", json!([{ "id": id }, { "id": unknown }]), true).await.expect(200);
+    let missing = "0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f51";
+    let response = batch("delete", json!([{ "id": id }, { "id": missing }]), true).await.expect(200);
     assert_eq!((&response["results"]["succeeded"], &response["results"]["failed"]), (&json!(1), &json!(1)));
-    assert_eq!(batch("delete", json!([{ "id": unknown }]), false).await.expect(200)["status"], "failed");
+    assert_eq!(batch("delete", json!([{ "id": missing }]), false).await.expect(200)["status"], "failed");
     refused(&batch("create", json!([]), true).await, 400, "INVALID_INPUT", "entries");
     refused(
-        &batch("create", json!([{ "content": "a", "extra": 1 }]), true).await,
+        &batch("create", json!([{ "content": "a", "extra": 1 }]), false).await,
         400,
         "INVALID_INPUT",
         "entries[0].extra",

@@ -215,7 +215,12 @@ mod tests {
 
     #[test]
     fn vectors_speak_where_words_differ() {
-        let texts = owned(&["Cats please old people.", "Buses are very late.", "Felines delight young families.", "Kittens charm most children."]);
+        let texts = owned(&[
+            "Cats please old people.",
+            "Buses are very late.",
+            "Felines delight young families.",
+            "Kittens charm most children.",
+        ]);
         let vectors = [vec![1.0, 0.1], vec![0.0, 1.0], vec![1.0, 0.0], vec![0.9, 0.1]];
         assert!(!extractive(&texts, Some(&vectors), 16).contains("Buses"));
         let other = [vec![0.0, 1.0], vec![1.0, 0.1], vec![1.0, 0.0], vec![0.9, 0.1]];
