@@ -21,11 +21,13 @@ function listed(names) {
   ].join("");
 }
 
-/** Writes the list when the bundle is complete. */
+/** Writes the list when the bundle is complete, unless it is built elsewhere to be compared. */
 const embed = {
   name: "embed",
   apply: "build",
+  configResolved: (config) => void (embed.here = config.build.outDir === "dist"),
   async closeBundle() {
+    if (!embed.here) return;
     const names = await readdir(new URL("dist", import.meta.url));
     await writeFile(list, listed(names.filter((name) => name !== "index.html").sort()));
   },

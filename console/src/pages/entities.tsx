@@ -6,14 +6,13 @@ import { get, type Page, pathPart, type Schemas, scopeBody, scopeQuery, write } 
 import { go, link, route } from "../lib/route";
 import { may, scope } from "../lib/session";
 import { useLoad, useShared } from "../lib/state";
-import { count } from "../lib/text";
 import { Action, Dialog, Empty, Load, note, Tag, TextField, Time } from "../ui/basics";
 import { MemoryRow } from "../ui/memory-row";
 
 type Entity = Schemas["Entity"];
 
 export function Entities(): JSX.Element {
-  const chosen = useShared(route).rest[0];
+  const named = useShared(route).rest[0];
   const [search, setSearch] = useState("");
   const entities = useLoad((signal) => get<Page<Entity>>("/v1/entities", { ...scopeQuery(), limit: 1000 }, signal), []);
   const wanted = search.toLowerCase();
@@ -23,8 +22,9 @@ export function Entities(): JSX.Element {
     <>
       <h1>Entities</h1>
       <Load of={entities}>
-        {(page) =>
-          page.data.length === 0 ? (
+        {(page) => {
+          const chosen = named ?? page.data[0]?.id;
+          return chosen === undefined ? (
             <Empty>No memory mentions anyone or anything by name yet.</Empty>
           ) : (
             <div class="master">
@@ -43,14 +43,10 @@ export function Entities(): JSX.Element {
                 </nav>
                 {page.nextCursor && <p class="quiet">The 1,000 mentioned most.</p>}
               </div>
-              {chosen ? (
-                <EntityView key={chosen} id={chosen} all={page.data} reload={entities.reload} />
-              ) : (
-                <Empty>{count(page.data.length, "entity", "entities")}. Choose one.</Empty>
-              )}
+              <EntityView key={chosen} id={chosen} all={page.data} reload={entities.reload} />
             </div>
-          )
-        }
+          );
+        }}
       </Load>
     </>
   );

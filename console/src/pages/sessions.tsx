@@ -13,7 +13,7 @@ import { MemoryRow } from "../ui/memory-row";
 type Session = Schemas["Session"];
 
 export function Sessions(): JSX.Element {
-  const chosen = useShared(route).rest[0];
+  const named = useShared(route).rest[0];
   const sessions = useLoad(async (signal) => {
     // The list begins with those that are quiet longest; people look for the latest.
     const found: Session[] = [];
@@ -29,8 +29,9 @@ export function Sessions(): JSX.Element {
     <>
       <h1>Sessions</h1>
       <Load of={sessions}>
-        {(found) =>
-          found.length === 0 ? (
+        {(found) => {
+          const chosen = named ?? found[0]?.sessionId;
+          return chosen === undefined ? (
             <Empty>No conversation was kept yet.</Empty>
           ) : (
             <div class="master">
@@ -50,10 +51,10 @@ export function Sessions(): JSX.Element {
                   ))}
                 </ul>
               </nav>
-              {chosen ? <SessionView key={chosen} id={chosen} reload={sessions.reload} /> : <Empty>Choose a session.</Empty>}
+              <SessionView key={chosen} id={chosen} reload={sessions.reload} />
             </div>
-          )
-        }
+          );
+        }}
       </Load>
     </>
   );

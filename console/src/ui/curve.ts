@@ -93,7 +93,7 @@ export function drawLines(place: HTMLElement, times: number[], lines: { name: st
       width: place.clientWidth || 400,
       height,
       ms: 1,
-      legend: { show: lines.length > 1 },
+      legend: { show: false },
       cursor: { drag: { x: false, y: false } },
       axes: [axis(), { ...axis(), size: 48 }],
       series: [

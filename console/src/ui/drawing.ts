@@ -9,7 +9,7 @@ import { colour } from "./theme";
 
 /** Milliseconds of one frame that go into the layout, and in how many frames it ends. */
 const SHARE = 10;
-const FRAMES = 240;
+const FRAMES = 120;
 
 const KINDS = ["term-relevance", "term-recency", "term-utility", "term-layer", "term-relation"];
 
@@ -38,6 +38,8 @@ export class Drawing {
       defaultEdgeType: "line",
       hideEdgesOnMove: false,
       zIndex: true,
+      // One more frame may be drawn after the page has gone.
+      allowInvalidContainer: true,
       minCameraRatio: 0.02,
       maxCameraRatio: 4,
       defaultDrawNodeHover: hover,

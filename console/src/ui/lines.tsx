@@ -32,7 +32,14 @@ export function Lines({ label, times, lines }: { label: string; times: number[];
   }, [JSON.stringify([times.length, times[0], lines])]);
   return (
     <figure class="lines">
-      <figcaption class="quiet">{label}</figcaption>
+      <figcaption class="legend">
+        <span>{label}</span>
+        {lines.map((line) => (
+          <span key={line.name} class="quiet">
+            <span class="key" aria-hidden="true" style={{ background: `var(--${line.colour})` }} /> {line.name}
+          </span>
+        ))}
+      </figcaption>
       <div class="chart" ref={place} role="img" aria-label={label} />
     </figure>
   );

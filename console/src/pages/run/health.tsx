@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 
 import { get, type Schemas, scopeQuery, send } from "../../lib/api";
 import { operations, samples } from "../../lib/metrics";
-import { isChosen, may, scope } from "../../lib/session";
+import { identity, isChosen, may, scope } from "../../lib/session";
 import { useLoad } from "../../lib/state";
 import { bytes, number, words } from "../../lib/text";
 import { Load, Tag } from "../../ui/basics";
@@ -27,7 +27,7 @@ export function Health(): JSX.Element {
       <Load of={ready}>
         {({ status, components }) => (
           <div class="tiles">
-            <Part name="Server" status={status} about="" />
+            <Part name="Server" status={status} about={identity.value?.open ? "asks for no key" : "asks for a key"} />
             <Part
               name="Store"
               status={components.store.status}
@@ -57,7 +57,7 @@ export function Health(): JSX.Element {
               <Tile name="without a vector" value={number(data.withoutVector)} />
               {data.ledger > 0 && <Tile name="changes recorded" value={number(data.ledger)} />}
               {data.entities > 0 && <Tile name="entities" value={number(data.entities)} />}
-              <Tile name="spaces" value={number(data.spaces)} />
+              <Tile name={data.spaces === 1 ? "space" : "spaces"} value={number(data.spaces)} />
             </div>
             <div class="two">
               <Counts title="By kind" of={data.byKind} />
