@@ -18,6 +18,13 @@ function step(by: 1 | -1): boolean {
   return true;
 }
 
+/** Puts the focus into the question, as soon as its page is there. */
+function focusQuestion(frames = 120): void {
+  const question = document.querySelector<HTMLElement>("[data-question]");
+  if (question) question.focus();
+  else if (frames > 0) requestAnimationFrame(() => focusQuestion(frames - 1));
+}
+
 export function Shortcuts(): JSX.Element | null {
   const [help, setHelp] = useState(false);
   useEffect(() => {
@@ -30,7 +37,7 @@ export function Shortcuts(): JSX.Element | null {
       else if (event.key === "g") waiting = Date.now() + 1_500;
       else if (event.key === "/") {
         if (route.value.page !== "ask") go("ask");
-        requestAnimationFrame(() => document.querySelector<HTMLElement>("[data-question]")?.focus());
+        focusQuestion();
       } else if (event.key === "?") setHelp(true);
       else if (event.key === "s") document.querySelector<HTMLElement>("[data-scope]")?.click();
       else if (event.key === "j" || event.key === "k") {

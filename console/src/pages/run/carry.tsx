@@ -2,8 +2,8 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
-import { call, type Schemas, scopeQuery, send, write } from "../../lib/api";
-import { isChosen, may, mayRight, scope, scopeText } from "../../lib/session";
+import { ApiError, call, get, pathPart, type Schemas, scopeQuery, send, write } from "../../lib/api";
+import { isChosen, may, scope, scopeText } from "../../lib/session";
 import { bytes, number, words } from "../../lib/text";
 import { Action, Check, Empty, Facts, Failure, note, TextField } from "../../ui/basics";
 
@@ -11,7 +11,7 @@ export function Carry(): JSX.Element {
   return (
     <>
       <Export />
-      {may("writer") && mayRight("erase") && <Erase />}
+      {may("admin") && <Erase />}
     </>
   );
 }
@@ -54,6 +54,16 @@ function Export(): JSX.Element {
   );
 }
 
+/** Waits until a task has ended. */
+async function finished(task: Schemas["Task"]): Promise<Schemas["Task"]> {
+  let now = task;
+  while (now.status === "running") {
+    await new Promise((done) => setTimeout(done, 400));
+    now = await get<Schemas["Task"]>(`/v1/admin/tasks/${pathPart(task.id)}`);
+  }
+  return now;
+}
+
 function Erase(): JSX.Element {
   const [user, setUser] = useState(scope.value.identifiers.userId ?? "");
   const [typed, setTyped] = useState("");
@@ -71,10 +81,12 @@ function Erase(): JSX.Element {
   const erase = async (): Promise<void> => {
     setError(undefined);
     try {
-      const done = await write<Schemas["Erasure"]>("POST", "/v1/admin/erasures", { userId: user.trim(), dryRun: false, scrub });
-      setPreview(done);
+      const begun = await write<Schemas["Task"]>("POST", "/v1/admin/erasures", { userId: user.trim(), dryRun: false, scrub });
+      const ended = await finished(begun);
+      if (ended.error) throw new ApiError(ended.error.detail, ended.error.status, ended.error);
+      setPreview(ended.result as unknown as Schemas["Erasure"]);
       setTyped("");
-      note(`Everything of ${done.userId} is erased.`);
+      note(`Everything of ${user.trim()} is erased.`);
     } catch (problem) {
       setError(problem as Error);
     }
