@@ -17,7 +17,7 @@ before(async () => {
   server = await Server.start();
   ids = await furnish(server);
   await server.add("Bo and Ana both know the quetzal", {}, "bo");
-  await server.call("POST", "/v1/sessions/secret/turns", { identifiers: { userId: "bo" }, turns: [{ role: "user", actorId: "bo", content: "The quetzal lives in the tower" }] });
+  await server.call("POST", "/v1/sessions/secret/turns", { identifiers: { userId: "bo" }, turns: [{ threadId: "tower", role: "user", actorId: "bo", content: "The quetzal lives in the tower" }] });
   reader = await server.makeKey("--role", "reader", "--user", "ana");
   server.key = await server.makeKey("--role", "admin");
   tab = await Tab.open(server);
@@ -56,11 +56,11 @@ test("no page shows or is sent anything of others", async () => {
   await Promise.all(tab.answers.map((answer) => answer.read));
   const bodies = tab.answers.filter((answer) => answer.url.includes("/v1/"));
   assert(bodies.length > 30, `${bodies.length} answers`);
-  for (const { url, body, request } of bodies) {
+  for (const { url, body, request, status } of bodies) {
     // Not even the question's own words come back with it.
     if (!url.endsWith("/v1/recall")) for (const word of FOREIGN) assert(!body.includes(word), `${url} holds ${word}`);
     assert(!body.includes(ids.other) || url.includes(ids.other), `${url} names a memory of another`);
-    assert.equal(request.headers()["authorization"], `Bearer ${reader}`);
+    if (status !== 401) assert.equal(request.headers()["authorization"], `Bearer ${reader}`);
   }
   const recalled = bodies.filter(({ url }) => url.endsWith("/v1/recall"));
   for (const { body } of recalled) assert(JSON.parse(body).data.every((hit) => hit.memory.identifiers.userId === "ana"), body);
