@@ -13,9 +13,15 @@ import { theme, toggleTheme } from "./ui/theme";
 import { pageOf, PAGES } from "./pages";
 import { SignIn } from "./pages/sign-in";
 
+/** Whether someone was signed in since the page was loaded. */
+let occupied = false;
+
 /** Asks who the credential is. Refused: someone has to sign in. */
 async function identify(): Promise<void> {
   const who = await get<Identity>("/v1/whoami");
+  // Another credential must not find what the one before was shown.
+  if (occupied) return location.reload();
+  occupied = true;
   identity.value = who;
   scope.value = firstScope(who);
 }

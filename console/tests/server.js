@@ -56,7 +56,7 @@ export class Server {
   async stop(signal = "SIGTERM") {
     const child = this.#child;
     this.#child = undefined;
-    if (!child || child.exitCode !== null) return;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, "exit");
     child.kill(signal);
     await gone;

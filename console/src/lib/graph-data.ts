@@ -81,6 +81,12 @@ export async function wholeScope(signal: AbortSignal): Promise<GraphData> {
   return { nodes: [...nodes.values()], edges: edges.filter((edge) => nodes.has(edge.source) && nodes.has(edge.target)), truncated };
 }
 
+/** The graph without the memories that are linked to nothing, but for the one in the middle. */
+export function linked(data: GraphData, centre: string | undefined): GraphData {
+  const ends = new Set(data.edges.flatMap((edge) => [edge.source, edge.target]));
+  return { ...data, nodes: data.nodes.filter((node) => ends.has(node.id) || node.id === centre) };
+}
+
 /** Adds one graph to another. */
 export function joined(one: GraphData, other: GraphData): GraphData {
   const nodes = new Map([...one.nodes, ...other.nodes].map((node) => [node.id, node]));

@@ -116,9 +116,9 @@ export const may = (role: keyof typeof RANK): boolean => RANK[identity.value?.ro
 export const mayRight = (right: "consent" | "erase" | "hard_delete"): boolean =>
   may("admin") || (identity.value?.rights ?? []).includes(right);
 
-/** Forgets the credential and whom it showed. */
+/** Forgets the credential and everything that it showed: the page begins anew. */
 export function signOut(): void {
   key.value = "";
   scope.value = NOBODY;
-  identity.value = undefined;
+  location.reload();
 }

@@ -115,7 +115,7 @@ export function Ask(): JSX.Element {
             Ask
           </button>
         </div>
-        <div class="fields compact">
+        <div class="fields compact ask-fields">
           <Choice
             label="strategy"
             value={now.strategy}

@@ -1,14 +1,14 @@
 // Memories and their links as a graph: around one memory, or all of the scope.
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
-import { type GraphData, joined, MOST, neighbourhood, RELATIONS, wholeScope } from "../lib/graph-data";
+import { type GraphData, joined, linked, MOST, neighbourhood, RELATIONS, wholeScope } from "../lib/graph-data";
 import { go, link, route } from "../lib/route";
 import { useLoad, useShared } from "../lib/state";
 import { count, day, words } from "../lib/text";
 import { Choice, Empty, explain, Load, note } from "../ui/basics";
-import { Drawing } from "../ui/drawing";
-import { colour, onColours } from "../ui/theme";
+import { Drawing, kindColour, kindsOf } from "../ui/drawing";
+import { onColours } from "../ui/theme";
 
 export function Graph(): JSX.Element {
   const id = useShared(route).rest[0];
@@ -37,7 +37,10 @@ export function Graph(): JSX.Element {
 }
 
 function View({ first, centre }: { first: GraphData; centre: string | undefined }): JSX.Element {
-  const [data, setData] = useState(first);
+  const [whole, setWhole] = useState(first);
+  const [alone, setAlone] = useState(false);
+  // What is linked to nothing says little in a graph, and there is much of it.
+  const data = useMemo(() => (alone ? whole : linked(whole, centre)), [whole, alone, centre]);
   const [hidden, setHidden] = useState(new Set<string>());
   const [chosen, setChosen] = useState(centre);
   const [share, setShare] = useState(100);
@@ -51,7 +54,7 @@ function View({ first, centre }: { first: GraphData; centre: string | undefined 
   const expand = async (id: string): Promise<void> => {
     try {
       const around = await neighbourhood(id, 1);
-      setData((now) => joined(now, around));
+      setWhole((now) => joined(now, around));
       setChosen(id);
     } catch (error) {
       note(explain(error), true);
@@ -82,10 +85,15 @@ function View({ first, centre }: { first: GraphData; centre: string | undefined 
         {relations.map((name) => (
           <label class="check" key={name}>
             <input type="checkbox" checked={!hidden.has(name)} onChange={() => toggle(name)} />
-            <span class="key" aria-hidden="true" style={{ background: colour(RELATIONS[name]!) }} />
+            <span class="key" aria-hidden="true" style={{ background: `var(--${RELATIONS[name]})` }} />
             {words(name)} <span class="quiet">{data.edges.filter((edge) => edge.relation === name).length}</span>
           </label>
         ))}
+        {data.nodes.length < whole.nodes.length || alone ? (
+          <label class="check">
+            <input type="checkbox" checked={alone} onChange={(event) => setAlone(event.currentTarget.checked)} /> without links too
+          </label>
+        ) : null}
         {newest > oldest && (
           <label class="check time-slider">
             until <b>{until === Infinity ? "today" : day(until)}</b>
@@ -100,6 +108,13 @@ function View({ first, centre }: { first: GraphData; centre: string | undefined 
           </label>
         )}
       </div>
+      <p class="legend" aria-label="Kinds">
+        {kindsOf(data).map((kind) => (
+          <span key={kind} class="quiet">
+            <span class="key round" aria-hidden="true" style={{ background: `var(--${kindColour(kindsOf(data), kind)})` }} /> {kind}
+          </span>
+        ))}
+      </p>
       <p class="quiet" role="status">
         {count(data.nodes.length, "memory", "memories")}, {count(data.edges.length, "link")}
         {data.truncated && `; only the first ${MOST} or nearest 200 are shown`}. Click chooses, a double click shows what is around.

@@ -34,7 +34,7 @@ export function Banner(): JSX.Element | null {
   if (useShared(reachable)) return null;
   return (
     <div class="banner" role="alert">
-      The server does not answer. Trying again … What you have typed stays here; nothing was saved since.
+      The server does not answer. Trying again … What you have typed stays here; nothing is saved until it answers.
     </div>
   );
 }
@@ -272,7 +272,7 @@ export function Action({ run, children, tone, disabled }: {
 /** A failure as one sentence. */
 export function explain(error: unknown): string {
   if (error instanceof ApiError) {
-    if (error.isUnreachable) return "Not saved: the server does not answer. Try again when it is back.";
+    if (error.isUnreachable) return "The server did not answer, so it is not certain that this was done. Look again when it is back.";
     return error.problem?.hint ? `${error.message}. ${error.problem.hint}` : error.message;
   }
   return error instanceof Error ? error.message : String(error);

@@ -13,6 +13,12 @@ const FRAMES = 120;
 
 const KINDS = ["term-relevance", "term-recency", "term-utility", "term-layer", "term-relation"];
 
+/** The kinds of a graph, in the order of their names. */
+export const kindsOf = (data: GraphData): string[] => [...new Set(data.nodes.map((node) => node.kind))].sort();
+
+/** The colour of the style sheet that stands for a kind. */
+export const kindColour = (kinds: string[], kind: string): string => KINDS[kinds.indexOf(kind) % KINDS.length]!;
+
 export interface Shown {
   /** Relations that are hidden. */
   hidden: Set<string>;
@@ -56,7 +62,7 @@ export class Drawing {
   /** Shows this graph. Memories that were there already keep their place. */
   draw(data: GraphData): void {
     const graph = this.#graph;
-    const kinds = [...new Set(data.nodes.map((node) => node.kind))].sort();
+    const kinds = kindsOf(data);
     const wanted = new Set(data.nodes.map((node) => node.id));
     for (const id of graph.nodes()) if (!wanted.has(id)) graph.dropNode(id);
     graph.clearEdges();
@@ -65,7 +71,7 @@ export class Drawing {
       const look = {
         label: cut(node.text, 48),
         time: node.time,
-        color: colour(KINDS[kinds.indexOf(node.kind) % KINDS.length]!),
+        color: colour(kindColour(kinds, node.kind)),
         replaced: node.replaced,
       };
       // The same graph always begins in the same places, along a spiral.
@@ -83,6 +89,9 @@ export class Drawing {
       });
     }
     graph.forEachNode((id) => graph.setNodeAttribute(id, "size", Math.min(14, (data.nodes.length > 500 ? 2.5 : 5) + Math.sqrt(graph.degree(id)) * 1.5)));
+    // A small graph shows every label.
+    this.#sigma.setSetting("labelRenderedSizeThreshold", data.nodes.length < 60 ? 0 : 7);
+    this.#sigma.setSetting("labelDensity", data.nodes.length < 60 ? 4 : 1);
     this.#left = FRAMES;
     cancelAnimationFrame(this.#frame);
     if (graph.order > 1) this.#settle();

@@ -59,7 +59,7 @@ export function Health(): JSX.Element {
               {data.entities > 0 && <Tile name="entities" value={number(data.entities)} />}
               <Tile name={data.spaces === 1 ? "space" : "spaces"} value={number(data.spaces)} />
             </div>
-            <div class="two">
+            <div class="counts">
               <Counts title="By kind" of={data.byKind} />
               <Counts title="By layer" of={data.byLayer} />
               <Counts title="By state" of={data.byState} />
