@@ -1,6 +1,6 @@
 // Builds the console into dist/, with names that change with the content, and writes the list of its files that the server
 // embeds. `npm run dev` serves the sources and sends calls of the API to a running server (LOCI_SERVER).
-import { readdir, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 
 import { defineConfig } from "vite";
 
@@ -21,6 +21,20 @@ function listed(names) {
   ].join("");
 }
 
+/** The packages of which the bundle contains parts; all of them have the MIT licence. */
+const BUNDLED = ["events", "graphology", "graphology-layout-forceatlas2", "graphology-utils", "preact", "sigma", "uplot"];
+
+/** The licences of these packages. */
+async function licences() {
+  const texts = BUNDLED.map(async (name) => {
+    const folder = new URL(`node_modules/${name}/`, import.meta.url);
+    const { version } = JSON.parse(await readFile(new URL("package.json", folder), "utf8"));
+    const file = (await readdir(folder)).find((entry) => entry.startsWith("LICENSE"));
+    return `${name} ${version}\n\n${(await readFile(new URL(file, folder), "utf8")).replaceAll("\r", "").trim()}\n`;
+  });
+  return `The console contains parts of these packages.\n\n${(await Promise.all(texts)).join("\n----\n\n")}`;
+}
+
 /** Writes the list when the bundle is complete, unless it is built elsewhere to be compared. */
 const embed = {
   name: "embed",
@@ -29,6 +43,7 @@ const embed = {
   async closeBundle() {
     if (!embed.here) return;
     const names = await readdir(new URL("dist", import.meta.url));
+    await writeFile(new URL("LICENCES.txt", import.meta.url), await licences());
     await writeFile(list, listed(names.filter((name) => name !== "index.html").sort()));
   },
 };

@@ -32,7 +32,7 @@ fetch() {
 browser() {
   local name
   for name in "${CHROMIUM:-}" chromium chromium-browser google-chrome; do
-    [ -z "$name" ] || command -v "$name" && return 0
+    if [ -n "$name" ] && command -v "$name"; then return 0; fi
   done
   return 1
 }
