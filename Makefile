@@ -20,7 +20,8 @@ TEST_SERVERS = $(abspath $(TARGET))/test-servers
 
 .PHONY: help run build install wheel model clean
 .PHONY: test test-tools test-servers stop-test-servers
-.PHONY: check format lint documentation seeds guard guard-update clients typescript python lint-deploy fuzz-http-briefly bench-test
+.PHONY: check format lint documentation seeds guard guard-update clients typescript python console lint-deploy
+.PHONY: fuzz-http-briefly bench-test
 .PHONY: otlp encryption fuzz-http openapi eval bench bench-loci
 
 help: ## What can be made
@@ -28,7 +29,7 @@ help: ## What can be made
 
 run: model build ## Fetch the model, build, show a first remember and recall, then serve on loopback
 	@scripts/first-steps.sh $(LOCI)
-	@echo; echo "Serving on http://$(LISTEN) (Ctrl-C ends it)"
+	@echo; echo "Serving on http://$(LISTEN) (Ctrl-C ends it)"; echo "Console: http://$(LISTEN)/console"
 	@$(LOCI) serve --listen $(LISTEN)
 
 build: ## The release binary
@@ -130,6 +131,10 @@ seeds: model ## Walk the worked examples of the seed documents through the binar
 typescript: ## Build and check the TypeScript client, and test it and its examples on the real binary
 	$(BUILD_TESTED)
 	scripts/typescript.sh
+
+console: ## Check that the built console is current, and test it in a browser on the real binary
+	$(BUILD_TESTED)
+	scripts/console.sh
 
 python: ## Build and check the Python package, and test it and its examples on the real binary
 	$(BUILD_TESTED)

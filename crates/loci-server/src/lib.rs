@@ -7,6 +7,7 @@
 mod app;
 mod body_check;
 mod connection;
+mod console;
 mod describe;
 mod docs;
 mod error;

@@ -23,7 +23,7 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::failure::{Failure, ProblemBody};
 use crate::in_process::Trusted;
-use crate::{App, body_check, docs, guard, health, idempotency, mcp, openspec, short_ids, v1};
+use crate::{App, body_check, console, docs, guard, health, idempotency, mcp, openspec, short_ids, v1};
 
 /// The routes with their description.
 pub(crate) fn described() -> OpenApiRouter<Arc<App>> {
@@ -43,7 +43,7 @@ pub(crate) fn described() -> OpenApiRouter<Arc<App>> {
     let components = description.components.get_or_insert_default();
     components.security_schemes.insert("key".to_owned(), SecurityScheme::Http(bearer).into());
     let routes = OpenApiRouter::with_openapi(description).merge(v1::routes()).merge(openspec::routes());
-    let mut routes = routes.merge(health::routes()).merge(docs::routes());
+    let mut routes = routes.merge(health::routes()).merge(docs::routes()).merge(console::routes());
     idempotency::describe(routes.get_openapi_mut());
     routes
 }
@@ -80,7 +80,7 @@ async fn add_headers(request: Request, next: Next) -> Response {
     let headers = response.headers_mut();
     headers.insert(HeaderName::from_static("x-provider-version"), HeaderValue::from_static(env!("CARGO_PKG_VERSION")));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    console::set_cache_control(&mut response);
     response
 }
 

@@ -72,7 +72,10 @@ pub(crate) async fn run(context: &Context, args: ServeArgs) -> Result<()> {
     let closing = unused_or_asked_to_stop(users.as_ref(), asked_to_stop());
     let address = format!("{}://{}", options.server.scheme(), server.address());
     let started = json!({ "listening": address, "data": context.data()? });
-    context.print(&started, |_| output::line(&format!("Listening on {address} (Ctrl-C ends it)")));
+    context.print(&started, |_| {
+        output::line(&format!("Listening on {address} (Ctrl-C ends it)"));
+        output::line(&format!("Console: {address}/console"));
+    });
     if !guarded {
         output::warn(
             "Open: there is no key, so every process and user of this machine is an admin of this store",

@@ -29,7 +29,7 @@ const TAGS: [(&str, &str); 24] = [
     ("openspec", "The OpenSpec Knowledge Provider protocol, in its own field names."),
     ("mcp", "The Model Context Protocol over HTTP."),
     ("health", "Liveness, readiness and metrics."),
-    ("docs", "This description, and a page that shows it."),
+    ("docs", "This description, a page that shows it, and the console."),
 ];
 
 /// Adds servers, tags and security schemes.

@@ -4,6 +4,7 @@
 mod admin;
 mod bad;
 mod by_filter;
+mod console;
 mod contract;
 mod description;
 mod errors;

@@ -120,6 +120,7 @@ const BEGINNINGS: &[(&str, &[&str])] = &[
     ("loci-models/src/local/folder.rs", &["Bert(", "Table {"]),
     ("loci-models/src/local/npz.rs", &["PK ", "93NUMPY", "floats: ", "bytes: ", "one: ", "absent: "]),
     ("loci-models/src/http/call.rs", &["Bearer {}"]),
+    ("loci-server/src/console/mod.rs", &["default-src", "text/", "public, max-age"]),
     ("loci-server/src/docs.rs", &["default-src", "text/html"]),
     ("loci-server/src/health.rs", &["application/openmetrics-text"]),
     ("loci-server/src/v1/admin/backups.rs", &["attachment; "]),
