@@ -534,6 +534,7 @@ fn wrong(field: &'static str, message: String) -> Error {
 mod tests {
     use super::*;
 
+    // Coverage: S0-4.2.
     #[test]
     fn the_defaults_are_valid_and_wrong_values_are_named() {
         assert_eq!(Config::default().validate(), Ok(()));

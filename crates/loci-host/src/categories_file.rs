@@ -54,6 +54,7 @@ allowlists:
   executor:   [tasks, recent_activity, constraints]
 ";
 
+    // Coverage: S3-5.2.
     #[test]
     fn a_categories_file_is_read_and_a_wrong_one_is_reported_by_its_key() {
         let made = categories(WRITTEN).unwrap();

@@ -89,6 +89,7 @@ impl CallRetries {
 mod tests {
     use super::*;
 
+    // Coverage: S2.12.
     #[test]
     fn the_defaults_are_those_of_the_specification() {
         let usual = CallRetries::default();

@@ -157,6 +157,7 @@ mod tests {
         state
     }
 
+    // Coverage: SPEC-6.2.
     #[test]
     fn four_bits_keep_the_cosine() {
         for seed in 1..200 {
@@ -171,6 +172,7 @@ mod tests {
         }
     }
 
+    // Coverage: SPEC-7.8.
     #[test]
     fn raised_is_the_best_cosine() {
         let asked: Vec<State> = (1..10).map(|seed| quantise_query(&some(seed))).collect();
@@ -189,6 +191,7 @@ mod tests {
         assert_eq!(UnpackedState::unpack(&pack(&[0.0; DIMENSIONS])).cosine(&quantise_query(&some(1))), 0.0);
     }
 
+    // Coverage: SPEC-6.2.
     #[test]
     fn the_rows_for_minilm_keep_lengths() {
         let projection = Projection::of(crate::local::MINILM).unwrap();

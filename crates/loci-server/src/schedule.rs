@@ -38,6 +38,7 @@ impl Schedule {
 mod tests {
     use super::*;
 
+    // Coverage: SPEC-7.6.
     #[test]
     fn a_schedule_follows_local_time() {
         let check = |text: &str, zone: &str, now: &str, expect: &str| {

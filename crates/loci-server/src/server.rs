@@ -103,6 +103,7 @@ async fn sweep(app: Arc<App>) {
 mod tests {
     use super::*;
 
+    // Coverage: SPEC-4.4.
     #[tokio::test]
     async fn only_loopback_addresses_are_local() {
         for open in ["0.0.0.0:0", "[::]:0", "192.0.2.1:80"] {

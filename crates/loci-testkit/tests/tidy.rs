@@ -1,7 +1,6 @@
 //! Checks of the repository that no compiler makes.
 //!
-//! They cover which crate may depend on which, the length of files, names of types, words that Loci does not use, and that
-//! `docs/coverage.md` names tests that exist.
+//! They cover which crate may depend on which, the length of files, names of types, and words that Loci does not use.
 
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
@@ -259,29 +258,4 @@ fn words_of_the_dialect_are_found() {
     assert_eq!(declared_type("pub type Result<T> ="), Some("Result"));
     assert_eq!(declared_type("pub(super) struct Job;"), Some("Job"));
     assert_eq!(declared_type("struct Job;"), Some("Job"));
-}
-
-#[test]
-fn coverage_names_tests_that_exist() {
-    let coverage = fs::read_to_string(root().join("docs/coverage.md")).unwrap();
-    let sources = sources();
-    let mut tests: BTreeMap<&str, usize> = BTreeMap::new();
-    for (_, text) in &sources {
-        for (place, _) in text.match_indices("fn ") {
-            let name = &text[place + 3..];
-            let end = name.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(0);
-            *tests.entry(&name[..end]).or_default() += 1;
-        }
-    }
-    let rows: Vec<&str> = coverage.lines().filter(|line| line.starts_with("| S")).collect();
-    assert!(rows.len() > 20, "the rows were not found");
-    for row in rows {
-        let proof = row.trim_end_matches('|').rsplit('|').next().unwrap().trim();
-        if proof == "–" {
-            continue;
-        }
-        for name in proof.split(',').map(|name| name.trim().trim_matches('`')) {
-            assert!(tests.contains_key(name), "docs/coverage.md names `{name}`, which does not exist:\n{row}");
-        }
-    }
 }

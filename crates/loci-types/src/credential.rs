@@ -244,6 +244,7 @@ mod tests {
         Bounds { users: set(users), projects: set(projects), ..Bounds::default() }
     }
 
+    // Coverage: SPEC-4.2.
     #[test]
     fn bounds_admit_what_they_name_and_nothing_else() {
         let check = |bounds: &Bounds, which, value: &str, expect: bool| {

@@ -356,6 +356,7 @@ mod tests {
 
     use super::*;
 
+    // Coverage: S2.11.
     #[test]
     fn every_kind_has_one_line_with_its_own_code_and_exit() {
         let kinds: HashSet<_> = TABLE.iter().map(|row| row.kind).collect();
@@ -369,6 +370,7 @@ mod tests {
         }
     }
 
+    // Coverage: S2.11.
     #[test]
     fn the_public_codes_keep_their_retry_advice() {
         let retryable: Vec<_> = TABLE.iter().filter(|row| row.retryable).map(|row| row.code).collect();

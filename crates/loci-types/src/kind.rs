@@ -180,6 +180,7 @@ impl Kinds {
 mod tests {
     use super::*;
 
+    // Coverage: S0-2.1.
     #[test]
     fn the_built_in_half_lives() {
         let kinds = Kinds::default();
@@ -202,6 +203,7 @@ mod tests {
         }
     }
 
+    // Coverage: S0-2.1.
     #[test]
     fn a_configuration_adds_and_replaces_kinds() {
         let spec = |name: &str, half_life_days| KindSpec {

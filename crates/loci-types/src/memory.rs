@@ -346,6 +346,7 @@ mod tests {
         }
     }
 
+    // Coverage: S1.21.
     #[test]
     fn use_raises_the_score_of_a_memory() {
         for (confidence, count, expect) in [(0.5, 0, 0.5), (0.5, 1, 0.502), (0.5, 20, 0.535), (0.99, 400, 1.0)] {

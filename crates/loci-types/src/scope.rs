@@ -376,6 +376,7 @@ mod tests {
         identifiers
     }
 
+    // Coverage: S2.1.
     #[test]
     fn the_matrix_of_required_identifiers() {
         use Identifier::*;
@@ -405,6 +406,7 @@ mod tests {
         check(Layer::Pool, &[(Agent, "a")], Some("poolId"));
     }
 
+    // Coverage: S2.1.
     #[test]
     fn accessible_layers_follow_from_what_is_given() {
         use Identifier::*;
@@ -445,6 +447,7 @@ mod tests {
         }
     }
 
+    // Coverage: SPEC.1.
     /// Stored data depends on these values. They were computed by another program.
     #[test]
     fn the_shard_of_a_user_never_changes() {

@@ -61,6 +61,7 @@ impl State {
 mod tests {
     use super::*;
 
+    // Coverage: S2.14.
     #[test]
     fn every_transition_is_allowed_or_forbidden() {
         use State::*;

@@ -143,6 +143,7 @@ mod tests {
         text.split_whitespace().map(str::to_owned).collect()
     }
 
+    // Coverage: SPEC.4.
     #[test]
     fn measures_of_a_ranking() {
         let close = |a: [f64; 7], b: [f64; 7]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-4);

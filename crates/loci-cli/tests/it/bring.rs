@@ -66,6 +66,7 @@ const GRAPH: &str = "{\"type\":\"entity\",\"name\":\"Ann\",\"entityType\":\"pers
 const NOTES: &str =
     "---\ntags: [home]\ndate: 2023-04-05\n---\n# Garden\n- Water the roses\n- Prune in March\n\n# Car\nIt is blue.\n";
 
+// Coverage: SPEC-7.2.
 #[test]
 fn each_system_is_recognised_and_comes_in_once() {
     for (name, text, format, expect) in [
@@ -120,6 +121,7 @@ fn owner_and_times_are_those_of_the_file() {
     assert_eq!(find("{\"city\":\"Porto\"}")["tags"], json!(["facts"]));
 }
 
+// Coverage: SPEC-7.2.
 #[test]
 fn a_conversation_is_a_thread_in_its_order() {
     let home = Home::new();
@@ -151,6 +153,7 @@ fn a_conversation_is_a_thread_in_its_order() {
     assert_eq!(home.json(&["get", id])["state"], "soft_deleted");
 }
 
+// Coverage: SPEC-7.2.
 #[test]
 fn a_folder_of_notes_comes_in_file_by_file() {
     let home = Home::new();
@@ -187,6 +190,7 @@ fn long_notes_are_split_and_secrets_are_masked() {
     assert!(!home.run(&["export", "--everyone"]).out.contains(token));
 }
 
+// Coverage: SPEC-7.2.
 #[test]
 fn an_unreadable_file_is_reported_and_the_entries_before_are_kept() {
     for (text, from, kept, message) in [

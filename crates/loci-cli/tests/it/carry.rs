@@ -48,6 +48,7 @@ fn of_type<'a>(lines: &'a [Value], name: &str) -> Vec<&'a Value> {
     lines.iter().filter(|line| line["type"] == name).collect()
 }
 
+// Coverage: S0.5, SPEC-7.1.
 #[test]
 fn an_export_of_an_import_is_the_same() {
     let home = filled();
@@ -73,6 +74,7 @@ fn an_export_of_an_import_is_the_same() {
     assert_eq!(home.json(&sessions)["data"].as_array().unwrap().len(), 2);
 }
 
+// Coverage: S0.5.
 #[test]
 fn a_record_that_changed_since_is_a_conflict_until_it_is_replaced() {
     let home = filled();
@@ -94,6 +96,7 @@ fn a_record_that_changed_since_is_a_conflict_until_it_is_replaced() {
     assert_eq!(home.json(&["recall", "--agent=helper", "--user=ann", "something else altogether"])["data"], json!([]));
 }
 
+// Coverage: S0.5.
 #[test]
 fn an_export_of_a_user_has_every_record_with_their_name() {
     let home = filled();
@@ -118,6 +121,7 @@ fn an_export_of_a_user_has_every_record_with_their_name() {
     assert_eq!(copy.lines(&[])[1..].iter().filter(|line| line["type"] != "agent").count(), lines.len() - 1);
 }
 
+// Coverage: SPEC-7.1.
 #[test]
 fn a_damaged_line_is_reported_by_its_number() {
     let home = filled();
@@ -156,6 +160,7 @@ fn a_damaged_line_is_reported_by_its_number() {
     assert_eq!(run.code, 23, "{run:?}");
 }
 
+// Coverage: SPEC-7.1.
 #[test]
 fn vectors_are_exported_on_request() {
     let home = Home::new();
@@ -190,6 +195,7 @@ fn peak(home: &Home, args: &[&str]) -> u64 {
     }
 }
 
+// Coverage: SPEC-7.1.
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_use_does_not_grow_with_the_size_of_an_export() {

@@ -87,6 +87,7 @@ fn first(answer: &Value, question: usize) -> u64 {
     answer["ranked"][question][0].as_u64().unwrap_or_else(|| panic!("{answer}"))
 }
 
+// Coverage: SPEC-9.2.
 #[test]
 fn every_command_of_the_harness_is_answered() {
     let home = Home::new();
@@ -133,6 +134,7 @@ fn every_command_of_the_harness_is_answered() {
     worker.close();
 }
 
+// Coverage: SPEC-9.2.
 #[test]
 fn a_command_that_fails_is_answered_and_the_next_is_read() {
     let home = Home::new();
@@ -160,6 +162,7 @@ fn a_command_that_fails_is_answered_and_the_next_is_read() {
     worker.close();
 }
 
+// Coverage: SPEC-9.2.
 #[test]
 fn acknowledged_writes_survive_a_kill_and_are_seen_by_a_second_process() {
     let home = Home::new();
@@ -186,6 +189,7 @@ fn acknowledged_writes_survive_a_kill_and_are_seen_by_a_second_process() {
     other.close();
 }
 
+// Coverage: SPEC-9.2.
 #[test]
 fn texts_are_embedded_by_the_real_model_and_its_share_is_reported() {
     let home = Home::with_model();

@@ -67,6 +67,7 @@ fn a_follower_receives_events_of_other_processes() {
     child.wait().unwrap();
 }
 
+// Coverage: S3-14.2.
 #[test]
 fn operations_are_counted() {
     let home = Home::new();

@@ -178,6 +178,7 @@ fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
+// Coverage: SPEC-11.3.
 #[test]
 fn nothing_is_lost_or_duplicated_while_servers_are_killed() {
     let Some((home, schema)) = shared() else { return };
@@ -287,6 +288,7 @@ fn maintenance_outcome(home: &Home) -> Vec<(String, String)> {
     outcome(home).into_iter().filter(|(text, _)| !text.starts_with("ana writes")).collect()
 }
 
+// Coverage: SPEC-11.3.
 #[test]
 fn two_servers_run_the_same_maintenance_once() {
     let (Some((alone, _kept)), Some((both, _also))) = (shared(), shared()) else { return };

@@ -38,6 +38,7 @@ fn holding(folder: &Path, needle: &str) -> Vec<String> {
     found
 }
 
+// Coverage: S4.23, S4.24.
 #[test]
 fn a_backup_is_made_verified_and_restored() {
     let (home, elsewhere) = (filled(), Home::local());
@@ -75,6 +76,7 @@ fn a_backup_is_made_verified_and_restored() {
     assert_eq!(found["data"].as_array().unwrap().len(), 1, "{found}");
 }
 
+// Coverage: S4.23.
 #[test]
 fn a_bad_backup_is_refused_with_the_reason() {
     let (home, other) = (filled(), filled());
@@ -106,6 +108,7 @@ fn a_bad_backup_is_refused_with_the_reason() {
     assert!(unwritable.code == 23 && unwritable.err.contains("cannot be written"), "{unwritable:?}");
 }
 
+// Coverage: SPEC-7.3.
 #[test]
 fn a_space_is_restored_to_an_earlier_sequence_and_time() {
     let home = Home::local();
@@ -141,6 +144,7 @@ fn a_space_is_restored_to_an_earlier_sequence_and_time() {
     }
 }
 
+// Coverage: SPEC-7.3.
 #[test]
 fn a_schedule_makes_a_chain_of_backups_that_can_be_restored() {
     let (home, elsewhere) = (filled(), Home::local());
@@ -180,6 +184,7 @@ fn a_schedule_makes_a_chain_of_backups_that_can_be_restored() {
 
 const SECRET: &str = "zanzibarquuxly";
 
+// Coverage: SPEC-7.4.
 #[test]
 fn erasing_shows_first_and_leaves_nothing_in_the_files() {
     let home = Home::local();
@@ -226,6 +231,7 @@ fn file(home: &Home, text: &str) -> String {
     path.display().to_string()
 }
 
+// Coverage: SPEC-7.4.
 #[test]
 fn erasing_holds_on_a_server_too() {
     let Some(schema) = Schema::new() else { return };
@@ -245,6 +251,7 @@ fn erasing_holds_on_a_server_too() {
     assert_eq!(files.export().len(), 2);
 }
 
+// Coverage: S0.9.
 #[test]
 fn vectors_of_another_model_are_stored_beside_the_present_ones() {
     let home = Home::with_model().locally();

@@ -56,6 +56,7 @@ fn tight() -> Home {
     home.set("LOCI_CONFIG", file)
 }
 
+// Coverage: S1.31.
 #[test]
 fn every_tool_of_default_and_full_answers_on_the_streams() {
     for profile in ["default", "full"] {
@@ -65,6 +66,7 @@ fn every_tool_of_default_and_full_answers_on_the_streams() {
     }
 }
 
+// Coverage: SPEC-8.11.
 #[test]
 fn older_clients_are_served() {
     let home = tight();
@@ -72,6 +74,7 @@ fn older_clients_are_served() {
     python("memory.py", &streams(&home, &["mcp", "--user=ann"], more));
 }
 
+// Coverage: SPEC-8.10.
 #[test]
 fn the_graph_is_that_of_the_official_server() {
     let home = Home::new();
@@ -89,6 +92,7 @@ fn key(home: &Home, args: &[&str]) -> Value {
     home.json(&all)["data"]["secret"].clone()
 }
 
+// Coverage: S1.31.
 #[test]
 fn every_tool_answers_over_http_with_a_key() {
     let home = tight().locally();
@@ -110,6 +114,7 @@ fn every_tool_answers_over_http_with_a_key() {
     server.stop();
 }
 
+// Coverage: SPEC-8.11.
 #[test]
 fn the_inspector_lists_and_calls() {
     let Some(inspector) = tool("LOCI_TEST_INSPECTOR") else { return };
@@ -225,6 +230,7 @@ fn a_context_tells_its_conversation_what_changed_elsewhere() {
     talk.hang_up();
 }
 
+// Coverage: SPEC-8.11.
 #[test]
 fn every_version_of_the_protocol_is_known() {
     let home = Home::new();
@@ -337,6 +343,7 @@ fn the_scope_of_the_streams_is_that_of_the_flags() {
     assert_eq!(home.count(&["--user=ann", "--agent=planner"]), 1);
 }
 
+// Coverage: SPEC-8.10.
 #[test]
 fn a_file_of_the_official_server_is_taken_over() {
     let home = Home::new();

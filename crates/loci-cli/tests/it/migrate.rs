@@ -37,6 +37,7 @@ fn hashes(run: &Run) -> Vec<Value> {
     run.value()["tables"].as_array().unwrap().clone()
 }
 
+// Coverage: SPEC-11.6.
 #[test]
 fn everything_goes_to_a_server_and_back() {
     let Some(schema) = Schema::new() else { return };
@@ -63,6 +64,7 @@ fn everything_goes_to_a_server_and_back() {
     assert!(found.to_string().contains("black tea"), "{found}");
 }
 
+// Coverage: SPEC-11.6.
 #[test]
 fn a_killed_copy_is_resumed() {
     let Some(schema) = Schema::new() else { return };
@@ -97,6 +99,7 @@ fn a_killed_copy_is_resumed() {
     assert!(copied.as_u64() < verified.as_u64(), "what was there is not copied again: {run:?}");
 }
 
+// Coverage: SPEC-11.7.
 #[test]
 fn a_move_that_is_not_possible_is_refused() {
     let home = filled();
@@ -129,6 +132,7 @@ fn a_move_that_is_not_possible_is_refused() {
     assert!(!empty.path().join("catalogue.db").exists());
 }
 
+// Coverage: SPEC-11.6.
 #[test]
 fn a_damaged_copy_ends_the_command() {
     let home = filled();

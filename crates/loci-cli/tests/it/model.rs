@@ -16,6 +16,7 @@ pub(crate) fn folder() -> PathBuf {
     folder
 }
 
+// Coverage: S1.4.
 #[test]
 fn meaning_is_found_without_shared_words() {
     let home = Home::with_model();

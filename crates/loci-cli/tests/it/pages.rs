@@ -129,6 +129,7 @@ fn the_examples_of_the_readme_and_the_guides_run() {
     run_pages(&pages);
 }
 
+// Coverage: SPEC-8.1.
 #[test]
 fn the_examples_of_the_other_pages_run() {
     run_pages(&pages("docs"));

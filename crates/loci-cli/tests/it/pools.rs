@@ -17,6 +17,7 @@ fn shared() -> (Home, String) {
     (home, id)
 }
 
+// Coverage: S4.16.
 #[test]
 fn a_pool_is_made_used_left_and_dropped() {
     let (home, id) = shared();
@@ -52,6 +53,7 @@ fn a_pool_is_made_used_left_and_dropped() {
     assert!(!home.data().join("tenants/default/spaces/pool_docs").exists());
 }
 
+// Coverage: SPEC-4.1.
 #[test]
 fn who_is_not_a_member_gets_nothing_from_any_command() {
     let (home, id) = shared();
@@ -126,6 +128,7 @@ fn a_pool_comes_along_when_everything_is_exported_and_imported() {
     assert_eq!(other.json(&ask)["id"].as_str(), Some(id.as_str()));
 }
 
+// Coverage: S0.8.
 #[test]
 fn what_is_said_of_a_group_is_kept_in_its_team() {
     let home = Home::new();

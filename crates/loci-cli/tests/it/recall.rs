@@ -17,6 +17,7 @@ fn first(home: &Home, question: &str) -> Value {
     home.json(&["recall", question])["data"][0]["memory"]["content"].clone()
 }
 
+// Coverage: SPEC.3.
 #[test]
 fn the_newest_of_those_about_the_same_comes_first() {
     let asides = ["The office is closed on Fridays", "Lunch is at noon in the canteen", "The printer is upstairs"];
@@ -35,6 +36,7 @@ fn the_newest_of_those_about_the_same_comes_first() {
     }
 }
 
+// Coverage: SPEC.3.
 #[test]
 fn a_code_that_nobody_mentioned_and_another_topic_have_no_answer() {
     let home = furnished(&["ERR-7731 means the disk is full", "The heating is serviced in October"]);
@@ -48,6 +50,7 @@ fn a_code_that_nobody_mentioned_and_another_topic_have_no_answer() {
     assert_eq!(known["answered"], "yes", "{known}");
 }
 
+// Coverage: SPEC.3.
 #[test]
 fn other_languages_are_found_in_themselves_and_from_english() {
     let home = furnished(&[
@@ -68,6 +71,7 @@ fn other_languages_are_found_in_themselves_and_from_english() {
     assert_eq!(again["embedded"], 0, "each has the vector of the model that can read it: {again}");
 }
 
+// Coverage: SPEC.3.
 #[test]
 fn the_end_of_a_long_note_is_found_and_quoted() {
     let filler = "The week went by with the usual errands, a little rain, and long calls about the garden fence. ";
@@ -78,6 +82,7 @@ fn the_end_of_a_long_note_is_found_and_quoted() {
     assert!(passage.contains("dairy") && passage.len() < 500, "{passage}");
 }
 
+// Coverage: SPEC.4.
 #[test]
 fn single_memories_are_measured_as_lived() {
     let home = Home::with_model();

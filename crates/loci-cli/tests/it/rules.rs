@@ -24,6 +24,7 @@ fn a_mask_is_reported_and_a_refusal_names_its_rule() {
     assert!(wrong.code == 19 && wrong.err.contains("passport"), "{wrong:?}");
 }
 
+// Coverage: S3-5.2.
 #[test]
 fn a_categories_file_keeps_an_agent_to_its_list() {
     let home = Home::new();

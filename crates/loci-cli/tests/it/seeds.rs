@@ -29,6 +29,7 @@ const KINDS: [(&str, &str); 18] = [
     ("user was stressed about the deadline in our Feb 18 session", "episodic"),
 ];
 
+// Coverage: S0-2.2.
 #[test]
 fn each_sentence_of_the_schema_gets_its_kind() {
     let home = Home::local();
@@ -47,6 +48,7 @@ fn each_sentence_of_the_schema_gets_its_kind() {
     }
 }
 
+// Coverage: S4.2.
 #[test]
 fn a_skill_is_stored_listed_and_found_as_procedural() {
     let home = Home::local();
@@ -59,6 +61,7 @@ fn a_skill_is_stored_listed_and_found_as_procedural() {
     }
 }
 
+// Coverage: S0.4.
 #[tokio::test(flavor = "multi_thread")]
 async fn many_lines_are_embedded_a_hundred_at_a_time() {
     let service = ModelService::start().await;
@@ -83,6 +86,7 @@ async fn many_lines_are_embedded_a_hundred_at_a_time() {
     assert!(service.requests() <= 3, "{} requests for 120 lines", service.requests());
 }
 
+// Coverage: S4.4.
 #[test]
 fn the_settings_of_the_tiers_are_known_and_those_without_a_value_are_listed() {
     let home = Home::local().set("LOCI_EMBEDDINGS", "cohere");

@@ -91,6 +91,7 @@ impl Drop for Server {
     }
 }
 
+// Coverage: S2.21.
 #[test]
 fn it_reports_health_and_shuts_down() {
     let home = Home::new();

@@ -12,6 +12,7 @@ fn refused(home: &Home, args: &[&str], code: i32, field: &str) {
     assert_eq!((run.code, run.problem()["details"]["field"].as_str()), (code, Some(field)), "{args:?}: {run:?}");
 }
 
+// Coverage: S2.24.
 #[test]
 fn triples_are_added_listed_and_retracted() {
     let home = Home::new();
@@ -53,6 +54,7 @@ fn triples_are_added_listed_and_retracted() {
     assert!(home.run(&["fact", "list"]).out.contains("No facts"));
 }
 
+// Coverage: S3-15.1.
 #[test]
 fn checkpoints_come_back_byte_by_byte() {
     let home = Home::new();

@@ -18,6 +18,7 @@ mod without {
         log
     }
 
+    // Coverage: SPEC.2.
     #[test]
     fn a_build_without_traces_says_so_once() {
         for variable in ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] {
@@ -199,6 +200,7 @@ mod with {
         bytes.windows(text.len()).any(|window| window == text.as_bytes())
     }
 
+    // Coverage: SPEC.2.
     #[test]
     fn a_request_is_a_span_of_its_callers_trace_with_its_stages_inside() {
         let (address, received) = collector();
@@ -266,6 +268,7 @@ mod with {
         assert!(roots.is_empty(), "{roots:#?}");
     }
 
+    // Coverage: SPEC.2.
     /// The collector accepts connections and never answers.
     #[test]
     fn a_silent_collector_delays_no_request_and_the_end_only_for_seconds() {

@@ -50,6 +50,7 @@ fn working_memory_outlives_the_command_in_redis() {
     assert_eq!(with(&["get"])["scratchpad"], "");
 }
 
+// Coverage: S2.27.
 #[test]
 fn entries_of_a_session_outlive_the_command_in_redis() {
     let Some(home) = shared() else { return };

@@ -181,6 +181,7 @@ mod tests {
 
     use super::*;
 
+    // Coverage: S0-4.4.
     #[test]
     fn settings_are_read_and_checked() {
         let good = AgentSettings::read(&json!({ "limit": 3, "categories": ["tasks"] })).unwrap();

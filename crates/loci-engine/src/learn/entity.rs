@@ -340,6 +340,7 @@ mod tests {
         Mention { name: name.into(), entity_type, aliases: aliases.iter().map(|alias| (*alias).into()).collect() }
     }
 
+    // Coverage: S1.22.
     #[test]
     fn names_and_aliases_lead_to_one_entity() {
         let at = "2026-06-01T12:00:00Z".parse().unwrap();

@@ -107,6 +107,7 @@ mod tests {
 
     use super::*;
 
+    // Coverage: S1.24.
     #[test]
     fn only_the_nearest_few_are_linked() {
         let sharer = |n: u128, similarity: Option<f64>, shared: &[usize]| Sharer {

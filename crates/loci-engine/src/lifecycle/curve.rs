@@ -49,6 +49,7 @@ mod tests {
 
     use super::*;
 
+    // Coverage: S0-3.1.
     #[test]
     fn recency_by_kind_at_30_90_180_and_365_days() {
         let kinds = Kinds::default();
@@ -75,6 +76,7 @@ mod tests {
     }
 
     proptest! {
+        // Coverage: S0-3.1.
         #[test]
         fn a_curve_stays_in_range_and_never_rises(curve in curves(), young in -10.0..4000.0, more in 0.0..4000.0) {
             let (before, after) = (curve.left(young), curve.left(young + more));

@@ -89,7 +89,7 @@ impl Engine {
         let change = |entry: &LedgerEntry| {
             let memory = memories.get(&entry.memory_id?)?;
             let lasting = self.kinds.spec(&memory.kind).class != Class::Episodic;
-            // What took its place is told, as updated or merged; a second bullet about the old text would be noise.
+            // What took its place is listed, as updated or merged; a second bullet about the old text would be noise.
             let replaced = memory.superseded_by_id.is_some_and(|newer| memories.contains_key(&newer));
             (lasting && !replaced).then(|| delta_change(entry, memory, reader))
         };
@@ -160,6 +160,7 @@ mod tests {
 
     use super::*;
 
+    // Coverage: S3-1.1.
     #[test]
     fn the_newest_of_all_spaces_are_taken_back() {
         let user = Space::Users(Shard::of("ann"));

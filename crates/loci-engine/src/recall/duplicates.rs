@@ -146,6 +146,7 @@ fn distinguishing_words(text: &str) -> BTreeSet<String> {
 mod tests {
     use super::*;
 
+    // Coverage: S2.8.
     #[test]
     fn a_number_a_name_or_a_not_makes_two() {
         for (one, other, expect) in [

@@ -107,6 +107,7 @@ mod tests {
 
     use super::*;
 
+    // Coverage: SPEC-7.8.
     #[test]
     fn the_least_used_goes_first() {
         let analyser = loci_store::text::Analyser::default();

@@ -56,6 +56,7 @@ mod tests {
 
     use super::*;
 
+    // Coverage: S1.10.
     #[test]
     fn ranks_are_merged_by_the_formula() {
         let id = |n: u128| MemoryId(Uuid::from_u128(n));

@@ -131,6 +131,7 @@ mod tests {
         }
     }
 
+    // Coverage: S1.14.
     #[test]
     fn the_walk_starts_at_the_best_of_every_lane() {
         let hits = |from: u128| -> Vec<Hit> {

@@ -94,6 +94,7 @@ pub fn layer_bonus(layer: Layer, bonus: f64) -> f64 {
 mod tests {
     use super::*;
 
+    // Coverage: S0-4.2, S4.1.
     #[test]
     fn utility_by_importance_and_use() {
         for (importance, count, expect) in
@@ -103,6 +104,7 @@ mod tests {
         }
     }
 
+    // Coverage: S0-4.1, S0-4.2.
     #[test]
     fn terms_add_up() {
         let mut terms =
@@ -127,6 +129,7 @@ mod tests {
         assert_eq!(closeness(0.1, 0.9, &Weights { similarity: 1.0, recency: 0.0, utility: 0.0 }), 0.0);
     }
 
+    // Coverage: S2.9.
     #[test]
     fn specific_layers_come_first_among_equals() {
         assert_eq!(layer_bonus(Layer::Agent, 0.05), 0.05);

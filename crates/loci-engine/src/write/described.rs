@@ -91,6 +91,7 @@ mod tests {
         new
     }
 
+    // Coverage: S2.30.
     #[test]
     fn what_has_the_shape_of_a_field_becomes_the_field() {
         let new = with(json!({

@@ -42,6 +42,7 @@ pub fn importance(text: &str, source_type: Option<&str>, role: Option<&str>) -> 
 mod tests {
     use super::importance;
 
+    // Coverage: S0-1.2, S4.1.
     #[test]
     fn signals_raise_importance() {
         for (text, source, role, expect) in [

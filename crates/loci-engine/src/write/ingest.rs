@@ -235,6 +235,7 @@ pub(crate) fn pieces(text: &str, most: usize) -> Vec<&str> {
 mod tests {
     use super::pieces;
 
+    // Coverage: SPEC-6.3.
     #[test]
     fn a_long_turn_is_split_between_sentences() {
         assert_eq!(pieces("short", 10), ["short"]);

@@ -96,6 +96,7 @@ fn is_someone(text: &str, words: &[&str], is_role: impl Fn(&str) -> bool) -> boo
 mod tests {
     use super::choose_kind;
 
+    // Coverage: S0-2.2.
     /// The examples and guidelines of the schema, word for word.
     #[test]
     fn the_sentences_of_the_schema_have_their_kinds() {

@@ -282,6 +282,7 @@ mod tests {
         }
     }
 
+    // Coverage: SPEC-7.5.
     #[test]
     fn every_line_has_its_inverse_or_a_reason() {
         let one = MemoryId(uuid::Uuid::from_u128(1));

@@ -49,6 +49,7 @@ fn fact(number: usize) -> String {
     format!("Shelf{number} holds the book{number}")
 }
 
+// Coverage: S4.22.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn as_many_as_a_batch_are_written_at_once() {
     let waiting = house(Batching { size: 5, milliseconds: NEVER, waiting: 100 });
@@ -66,6 +67,7 @@ async fn as_many_as_a_batch_are_written_at_once() {
     }
 }
 
+// Coverage: S4.22.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_first_waits_no_longer_than_is_set() {
     let waiting = house(Batching { size: 100, milliseconds: 150, waiting: 100 });
@@ -80,6 +82,7 @@ async fn the_first_waits_no_longer_than_is_set() {
     }
 }
 
+// Coverage: S4.22.
 #[tokio::test]
 async fn flush_returns_when_everything_before_it_is_durable() {
     let waiting = house(Batching { size: 100, milliseconds: NEVER, waiting: 1_000 });
@@ -125,6 +128,7 @@ async fn invalid_input_is_refused_at_once() {
     assert_eq!(kept, "the key of the shed is [secret]");
 }
 
+// Coverage: S4.22.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_write_waits_while_the_buffer_is_full() {
     let waiting = house(Batching { size: 2, milliseconds: NEVER, waiting: 3 });
@@ -160,6 +164,7 @@ async fn a_write_waits_while_the_buffer_is_full() {
     assert_eq!(waiting.stored().await.len(), 8);
 }
 
+// Coverage: S4.22.
 #[tokio::test]
 async fn the_end_writes_what_waits() {
     let waiting = house(Batching { size: 100, milliseconds: NEVER, waiting: 100 });
@@ -170,6 +175,7 @@ async fn the_end_writes_what_waits() {
     assert_eq!(waiting.stored().await.len(), 7);
 }
 
+// Coverage: S4.22.
 #[tokio::test]
 async fn what_the_store_does_not_take_is_named_and_tried_again() {
     let waiting = house(Batching { size: 100, milliseconds: NEVER, waiting: 100 });

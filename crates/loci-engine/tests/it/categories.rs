@@ -57,6 +57,7 @@ async fn verbs(
     ]
 }
 
+// Coverage: S3-5.2.
 #[tokio::test]
 async fn an_allowlist_holds_for_every_verb() {
     let lists = json!({
@@ -136,6 +137,7 @@ fn categories_of(hits: &[loci_engine::RecallHit]) -> Vec<&str> {
     hits.iter().filter_map(|hit| hit.memory.category.as_deref()).collect()
 }
 
+// Coverage: S3-5.2.
 #[tokio::test]
 async fn a_category_comes_whole_or_as_far_as_it_matches() {
     let spec = json!([{ "name": "profile", "context": "all" }, { "name": "event", "context": "rag", "rag_length": 2 }]);
@@ -231,6 +233,7 @@ async fn a_credential_for_some_categories_sees_no_conversation() {
     assert_eq!((all.len(), house.engine.sessions(&some, SessionFilter::default()).await.unwrap()), (1, Vec::new()));
 }
 
+// Coverage: SPEC-4.3.
 #[tokio::test]
 async fn what_became_private_is_nobody_elses_twin() {
     let house = House::new();

@@ -29,6 +29,7 @@ fn field(error: &loci_engine::Error) -> String {
     error.problem("checkpoint").details["field"].as_str().unwrap_or_default().to_owned()
 }
 
+// Coverage: S3-15.1.
 #[tokio::test]
 async fn a_program_resumes_from_its_checkpoint() {
     let house = House::new();
@@ -99,6 +100,7 @@ async fn what_is_put_is_checked() {
     assert_eq!((error.kind(), field(&error).as_str()), (ErrorKind::Conflict, "expectParent"));
 }
 
+// Coverage: S3-15.1.
 #[tokio::test]
 async fn a_checkpoint_is_nobody_elses() {
     let house = House::new();

@@ -28,6 +28,7 @@ async fn texts(house: &House, caller: &Caller) -> Vec<String> {
     entries.into_iter().map(|entry| entry.content).collect()
 }
 
+// Coverage: S2.27.
 #[tokio::test]
 async fn entries_are_read_newest_first_and_found_by_meaning_or_words() {
     let house = house_with(Config::default());
@@ -59,6 +60,7 @@ async fn entries_are_read_newest_first_and_found_by_meaning_or_words() {
     assert_eq!(error.kind(), ErrorKind::Configuration, "without a tier there are no entries");
 }
 
+// Coverage: S2.28.
 #[tokio::test]
 async fn what_matters_is_remembered_for_the_user_when_the_session_ends() {
     let house = house_with(Config::default());
@@ -117,6 +119,7 @@ async fn a_session_that_gives_way_to_another_leaves_what_matters() {
     assert!(texts(&house, &first).await.is_empty());
 }
 
+// Coverage: S2.28.
 #[tokio::test]
 async fn what_could_not_be_remembered_stays_until_it_can() {
     let house = house_with(Config::default());

@@ -29,6 +29,7 @@ fn narrowed(name: &str, categories: &[&str]) -> Caller {
     Caller { categories: Some(categories), ..user(name) }
 }
 
+// Coverage: S2.24.
 #[tokio::test]
 async fn a_triple_is_stated_found_and_retracted() {
     let house = House::new();
@@ -138,6 +139,7 @@ async fn a_triple_is_seen_by_those_who_see_where_it_comes_from() {
     assert_eq!(triples(&house, &team("ben")).await, ["well is deep"]);
 }
 
+// Coverage: SPEC-5.5.
 #[tokio::test]
 async fn sessions_teach_triples_and_close_them() {
     let house = House::new();
@@ -169,6 +171,7 @@ async fn sessions_teach_triples_and_close_them() {
     assert_eq!(triples(&house, &user("ben")).await, [""; 0]);
 }
 
+// Coverage: SPEC-5.5.
 #[tokio::test]
 async fn what_is_consented_to_is_a_triple_then() {
     let house = House::new();

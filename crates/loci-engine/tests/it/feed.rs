@@ -254,6 +254,7 @@ async fn pages_of_any_size_make_the_same_stream() {
     }
 }
 
+// Coverage: SPEC-8.9.
 /// Several processes write to three spaces; a concurrent reader receives every entry once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_lost_or_repeated_while_others_write() {

@@ -249,6 +249,7 @@ async fn who_may_only_look_changes_nothing() {
     holds(engine, &narrow, "", "").await;
 }
 
+// Coverage: SPEC-8.10.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn two_processes_make_one_of_the_same() {
     const ROUNDS: usize = 25;

@@ -40,6 +40,7 @@ async fn shared_with(house: &House, caller: &Caller, id: MemoryId) -> Vec<Memory
     edges.iter().map(|edge| if edge.source_id == id { edge.target_id } else { edge.source_id }).collect()
 }
 
+// Coverage: S1.19.
 #[tokio::test]
 async fn a_new_session_of_a_user_closes_the_earlier_ones_in_any_thread() {
     let house = House::new();
@@ -59,6 +60,7 @@ async fn a_new_session_of_a_user_closes_the_earlier_ones_in_any_thread() {
     assert_eq!(open, ["conv1", "conv2", "other"]);
 }
 
+// Coverage: S1.19.
 #[tokio::test]
 async fn an_idle_session_is_learned_from_after_half_an_hour() {
     let house = House::new();
@@ -80,6 +82,7 @@ async fn an_idle_session_is_learned_from_after_half_an_hour() {
     assert_eq!(house.known(&ana).await.len(), 1);
 }
 
+// Coverage: S1.24.
 #[tokio::test]
 async fn memories_that_share_an_entity_are_linked_to_the_nearest_few() {
     let (house, ana) = (House::new(), user("ana"));
@@ -115,6 +118,7 @@ async fn memories_that_share_an_entity_are_linked_to_the_nearest_few() {
     }
 }
 
+// Coverage: S1.26.
 #[tokio::test]
 async fn a_fact_and_its_turn_count_one_mention() {
     let (house, ana) = (House::new(), user("ana"));
@@ -124,6 +128,7 @@ async fn a_fact_and_its_turn_count_one_mention() {
     assert_eq!(paul.memories.len(), 2, "the fact and the turn are both shown");
 }
 
+// Coverage: S1.26.
 #[tokio::test]
 async fn aliases_are_taken_from_any_turn() {
     let (house, ana) = (House::new(), user("ana"));
@@ -133,6 +138,7 @@ async fn aliases_are_taken_from_any_turn() {
     assert_eq!((bob.canonical_name.as_str(), &*bob.aliases), ("Robert", &["Bob".to_owned(), "Bobby".to_owned()][..]));
 }
 
+// Coverage: S1.26.
 #[tokio::test]
 async fn a_note_that_begins_with_a_name_is_found_by_it() {
     let (house, ana) = (House::new(), user("ana"));
@@ -144,6 +150,7 @@ async fn a_note_that_begins_with_a_name_is_found_by_it() {
     assert_eq!(clara.entity.entity_type, EntityType::Person);
 }
 
+// Coverage: S1.23, S1.27.
 #[tokio::test]
 async fn descriptions_follow_the_facts_and_fill_the_share_of_profiles() {
     let (house, ana) = (House::new(), user("ana"));
@@ -179,6 +186,7 @@ async fn descriptions_follow_the_facts_and_fill_the_share_of_profiles() {
     assert!(second.contains("violin"), "{second}");
 }
 
+// Coverage: S1.25.
 #[tokio::test]
 async fn entities_are_found_by_meaning() {
     let (house, ana) = (House::new(), user("ana"));
@@ -197,6 +205,7 @@ async fn entities_are_found_by_meaning() {
     assert_eq!(found(&ana, "bikes").await, ["Paul"]);
 }
 
+// Coverage: S1.27.
 #[tokio::test]
 async fn evidence_is_the_turn_that_a_fact_was_learned_from() {
     let (house, ana) = (House::new(), user("ana"));
@@ -210,6 +219,7 @@ async fn evidence_is_the_turn_that_a_fact_was_learned_from() {
     assert!(!found.text.contains("derived_from"), "{}", found.text);
 }
 
+// Coverage: S1.29.
 #[tokio::test]
 async fn a_turn_that_names_its_cause_is_linked_to_what_was_said_before() {
     let (house, ana) = (House::new(), user("ana"));
@@ -254,6 +264,7 @@ async fn steps_become_procedures_and_assessments_opinions() {
     assert_eq!(known, expect.map(|(kind, text)| (kind.to_owned(), text.to_owned())));
 }
 
+// Coverage: S1.10.
 #[tokio::test]
 async fn ranks_are_fused_with_the_weights_that_are_set() {
     let with = |change: fn(&mut Retrieval)| {
@@ -282,6 +293,7 @@ async fn ranks_are_fused_with_the_weights_that_are_set() {
     assert_eq!(words[0].explain.terms.relevance, 1.0);
 }
 
+// Coverage: S1.11.
 #[tokio::test]
 async fn the_budget_of_a_context_is_a_setting() {
     let retrieval = Retrieval { context_token_budget: Some(2_000), ..Retrieval::default() };
@@ -294,6 +306,7 @@ async fn the_budget_of_a_context_is_a_setting() {
     assert_eq!(budget(QueryRequest { budget_tokens: Some(300), ..usual }).await, 300);
 }
 
+// Coverage: S1.28.
 #[tokio::test]
 async fn maintenance_says_when_each_step_was_done() {
     let (house, ana) = (House::new(), in_session("ana", "s1"));
@@ -352,6 +365,7 @@ const QUESTIONS: [(&str, &str); 38] = [
     ("general", "Есть новости о саде?"),
 ];
 
+// Coverage: S1.9.
 #[test]
 fn questions_of_all_kinds_show_their_intent() {
     for (intent, question) in QUESTIONS {

@@ -55,6 +55,7 @@ async fn found_among_five(house: &House, seed: u64) -> f64 {
     f64::from(hits) / (MEMORIES / 4) as f64
 }
 
+// Coverage: S1.4.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn identifiers_are_found_among_thousands() {
     let seed = 7;

@@ -26,6 +26,7 @@ fn identifiers() -> impl Strategy<Value = Identifiers> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
+    // Coverage: SPEC-6.6.
     #[test]
     fn recall_returns_only_what_is_visible(
         written in prop::collection::vec(identifiers(), 1..20),

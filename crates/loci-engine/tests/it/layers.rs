@@ -30,6 +30,7 @@ fn in_layer(text: &str, layer: Layer) -> NewMemory {
     NewMemory { layer: Some(layer), ..new(text) }
 }
 
+// Coverage: S2.9.
 #[tokio::test]
 async fn a_setting_of_the_project_overrides_that_of_the_company() {
     for (company, project) in [
@@ -54,6 +55,7 @@ async fn a_setting_of_the_project_overrides_that_of_the_company() {
     }
 }
 
+// Coverage: S2.17.
 #[tokio::test]
 async fn the_session_layer_is_promoted_and_removed_however_it_came_in() {
     let fact = |text: &str, importance| NewMemory {
@@ -96,6 +98,7 @@ async fn the_session_layer_is_promoted_and_removed_however_it_came_in() {
     }
 }
 
+// Coverage: S2.14.
 #[tokio::test]
 async fn a_changed_or_confirmed_memory_is_active_again() {
     let house = House::new();
@@ -115,6 +118,7 @@ async fn a_changed_or_confirmed_memory_is_active_again() {
     assert_eq!((state(pier).await, state(boat).await), (State::Active, State::Active));
 }
 
+// Coverage: S2.14.
 #[tokio::test]
 async fn what_is_restored_from_the_archive_stays() {
     let lifecycle = Lifecycle { relevance_rate: 0.1, archive_below: 0.1, ..Lifecycle::default() };
@@ -133,6 +137,7 @@ async fn what_is_restored_from_the_archive_stays() {
     assert_eq!((memory.state, memory.relevance > 0.7), (State::Active, true), "{}", memory.relevance);
 }
 
+// Coverage: S2.30.
 #[tokio::test]
 async fn what_the_metadata_says_of_the_record_becomes_its_fields() {
     let house = House::new();
@@ -170,6 +175,7 @@ async fn what_the_metadata_says_of_the_record_becomes_its_fields() {
     assert_eq!(error.problem("x").details["field"], "source.type");
 }
 
+// Coverage: S3-1.1.
 #[tokio::test]
 async fn the_header_tells_changes_of_all_layers_once() {
     let house = House::new();
@@ -178,7 +184,7 @@ async fn the_header_tells_changes_of_all_layers_once() {
     house.remember(&user("ana"), "The hall has a blue lamp").await;
     let first = house.engine.query(&planner, query(Some(0))).await.unwrap();
     let head = "Memory updates since rev 0:\n- +created: The hall has a blue lamp (imp=3)";
-    assert_eq!(first.updates, head, "the user's changes are told to the agent");
+    assert_eq!(first.updates, head, "the agent sees the user's changes");
     house.after(jiff::SignedDuration::from_secs(1));
     house.engine.remember(&planner, in_layer("The attic has a red lamp", Layer::Agent)).await.unwrap();
     house.after(jiff::SignedDuration::from_secs(1));
@@ -191,7 +197,7 @@ async fn the_header_tells_changes_of_all_layers_once() {
     );
     assert_eq!(second.updates, head);
     assert_eq!(house.engine.query(&planner, query(Some(second.revision))).await.unwrap().updates, "");
-    // Of five changes three are told, under the same line.
+    // Of five changes three are listed, under the same line.
     for colour in ["white", "black", "grey", "pink", "brown"] {
         let lamp = NewMemory { as_is: true, ..new(&format!("The barn has a {colour} lamp")) };
         house.engine.remember(&user("ana"), lamp).await.unwrap();
@@ -201,8 +207,9 @@ async fn the_header_tells_changes_of_all_layers_once() {
     assert_eq!(third.lines().count(), 4, "{third}");
 }
 
+// Coverage: S3-1.1.
 #[tokio::test]
-async fn what_was_replaced_or_merged_is_told_once() {
+async fn what_was_replaced_or_merged_is_listed_once() {
     let house = House::new();
     let ana = user("ana");
     house.remember(&ana, "The API port is 8080").await;
@@ -210,11 +217,12 @@ async fn what_was_replaced_or_merged_is_told_once() {
     let revision = house.engine.query(&ana, query(0)).await.unwrap().revision;
     house.later(1);
     house.remember(&ana, "The API port is 9090").await;
-    let told = house.engine.query(&ana, query(revision)).await.unwrap().updates;
-    assert_eq!(told.lines().count(), 2, "{told}");
-    assert!(told.contains("- ↑updated: The API port is 9090"), "{told}");
+    let listed = house.engine.query(&ana, query(revision)).await.unwrap().updates;
+    assert_eq!(listed.lines().count(), 2, "{listed}");
+    assert!(listed.contains("- ↑updated: The API port is 9090"), "{listed}");
 }
 
+// Coverage: S3-2.3.
 #[tokio::test]
 async fn a_changed_text_is_linked_anew() {
     let house = House::new();
@@ -230,6 +238,7 @@ async fn a_changed_text_is_linked_anew() {
     assert!(edges[0].strength >= 0.6, "{edges:?}");
 }
 
+// Coverage: S3-4.1.
 #[tokio::test]
 async fn the_night_compares_what_matters_whatever_its_age_and_keeps_to_the_pairs_of_a_day() {
     let bands = Bands { reconcile: false, ..Bands::default() };
@@ -257,6 +266,7 @@ async fn the_night_compares_what_matters_whatever_its_age_and_keeps_to_the_pairs
     assert_eq!(texts(&house, &ana).await, [twins[1].0, twins[0].0]);
 }
 
+// Coverage: S2.31, S3-4.1.
 #[tokio::test]
 async fn scopes_below_the_trigger_and_other_layers_are_not_consolidated() {
     for (consolidation, left) in [
@@ -275,6 +285,7 @@ async fn scopes_below_the_trigger_and_other_layers_are_not_consolidated() {
     }
 }
 
+// Coverage: S3-9.1.
 #[tokio::test]
 async fn a_text_that_breaks_the_writing_rules_is_marked() {
     let house = House::new();
@@ -289,6 +300,7 @@ async fn a_text_that_breaks_the_writing_rules_is_marked() {
     assert!(!house.engine.get(&ana, id).await.unwrap().metadata.contains_key("writingRules"));
 }
 
+// Coverage: S3-10.1.
 #[tokio::test]
 async fn sensitive_sides_wait_in_every_language_with_a_table() {
     for (name, text, field) in [
@@ -326,6 +338,7 @@ async fn sensitive_sides_wait_in_every_language_with_a_table() {
     }
 }
 
+// Coverage: S3-12.1.
 #[tokio::test]
 async fn numbered_steps_are_a_procedure() {
     for (text, expect) in [
@@ -348,6 +361,7 @@ async fn numbered_steps_are_a_procedure() {
     }
 }
 
+// Coverage: S3-5.1.
 #[tokio::test]
 async fn turns_have_a_category_where_categories_are_configured() {
     let file = json!({ "allowlists": { "supervisor": ["activity", "tasks"], "planner": ["tasks"] } });
@@ -362,6 +376,7 @@ async fn turns_have_a_category_where_categories_are_configured() {
     assert_eq!(plain.engine.get(&user("ana"), turn).await.unwrap().category, None);
 }
 
+// Coverage: S3-8.2.
 #[tokio::test]
 async fn the_history_of_a_user_is_exported_on_request() {
     let house = House::new();
@@ -381,8 +396,8 @@ async fn the_history_of_a_user_is_exported_on_request() {
                 }
             }
         }
-        let told = events.iter().map(String::as_str).filter(|event| ["ADD", "UPDATE", "DELETE"].contains(event));
+        let listed = events.iter().map(String::as_str).filter(|event| ["ADD", "UPDATE", "DELETE"].contains(event));
         let expect: &[&str] = if history { &["ADD", "UPDATE", "DELETE"] } else { &[] };
-        assert_eq!(told.collect::<Vec<_>>(), expect);
+        assert_eq!(listed.collect::<Vec<_>>(), expect);
     }
 }

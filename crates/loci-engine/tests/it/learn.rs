@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::house::{House, ask, new, unknown, user};
 
+// Coverage: S2.2.
 #[tokio::test]
 async fn what_is_remembered_is_found_and_the_same_again_is_not_added() {
     let house = House::new();
@@ -18,6 +19,7 @@ async fn what_is_remembered_is_found_and_the_same_again_is_not_added() {
     assert_eq!(house.recall(&user("ana"), "peanuts allergy").await, ["Ana is allergic to peanuts"]);
 }
 
+// Coverage: S0-1.2.
 #[tokio::test]
 async fn the_record_is_filled_in() {
     let house = House::new();
@@ -53,6 +55,7 @@ async fn bad_words_are_refused_by_name() {
     assert!(house.engine.remember(&user("ana"), new(&"x".repeat(8_192))).await.is_ok());
 }
 
+// Coverage: S2.5.
 #[tokio::test]
 async fn an_update_needs_the_version_that_was_seen() {
     let house = House::new();
@@ -69,6 +72,7 @@ async fn an_update_needs_the_version_that_was_seen() {
     assert_eq!(hidden.kind(), ErrorKind::NotFound);
 }
 
+// Coverage: S2.5.
 #[tokio::test]
 async fn metadata_is_merged_field_by_field() {
     let house = House::new();
@@ -82,6 +86,7 @@ async fn metadata_is_merged_field_by_field() {
     assert_eq!(json!(memory.metadata), json!({ "a": 1, "c": 3 }));
 }
 
+// Coverage: S2.6, S3-7.1.
 #[tokio::test]
 async fn a_forgotten_memory_can_be_restored() {
     let house = House::new();
@@ -101,6 +106,7 @@ async fn a_forgotten_memory_can_be_restored() {
     assert_eq!(house.engine.history(&user("bo"), id, 100).await.unwrap_err().kind(), ErrorKind::NotFound);
 }
 
+// Coverage: S2.7.
 #[tokio::test]
 async fn a_list_is_paged_without_gaps() {
     let house = House::new();
@@ -128,6 +134,7 @@ async fn a_list_is_paged_without_gaps() {
     }
 }
 
+// Coverage: S1.2, S1.3.
 #[tokio::test]
 async fn turns_follow_each_other_and_the_same_message_comes_in_once() {
     let house = House::new();
@@ -165,6 +172,7 @@ async fn turns_follow_each_other_and_the_same_message_comes_in_once() {
     assert_eq!(house.engine.stats(&caller).await.unwrap().without_vector, 0);
 }
 
+// Coverage: S1.3, S1.6.
 #[tokio::test]
 async fn without_a_model_the_words_are_kept_and_the_vector_follows() {
     let house = House::new();

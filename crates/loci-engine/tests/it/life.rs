@@ -5,6 +5,7 @@ use loci_types::{ErrorKind, Layer, Outcome, State};
 
 use crate::house::{House, ask, new, unknown, user};
 
+// Coverage: S0-5.3.
 #[tokio::test]
 async fn a_cluster_of_three_nodes_becomes_one_of_five() {
     let (house, ana) = (House::new(), user("ana"));
@@ -27,6 +28,7 @@ async fn a_cluster_of_three_nodes_becomes_one_of_five() {
     assert!(history[1].reason.contains("value 3 → 5"), "{}", history[1].reason);
 }
 
+// Coverage: S0.3.
 #[tokio::test]
 async fn a_contradiction_closes_the_old_and_deletes_nothing() {
     let (house, ana) = (House::new(), user("ana"));
@@ -70,6 +72,7 @@ async fn what_is_said_again_is_known_and_what_says_more_is_kept_beside_it() {
     assert_eq!(house.engine.remember(&ana, beside).await.unwrap().event, Outcome::Created);
 }
 
+// Coverage: S2.16.
 #[tokio::test]
 async fn spaces_at_the_company_give_way_to_tabs_in_the_project() {
     let house = House::new();
@@ -89,6 +92,7 @@ async fn spaces_at_the_company_give_way_to_tabs_in_the_project() {
     assert!(known.iter().all(|memory| memory.superseded_by_id.is_none()));
 }
 
+// Coverage: S1.30.
 #[tokio::test]
 async fn corrected_confirmed_and_pinned() {
     let (house, ana) = (House::new(), user("ana"));
@@ -131,6 +135,7 @@ async fn nothing_waits_for_vectors_where_embedding_is_switched_off() {
     }
 }
 
+// Coverage: S0.2, S0-5.4.
 #[tokio::test]
 async fn a_chain_that_grows_too_long_is_distilled() {
     let (house, ana) = (House::new(), user("ana"));
@@ -156,6 +161,7 @@ async fn a_chain_that_grows_too_long_is_distilled() {
     assert!(events.iter().any(|event| event.reason == format!("distilled into {head}")), "{events:?}");
 }
 
+// Coverage: SPEC-7.5.
 #[tokio::test]
 async fn what_was_done_is_taken_back() {
     let (house, ana) = (House::new(), user("ana"));
@@ -205,6 +211,7 @@ async fn two_processes_replace_one_memory_and_the_chain_stays_whole() {
     assert_eq!(heads, 1, "{known:#?}");
 }
 
+// Coverage: S3-2.3.
 #[tokio::test]
 async fn the_nearest_are_linked() {
     let (house, ana) = (House::new(), user("ana"));
@@ -276,6 +283,7 @@ async fn who_forgets_the_middle_and_then_the_head_has_the_first_again() {
     assert_eq!(deleted.kind(), ErrorKind::InvalidInput);
 }
 
+// Coverage: S4.16.
 #[tokio::test]
 async fn what_one_agent_finds_out_another_reads_in_their_pool() {
     let house = House::new();

@@ -26,6 +26,7 @@ fn plan(report: &MaintainReport) -> BTreeMap<MemoryId, String> {
         .collect()
 }
 
+// Coverage: S0.2, SPEC-7.6.
 #[tokio::test]
 async fn a_dry_run_reports_exactly_what_a_run_does() {
     let (house, ana) = (House::new(), user("ana"));
@@ -71,6 +72,7 @@ async fn a_dry_run_reports_exactly_what_a_run_does() {
     assert!(house.engine.doctor(&operator(), false).await.unwrap().is_empty());
 }
 
+// Coverage: S1.21, S1.30.
 #[tokio::test]
 async fn confidence_fades_by_ebbinghaus_and_use_brings_it_back() {
     let (house, ana) = (House::new(), user("ana"));
@@ -105,6 +107,7 @@ async fn confidence_fades_by_ebbinghaus_and_use_brings_it_back() {
     assert_eq!(confidence().await, 1.0);
 }
 
+// Coverage: S3-10.1.
 #[tokio::test]
 async fn proposals_lapse_after_a_week() {
     let house = House::new();
@@ -120,6 +123,7 @@ async fn proposals_lapse_after_a_week() {
     assert_eq!(events.by_state.get("soft_deleted"), Some(&1));
 }
 
+// Coverage: S0.6.
 #[tokio::test]
 async fn the_weakest_give_way_where_there_are_too_many() {
     let lifecycle = Lifecycle { max_memories_per_user: Some(5), ..Lifecycle::default() };
@@ -144,6 +148,7 @@ async fn later(house: &House, text: &str) {
     house.engine.remember(&user("ana"), new).await.unwrap();
 }
 
+// Coverage: S3-4.1.
 #[tokio::test]
 async fn maintenance_merges_duplicates() {
     let (house, ana) = (House::new(), user("ana"));
@@ -231,6 +236,7 @@ async fn a_model_that_always_says_the_same_merges_nothing() {
     assert_eq!(house.known(&user("ana")).await.len(), 3);
 }
 
+// Coverage: SPEC-7.6.
 #[tokio::test]
 async fn one_run_at_a_time() {
     let house = House::new();
@@ -248,6 +254,7 @@ async fn one_run_at_a_time() {
     assert_eq!(denied.kind(), ErrorKind::Unauthorized);
 }
 
+// Coverage: S1.23.
 #[tokio::test]
 async fn entities_are_described_once_they_are_spoken_of_enough() {
     let house = House::new();

@@ -17,6 +17,7 @@ async fn counted(house: &House, caller: &Caller, request: OperationsRequest) -> 
     counts.data.iter().map(|one| format!("{} {} {} {}", day(one.start), one.node, one.event, one.count)).collect()
 }
 
+// Coverage: S3-14.2.
 #[tokio::test]
 async fn what_was_done_is_counted_by_day_part_and_event() {
     let (house, ana, ben, operator) = (House::new(), user("ana"), user("ben"), Caller::operator());

@@ -171,6 +171,7 @@ async fn write(house: &House, caller: &Caller, memory: &Memory) -> Tried {
     tried
 }
 
+// Coverage: SPEC-4.1.
 #[tokio::test]
 async fn who_is_not_a_member_gets_nothing_by_any_verb() {
     let (house, memory) = house_with_a_pool().await;
@@ -223,6 +224,7 @@ async fn who_is_not_a_member_gets_nothing_by_any_verb() {
     }
 }
 
+// Coverage: SPEC-4.1.
 #[tokio::test]
 async fn a_stranger_receives_the_same_error_as_for_an_unknown_pool() {
     let (house, memory) = house_with_a_pool().await;
@@ -255,6 +257,7 @@ async fn a_stranger_receives_the_same_error_as_for_an_unknown_pool() {
     assert!(house.recall(&implied, "where is the lantern?").await.iter().any(|text| text.contains(SECRET)));
 }
 
+// Coverage: SPEC-4.1.
 #[tokio::test]
 async fn a_member_reads_by_every_verb() {
     let (house, memory) = house_with_a_pool().await;
@@ -297,6 +300,7 @@ async fn a_member_writes_and_a_reader_does_not() {
     house.engine.forget(&owl, kept.id, None, None).await.unwrap();
 }
 
+// Coverage: S4.17.
 #[tokio::test]
 async fn pools_are_looked_after_by_the_operator() {
     let house = House::new();
@@ -328,6 +332,7 @@ async fn pools_are_looked_after_by_the_operator() {
     assert_eq!(house.engine.drop_pool(&operator, "physics").await.unwrap_err().kind(), ErrorKind::NotFound);
 }
 
+// Coverage: S4.18.
 #[tokio::test]
 async fn a_contribution_keeps_where_it_came_from_and_stays() {
     let house = House::new();
@@ -366,6 +371,7 @@ async fn a_contribution_keeps_where_it_came_from_and_stays() {
     }
 }
 
+// Coverage: S4.19.
 #[tokio::test]
 async fn a_sync_brings_what_is_new_or_changed_and_only_that() {
     let house = House::new();
@@ -420,6 +426,7 @@ async fn a_sync_brings_what_is_new_or_changed_and_only_that() {
     assert_eq!(house.known(&own).await.len(), 4);
 }
 
+// Coverage: S4.19.
 #[tokio::test]
 async fn a_sync_needs_a_member_and_its_user() {
     let house = House::new();
@@ -435,6 +442,7 @@ async fn a_sync_needs_a_member_and_its_user() {
     }
 }
 
+// Coverage: SPEC-4.1.
 #[tokio::test]
 async fn results_of_a_pool_do_not_count_after_leaving_it() {
     let house = House::new();
@@ -452,6 +460,7 @@ async fn results_of_a_pool_do_not_count_after_leaving_it() {
     assert_eq!(house.engine.remember(&own, said).await.unwrap().event, Outcome::Created);
 }
 
+// Coverage: S0.8.
 #[tokio::test]
 async fn what_is_said_of_a_group_is_known_to_its_team() {
     let house = House::new();

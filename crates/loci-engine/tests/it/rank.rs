@@ -13,6 +13,7 @@ fn both(user: &str, project: &str) -> Caller {
     })
 }
 
+// Coverage: S0-4.3, S1.4, SPEC-6.5.
 #[tokio::test]
 async fn an_explanation_adds_up_to_the_score() {
     let house = House::new();
@@ -40,6 +41,7 @@ async fn an_explanation_adds_up_to_the_score() {
     }
 }
 
+// Coverage: S0.1.
 #[tokio::test]
 async fn recall_counts_what_it_returned() {
     let house = House::new();
@@ -54,6 +56,7 @@ async fn recall_counts_what_it_returned() {
     assert!(memory.last_accessed_at.is_some());
 }
 
+// Coverage: S2.8, S2.9.
 #[tokio::test]
 async fn the_same_in_two_layers_is_shown_once_in_the_specific_one() {
     let house = House::new();
@@ -69,6 +72,7 @@ async fn the_same_in_two_layers_is_shown_once_in_the_specific_one() {
     assert_eq!(recall.hits[0].explain.overrides, [general]);
 }
 
+// Coverage: S2.3.
 #[tokio::test]
 async fn search_merges_by_precedence_and_names_its_layers() {
     let house = House::new();
@@ -89,6 +93,7 @@ async fn search_merges_by_precedence_and_names_its_layers() {
     assert_eq!(house.engine.search(&caller, narrow).await.unwrap_err().kind(), ErrorKind::MissingIdentifier);
 }
 
+// Coverage: S2.3.
 #[tokio::test]
 async fn questions_are_checked() {
     let house = House::new();
@@ -118,6 +123,7 @@ async fn an_old_memory_ranks_below_a_new_one_that_says_as_much() {
     assert!(later.hits[0].explain.terms.recency < 0.2, "{}", later.hits[0].explain.terms.recency);
 }
 
+// Coverage: S3-6.1.
 #[tokio::test]
 async fn filters_narrow_both_lanes() {
     let house = House::new();
@@ -150,6 +156,7 @@ async fn a_rare_word_counts_in_a_small_space_too() {
     assert_eq!(found, ["ERR-7731 means the disk is full", "the build failed with ERR-7731"]);
 }
 
+// Coverage: S2.8.
 #[tokio::test]
 async fn facts_that_differ_in_a_number_both_stay() {
     let house = House::new();

@@ -60,6 +60,7 @@ async fn talk(house: &House, session: &str, turns: &[(&str, &str, &str)]) -> Cal
     user("ana")
 }
 
+// Coverage: SPEC-6.1.
 #[tokio::test]
 async fn an_answer_is_found_by_the_question_before_it() {
     let house = House::new();
@@ -81,6 +82,7 @@ async fn an_answer_is_found_by_the_question_before_it() {
     }
 }
 
+// Coverage: S1.15.
 #[tokio::test]
 async fn a_named_day_finds_what_happened_then() {
     let house = House::new();
@@ -105,6 +107,7 @@ async fn a_named_day_finds_what_happened_then() {
     }
 }
 
+// Coverage: S1.12.
 #[tokio::test]
 async fn why_follows_causes() {
     let house = House::new();
@@ -122,6 +125,7 @@ async fn why_follows_causes() {
     assert!(hit.explain.lanes.iter().any(|lane| lane.lane == "graph"), "{:?}", hit.explain.lanes);
 }
 
+// Coverage: S1.13, S1.18.
 #[tokio::test]
 async fn who_follows_names_and_aliases() {
     let house = House::new();
@@ -153,6 +157,7 @@ async fn who_follows_names_and_aliases() {
     assert_eq!(error.kind(), loci_types::ErrorKind::NotFound);
 }
 
+// Coverage: S3-2.2.
 #[tokio::test]
 async fn relations_raise_a_hit_and_are_returned_with_it() {
     let house = House::new();
@@ -182,6 +187,7 @@ async fn relations_raise_a_hit_and_are_returned_with_it() {
     }
 }
 
+// Coverage: S4.9.
 #[tokio::test]
 async fn strategies_choose_their_lane() {
     let house = House::new();
@@ -203,6 +209,7 @@ async fn strategies_choose_their_lane() {
     assert_eq!(new[0], "green boat", "{new:?}");
 }
 
+// Coverage: S0-4.4, S3-6.1.
 #[tokio::test]
 async fn an_agents_settings_narrow_what_it_recalls() {
     let house = House::new();
@@ -231,6 +238,7 @@ async fn an_agents_settings_narrow_what_it_recalls() {
     assert!(!text.contains("at home"), "{text}");
 }
 
+// Coverage: S3-1.1, S3-6.1, S3-11.1.
 #[tokio::test]
 async fn a_query_keeps_its_budget_and_lists_changes() {
     let house = House::new();
@@ -264,6 +272,7 @@ async fn a_query_keeps_its_budget_and_lists_changes() {
     assert!(!again.text.contains("Memory updates"), "{}", again.text);
 }
 
+// Coverage: S4.10.
 #[tokio::test]
 async fn a_context_fits_the_window() {
     let house = House::new();
@@ -284,6 +293,7 @@ async fn a_context_fits_the_window() {
     assert_eq!(house.engine.context(&ana, tiny).await.unwrap_err().kind(), loci_types::ErrorKind::ContentTooLong);
 }
 
+// Coverage: S1.18.
 #[tokio::test]
 async fn provenance_lists_sources_versions_and_history() {
     let house = House::new();
@@ -306,6 +316,7 @@ async fn provenance_lists_sources_versions_and_history() {
     assert_eq!(known, [Relation::Entity, Relation::DerivedFrom]);
 }
 
+// Coverage: SPEC-6.6.
 #[tokio::test]
 async fn what_is_hidden_gives_no_evidence() {
     let house = House::new();

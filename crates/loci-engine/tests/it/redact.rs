@@ -21,6 +21,7 @@ async fn leaks(house: &House, caller: &Caller, id: MemoryId, text: &str) -> bool
     kept.contains(text)
 }
 
+// Coverage: SPEC-5.4.
 #[tokio::test]
 async fn a_secret_is_masked_on_every_way_in() {
     let house = House::new();
@@ -109,6 +110,7 @@ fn open() -> Config {
     Config { redaction: Redaction { mask: Vec::new(), ..Redaction::default() }, ..Config::default() }
 }
 
+// Coverage: SPEC-5.4.
 #[tokio::test]
 async fn what_is_refused_leaves_nothing_behind() {
     let house = refusing();

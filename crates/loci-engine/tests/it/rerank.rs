@@ -37,6 +37,7 @@ async fn house(likes: Option<&'static str>) -> (House, Arc<Judge>) {
     (house, judge)
 }
 
+// Coverage: SPEC-6.4.
 #[tokio::test]
 async fn a_reranker_decides_the_order_and_the_explanation_still_adds_up() {
     let (house, _) = house(Some("torn")).await;
@@ -50,6 +51,7 @@ async fn a_reranker_decides_the_order_and_the_explanation_still_adds_up() {
     }
 }
 
+// Coverage: SPEC-6.4.
 #[tokio::test]
 async fn when_it_fails_the_order_stays_and_the_answer_says_so() {
     let (failing, judge) = house(None).await;

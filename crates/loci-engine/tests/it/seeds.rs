@@ -16,6 +16,7 @@ fn step(step: MaintenanceStep) -> MaintainRequest {
     MaintainRequest { only: vec![step], ..MaintainRequest::default() }
 }
 
+// Coverage: S0.3.
 #[tokio::test]
 async fn who_prefers_python_and_typescript_has_both_flagged() {
     let (house, ana) = (House::new(), user("ana"));
@@ -29,6 +30,7 @@ async fn who_prefers_python_and_typescript_has_both_flagged() {
     assert_eq!(newer.map(|newer| newer.text), Some("user prefers TypeScript".to_owned()));
 }
 
+// Coverage: S0-4.1, S0-4.4.
 #[tokio::test]
 async fn an_agent_has_a_score_threshold() {
     let house = House::new();
@@ -55,6 +57,7 @@ async fn an_agent_has_a_score_threshold() {
     }
 }
 
+// Coverage: S0-1.3.
 #[tokio::test]
 async fn what_expired_is_listed_until_it_is_purged() {
     let (house, ana) = (House::new(), user("ana"));
@@ -76,6 +79,7 @@ async fn what_expired_is_listed_until_it_is_purged() {
     assert!(deleted().await.is_empty());
 }
 
+// Coverage: S4.1.
 #[tokio::test]
 async fn a_skill_is_procedural_and_a_result_of_a_tool_matters_more() {
     let (house, ana) = (House::new(), user("ana"));
@@ -88,6 +92,7 @@ async fn a_skill_is_procedural_and_a_result_of_a_tool_matters_more() {
     }
 }
 
+// Coverage: S4.4.
 #[tokio::test]
 async fn the_strategy_of_the_configuration_is_the_usual_one() {
     let retrieval = Retrieval { strategy: Strategy::Recency, ..Retrieval::default() };
@@ -101,6 +106,7 @@ async fn the_strategy_of_the_configuration_is_the_usual_one() {
     assert_eq!(hits[0].memory.content, "The red kite nests here");
 }
 
+// Coverage: S4.4.
 #[tokio::test]
 async fn retention_and_compaction_follow_the_configuration() {
     let lifecycle = Lifecycle { retention_days: Some(90), compaction_enabled: false, ..Lifecycle::default() };
@@ -118,6 +124,7 @@ async fn retention_and_compaction_follow_the_configuration() {
     assert_eq!(report.steps[0].changes, 0);
 }
 
+// Coverage: S4.10, S4.11.
 #[tokio::test]
 async fn a_window_takes_a_hundred_candidates_and_summarizes_those_that_do_not_fit() {
     let (house, ana) = (House::new(), user("ana"));
@@ -143,6 +150,7 @@ async fn a_window_takes_a_hundred_candidates_and_summarizes_those_that_do_not_fi
     }
 }
 
+// Coverage: S4.12.
 #[tokio::test]
 async fn an_extractive_summary_keeps_decisions_and_numbers_and_drops_filler() {
     let house = House::new();

@@ -21,6 +21,7 @@ async fn texts(house: &House, caller: &Caller) -> Vec<String> {
     texts
 }
 
+// Coverage: S0-1.4, S1.19, S1.20.
 #[tokio::test]
 async fn a_session_teaches_once() {
     let house = House::new();
@@ -59,6 +60,7 @@ async fn a_session_teaches_once() {
     assert_eq!(house.known(&user("ana")).await.len(), 2);
 }
 
+// Coverage: S1.20.
 #[tokio::test]
 async fn two_workers_learn_a_session_once() {
     let house = House::new();
@@ -103,6 +105,7 @@ async fn repeats_contradictions_and_corrections_within_a_session() {
     assert!(known.len() <= 3, "{known:?}");
 }
 
+// Coverage: SPEC-5.1.
 #[tokio::test]
 async fn what_recall_returned_is_not_learned_again() {
     let house = House::new();
@@ -126,6 +129,7 @@ async fn what_recall_returned_is_not_learned_again() {
     }
 }
 
+// Coverage: S3-10.1.
 #[tokio::test]
 async fn sensitive_sides_wait_for_consent() {
     let house = House::new();
@@ -205,6 +209,7 @@ async fn nothing_else_decides_on_a_proposal() {
     assert!(house.recall(&ana, "Porto").await.is_empty());
 }
 
+// Coverage: S1.22.
 #[tokio::test]
 async fn names_and_aliases_are_resolved_and_can_be_parted() {
     let house = House::new();
@@ -244,6 +249,7 @@ async fn nothing_is_guessed_at_without_a_language_model() {
     assert_eq!(house.engine.find_insights(&operator(), &scope, "s1").await.unwrap(), 0);
 }
 
+// Coverage: S1.29, S3-3.1.
 #[tokio::test]
 async fn causes_and_insights_come_from_a_language_model() {
     let server = MockServer::start().await;
@@ -322,6 +328,7 @@ async fn a_request_that_cannot_be_kept_is_reported() {
     assert!(events.entries.iter().any(|entry| entry.event == "LEARN"), "{events:?}");
 }
 
+// Coverage: S0.3.
 #[tokio::test]
 async fn possible_contradictions_are_linked_shown_and_resolved() {
     let house = House::new();
@@ -366,6 +373,7 @@ async fn what_was_settled_is_not_linked_again_in_the_night() {
     assert_eq!(house.engine.explain(&ana, nuts).await.unwrap().newer, None, "it was settled");
 }
 
+// Coverage: S4.14.
 #[tokio::test]
 async fn a_session_is_summarized_in_four_ways() {
     let rules = Summarization { threshold_tokens: 100, target_tokens: 60, ..Summarization::default() };
@@ -411,6 +419,7 @@ async fn a_session_is_summarized_in_four_ways() {
     assert_eq!(house.engine.summarize(&ana, none).await.unwrap_err().kind(), ErrorKind::NotFound);
 }
 
+// Coverage: S2.17.
 #[tokio::test]
 async fn what_matters_of_a_session_is_kept_for_its_user() {
     let sessions = Sessions { retention_days: 7, ..Sessions::default() };
@@ -450,6 +459,7 @@ async fn what_matters_of_a_session_is_kept_for_its_user() {
     );
 }
 
+// Coverage: SPEC-5.2.
 #[tokio::test]
 async fn a_language_model_that_fails_fails_loudly_and_the_job_stays() {
     let faults: [(&str, ResponseTemplate); 6] = [

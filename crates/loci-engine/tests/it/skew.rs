@@ -61,6 +61,7 @@ async fn sessions_are_learned_once_by_clocks_that_differ() {
     assert!(left.iter().all(|job| job.kind != JobKind::Consolidate && job.state == "waiting"), "{left:?}");
 }
 
+// Coverage: SPEC-11.4.
 #[tokio::test(flavor = "multi_thread")]
 async fn one_server_runs_maintenance_despite_clock_skew() {
     let Some((right, ahead, _schema)) = two().await else { return };

@@ -35,6 +35,7 @@ fn bounded(working: Working) -> House {
     House::with(Config { working, ..Config::default() })
 }
 
+// Coverage: S2.26, S4.20.
 #[tokio::test]
 async fn what_is_put_before_an_agent_is_read_in_order() {
     let house = House::new();
@@ -98,6 +99,7 @@ async fn what_cannot_be_put_in_is_named() {
     assert_eq!(engine.working(&Caller::operator()).await.unwrap_err().kind(), ErrorKind::MissingIdentifier);
 }
 
+// Coverage: S4.21.
 #[tokio::test]
 async fn too_many_tokens_become_turns_in_order() {
     let house = bounded(Working { flush_tokens: 60, ..Working::default() });
@@ -116,6 +118,7 @@ async fn too_many_tokens_become_turns_in_order() {
     assert_eq!(house.turns(&ana).await, all);
 }
 
+// Coverage: S4.21.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn nothing_is_lost_or_doubled_while_many_append_and_flush() {
     let house = bounded(Working { flush_tokens: 80, ..Working::default() });
@@ -152,6 +155,7 @@ async fn nothing_is_lost_or_doubled_while_many_append_and_flush() {
     }
 }
 
+// Coverage: S4.21.
 #[tokio::test]
 async fn a_flush_that_fails_keeps_what_it_could_not_write() {
     let house = bounded(Working { flush_tokens: 15, ..Working::default() });
@@ -176,6 +180,7 @@ async fn a_flush_that_fails_keeps_what_it_could_not_write() {
     assert_eq!(turns[1..4], ["one two three four", "five six seven", "some poison here"]);
 }
 
+// Coverage: S4.21.
 #[tokio::test]
 async fn two_who_flush_the_same_message_make_one_turn_of_it() {
     let tier: Arc<dyn Tier> = Arc::new(ProcessTier::new(TierOptions::default(), 1 << 20));
@@ -195,6 +200,7 @@ async fn two_who_flush_the_same_message_make_one_turn_of_it() {
     assert_eq!(house.turns(&ana).await, ["one", "two", "three", "four"]);
 }
 
+// Coverage: S4.20.
 #[tokio::test]
 async fn the_one_used_longest_ago_is_kept_as_turns_and_goes() {
     let house = bounded(Working { agents: 2, ..Working::default() });
@@ -210,6 +216,7 @@ async fn the_one_used_longest_ago_is_kept_as_turns_and_goes() {
     assert!(house.turns(&user("ana")).await.is_empty());
 }
 
+// Coverage: S4.20.
 #[tokio::test]
 async fn too_many_bytes_send_away_the_one_used_longest_ago() {
     let house = bounded(Working { bytes: 10_000, ..Working::default() });
@@ -232,6 +239,7 @@ async fn too_many_bytes_send_away_the_one_used_longest_ago() {
     assert_eq!(engine.put_tool_result(&user("solo"), huge).await.unwrap_err().kind(), ErrorKind::RateLimited);
 }
 
+// Coverage: S4.20.
 #[tokio::test]
 async fn idle_working_memory_is_stored_as_turns() {
     let house = House::new();
@@ -269,6 +277,7 @@ fn redis() -> Option<impl Fn() -> Arc<dyn Tier>> {
     Some(move || Arc::new(RedisTier::new(&url, options.clone()).unwrap()) as Arc<dyn Tier>)
 }
 
+// Coverage: S2.26.
 #[tokio::test]
 async fn working_memory_outlives_its_process_in_redis() {
     let Some(tier) = redis() else { return };
@@ -313,6 +322,7 @@ async fn working_memory_outlives_its_process_in_redis() {
     assert_eq!(house.turns(&ana).await, ["one", "the violin concerto"]);
 }
 
+// Coverage: S2.26.
 #[tokio::test]
 async fn an_unavailable_tier_blocks_nobody_and_is_reported() {
     let tier = RedisTier::new("redis://127.0.0.1:1", TierOptions::default()).unwrap();
@@ -371,6 +381,7 @@ async fn a_user_is_erased_from_redis() {
     erased_everywhere(tier).await;
 }
 
+// Coverage: S2.26.
 #[tokio::test]
 async fn what_is_about_the_question_is_found() {
     let house = House::new();

@@ -55,6 +55,7 @@ async fn lengths(cached: &Cached<Arc<Noting>>, text: &str) -> Vec<f32> {
     embeddings.iter().map(|embedding| embedding.vector[0]).collect()
 }
 
+// Coverage: S4.7.
 #[tokio::test]
 async fn only_misses_are_sent_on_in_one_batch() {
     let noting = Noting::new(false);
@@ -76,6 +77,7 @@ async fn sentences_and_tokens_are_kept_apart() {
     assert_eq!(noting.asked().len(), 2);
 }
 
+// Coverage: S4.7.
 #[tokio::test]
 async fn the_longest_unused_gives_way() {
     let noting = Noting::new(false);
@@ -102,6 +104,7 @@ async fn token_states_are_bounded_by_bytes() {
     assert_eq!(cached.stats(), Stats { hits: 2, misses: 4 });
 }
 
+// Coverage: S4.7.
 #[tokio::test]
 async fn what_is_old_is_asked_again() {
     let noting = Noting::new(false);
@@ -189,6 +192,7 @@ async fn two_processes_embed_a_text_once() {
     assert_eq!((noting[0].asked().len(), noting[1].asked().len()), (2, 1));
 }
 
+// Coverage: S2.23.
 #[tokio::test]
 async fn a_shared_cache_that_fails_is_passed_over() {
     for mood in [Mood::Away, Mood::Hanging, Mood::Confused] {

@@ -59,6 +59,7 @@ async fn beside_the_reference(precision: Precision) -> (f32, f32) {
     (least, moved)
 }
 
+// Coverage: S0-7.1.
 #[tokio::test]
 async fn vectors_equal_the_reference() {
     let (least, moved) = beside_the_reference(Precision::Full).await;
@@ -95,6 +96,7 @@ async fn a_vector_does_not_depend_on_its_company() {
     assert_eq!(local.embed(&[], Detail::Sentence).await.unwrap(), []);
 }
 
+// Coverage: SPEC-6.2.
 #[tokio::test]
 async fn tokens_are_the_words_without_markers() {
     let local = Local::load(&model_folder()).unwrap();
@@ -117,6 +119,7 @@ async fn tokens_are_the_words_without_markers() {
     }
 }
 
+// Coverage: SPEC-6.3.
 #[tokio::test]
 async fn a_long_text_is_cut_at_the_limit() {
     let local = Local::load(&model_folder()).unwrap();

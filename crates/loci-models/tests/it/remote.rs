@@ -73,6 +73,7 @@ async fn ask(server: &MockServer, count: usize) -> Result<Vec<Vec<f32>>, Error> 
     Ok(embeddings.into_iter().map(|embedding| embedding.vector).collect())
 }
 
+// Coverage: S0.4, S4.8.
 #[tokio::test]
 async fn batches_keep_the_order_and_vectors_are_unit() {
     let server = counting().await;
@@ -90,6 +91,7 @@ async fn batches_keep_the_order_and_vectors_are_unit() {
     assert_eq!(remote.embed(&[String::new()], Detail::Sentence).await.unwrap()[0].vector, [0.0, 1.0]);
 }
 
+// Coverage: S0-7.1.
 #[tokio::test]
 async fn the_key_the_model_and_the_dimensions_are_sent() {
     let server = MockServer::start().await;
@@ -129,6 +131,7 @@ impl Respond for CohereScript {
     }
 }
 
+// Coverage: S4.3.
 #[tokio::test]
 async fn cohere_is_called_in_its_own_form_and_distinguishes_questions() {
     let server = MockServer::start().await;
@@ -174,6 +177,7 @@ async fn unknown_dimensions_are_learned_once_and_then_fixed() {
     assert!(matches!(error, Error::WrongDimensions { expected: 3, found: 2, .. }), "{error}");
 }
 
+// Coverage: S2.12.
 #[tokio::test]
 async fn what_may_pass_is_tried_again() {
     let slow = answer(&[vec![1.0, 1.0]]).set_delay(Duration::from_secs(5));
@@ -194,6 +198,7 @@ async fn there_are_three_attempts_and_no_more() {
     assert_eq!(requests(&server).await, 3);
 }
 
+// Coverage: S2.12.
 #[tokio::test]
 async fn a_wish_to_wait_is_honoured() {
     let server = ill(ResponseTemplate::new(429).insert_header("retry-after", "0.4"), 1).await;

@@ -262,6 +262,7 @@ async fn late(config: RerankConfig, list: &[&str]) {
     assert!(elapsed >= deadline && elapsed < deadline + Duration::from_secs(5), "{elapsed:?}");
 }
 
+// Coverage: SPEC-6.4.
 #[tokio::test]
 async fn a_slow_service_costs_the_deadline_and_no_more() {
     let server = always(json_answer(json!([{ "index": 0, "score": 0.5 }])).set_delay(NEVER)).await;

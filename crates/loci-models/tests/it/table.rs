@@ -95,6 +95,7 @@ async fn tokens_have_their_rows() {
     assert_eq!(tokens, [("east", vec![1.0, 0.0]), ("north", vec![0.0, 1.0])]);
 }
 
+// Coverage: S0-7.2.
 #[test]
 fn other_content_is_another_model_and_another_place_is_not() {
     let scratch = tempfile::tempdir().unwrap();

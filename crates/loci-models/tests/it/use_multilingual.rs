@@ -67,6 +67,7 @@ fn tokens_equal_the_reference() {
     }
 }
 
+// Coverage: S0-7.1.
 #[tokio::test]
 async fn vectors_equal_the_reference() {
     let (vectors, sums) = beside_the_reference(Precision::Full).await;

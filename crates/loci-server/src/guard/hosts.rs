@@ -119,6 +119,7 @@ fn without_port(host: &str) -> &str {
 mod tests {
     use super::*;
 
+    // Coverage: SPEC-4.4.
     #[test]
     fn only_our_own_names_count_on_our_own_machine() {
         let hosts = |address: &str, allowed: &[&str]| {

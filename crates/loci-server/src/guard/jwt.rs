@@ -195,6 +195,7 @@ mod tests {
         encode(&Header::default(), claims, &EncodingKey::from_secret(SECRET.as_bytes())).unwrap()
     }
 
+    // Coverage: SPEC-4.2.
     #[test]
     fn a_token_counts_only_if_everything_is_right() {
         let jwt = Jwt::read(&options(), Some(SECRET)).unwrap();
@@ -254,6 +255,7 @@ mod tests {
         }
     }
 
+    // Coverage: SPEC-4.2.
     #[test]
     fn public_keys_prove_tokens_of_their_own_sort() {
         let folder = tempfile::tempdir().unwrap();

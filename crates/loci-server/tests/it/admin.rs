@@ -77,6 +77,7 @@ async fn memories(server: &TestServer, tenant: &str) -> u64 {
     server.engine.stats(&operator).await.unwrap().memories
 }
 
+// Coverage: SPEC-8.4.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_user_is_counted_and_then_erased_by_a_task() {
     let (server, _folder) = server().await;
@@ -150,6 +151,7 @@ async fn tasks_are_listed_followed_and_no_business_of_others() {
     assert_eq!(answer(server.request_as(&reader, "GET", "/v1/admin/tasks")).await.status, 403);
 }
 
+// Coverage: SPEC-8.4.
 #[tokio::test(flavor = "multi_thread")]
 async fn backups_are_made_listed_sent_verified_and_restored() {
     let (server, folder) = server().await;
@@ -266,6 +268,7 @@ async fn no_name_leads_out_of_the_folder_of_the_tenant() {
     assert_eq!(answer(server.request_as(&reader, "GET", &format!("/v1/admin/backups/{whole}"))).await.status, 403);
 }
 
+// Coverage: SPEC-8.4.
 #[tokio::test(flavor = "multi_thread")]
 async fn tenants_come_with_a_key_and_go_with_everything() {
     let (server, folder) = server().await;
@@ -334,6 +337,7 @@ impl Embedder for Slow {
     }
 }
 
+// Coverage: SPEC-8.4.
 #[tokio::test(flavor = "multi_thread")]
 async fn vectors_are_made_by_a_task_that_can_be_stopped() {
     let before = TestServer::open().await;

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::server::{TestServer, answer};
 
+// Coverage: SPEC-9.1.
 #[tokio::test]
 async fn bodies_that_cannot_be_read_are_refused() {
     let server = TestServer::open().await;
@@ -43,6 +44,7 @@ async fn bodies_that_cannot_be_read_are_refused() {
     assert_eq!(server.get("/v1/memories/count?everyone=true").await.expect(200)["count"], 0);
 }
 
+// Coverage: SPEC-9.1.
 #[tokio::test]
 async fn values_out_of_range_are_named() {
     let server = TestServer::open().await;
@@ -89,6 +91,7 @@ async fn values_out_of_range_are_named() {
     assert_eq!(server.get("/v1/memories/count?everyone=true").await.expect(200)["count"], 0);
 }
 
+// Coverage: SPEC-9.1.
 #[tokio::test]
 async fn odd_words_are_only_words() {
     let server = TestServer::open().await;

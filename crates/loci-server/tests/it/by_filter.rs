@@ -89,6 +89,7 @@ async fn matches_of_many_pages_are_changed() {
     assert_eq!(count(&server, "userId=ann&pinned=true").await, 1200);
 }
 
+// Coverage: SPEC-8.2.
 #[tokio::test]
 async fn matches_are_changed_by_id_and_by_any_field() {
     let server = TestServer::open().await;

@@ -12,6 +12,7 @@ fn header<'a>(answer: &'a Answer, name: &str) -> &'a str {
     answer.headers.get(name).map_or("", |value| value.to_str().unwrap())
 }
 
+// Coverage: SPEC-8.7.
 #[tokio::test]
 async fn the_console_is_open_to_all_and_loads_nothing_from_elsewhere() {
     let server = TestServer::guarded().await;
@@ -50,6 +51,7 @@ async fn the_console_is_open_to_all_and_loads_nothing_from_elsewhere() {
     }
 }
 
+// Coverage: SPEC-8.7.
 #[tokio::test]
 async fn the_console_has_its_own_files_only_and_is_only_read() {
     let server = TestServer::guarded().await;
@@ -64,6 +66,7 @@ async fn the_console_has_its_own_files_only_and_is_only_read() {
     }
 }
 
+// Coverage: SPEC-8.7.
 /// A page of another site that found the name of this machine must not read the console, nor what it could ask.
 #[tokio::test]
 async fn the_console_is_guarded_like_other_routes() {

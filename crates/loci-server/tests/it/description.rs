@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::server::TestServer;
 
+// Coverage: SPEC-8.1.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "`UPDATE` lets the test renew the file that it compares with")]
 fn the_description_is_committed() {
@@ -19,6 +20,7 @@ fn the_description_is_committed() {
     assert!(kept == now, "docs/openapi.json is not what the server says; `make openapi` renews it");
 }
 
+// Coverage: SPEC-8.1.
 #[test]
 fn every_operation_is_named_once_sorted_and_guarded() {
     let description: Value = serde_json::from_str(&loci_server::description()).unwrap();
@@ -40,6 +42,7 @@ fn every_operation_is_named_once_sorted_and_guarded() {
     }
 }
 
+// Coverage: SPEC-8.1.
 #[tokio::test]
 async fn the_page_and_the_description_are_open_to_all() {
     let server = TestServer::guarded().await;

@@ -84,6 +84,7 @@ fn assert_problem(problem: &Value, code: &str, status: Option<u16>) {
     }
 }
 
+// Coverage: S2.20.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_wrong_with_a_request_has_its_code() {
     let server = TestServer::guarded().await;
@@ -133,6 +134,7 @@ async fn what_is_wrong_with_a_request_has_its_code() {
     }
 }
 
+// Coverage: S2.20.
 #[tokio::test(flavor = "multi_thread")]
 async fn models_that_fail_have_their_codes() {
     let model = Model { name: "down".to_owned(), dimensions: 4, similarity_threshold: 0.3, max_tokens: 256 };
@@ -158,6 +160,7 @@ async fn models_that_fail_have_their_codes() {
     assert_problem(&summary.body, "CONFIGURATION_ERROR", Some(summary.status));
 }
 
+// Coverage: S2.20.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failed_store_has_a_code_and_reveals_no_internals() {
     let server = TestServer::guarded().await;
@@ -176,6 +179,7 @@ async fn a_failed_store_has_a_code_and_reveals_no_internals() {
     assert!(!problem.to_string().contains(&folder), "{problem}");
 }
 
+// Coverage: S2.20.
 #[tokio::test(flavor = "multi_thread")]
 async fn too_many_requests_are_refused_with_retry_after() {
     let server = ServerOptions { requests_per_second: 1, burst: 2, ..ServerOptions::default() };

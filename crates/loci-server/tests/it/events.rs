@@ -46,6 +46,7 @@ async fn events_are_sent_as_they_happen() {
     server.close().await;
 }
 
+// Coverage: SPEC-8.9.
 #[tokio::test]
 async fn who_comes_back_gets_the_rest_and_nothing_twice() {
     let server = TestServer::open().await;
@@ -208,6 +209,7 @@ async fn streams_end_when_the_house_closes() {
     assert_eq!(stream.event().await, None);
 }
 
+// Coverage: SPEC-8.9.
 #[tokio::test]
 async fn a_reader_that_takes_nothing_is_cut() {
     let server = TestServer::with(quick(), Config::default()).await;
@@ -238,6 +240,7 @@ async fn a_reader_that_takes_nothing_is_cut() {
     server.close().await;
 }
 
+// Coverage: S3-14.2.
 #[tokio::test]
 async fn what_was_done_is_counted() {
     let server = TestServer::open().await;

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::server::TestServer;
 
+// Coverage: S2.24.
 #[tokio::test]
 async fn triples_are_stated_listed_and_retracted() {
     let server = TestServer::open().await;

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use crate::server::{TestServer, answer};
 
+// Coverage: SPEC-4.4.
 #[tokio::test]
 async fn no_key_is_required_until_one_exists() {
     let server = TestServer::open().await;

@@ -30,6 +30,7 @@ async fn throw(server: &TestServer, bytes: &[u8], half_close: bool) -> String {
     String::from_utf8_lossy(&answer).into_owned()
 }
 
+// Coverage: SPEC-9.1.
 #[tokio::test(flavor = "multi_thread")]
 async fn arbitrary_requests_never_crash_the_server() {
     let server = impatient().await;

@@ -23,6 +23,7 @@ fn counts(report: &Value) -> [u64; 3] {
 const LINES: &str = "application/x-ndjson";
 const JSON: &str = "application/json";
 
+// Coverage: SPEC-8.4.
 #[tokio::test(flavor = "multi_thread")]
 async fn files_of_others_are_recognised_and_counted() {
     let server = TestServer::open().await;

@@ -411,6 +411,7 @@ async fn every_line_succeeds_for_the_owner() {
     assert!(failed.is_empty(), "{} lines:\n{}", failed.len(), failed.join("\n"));
 }
 
+// Coverage: SPEC-4.3.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_route_reveals_or_changes_data_of_others() {
     let world = IsolationFixture::new().await;
@@ -554,6 +555,7 @@ pub(crate) async fn rpc(
     (response.status().as_u16(), response.text().await.unwrap())
 }
 
+// Coverage: SPEC-4.3.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_tool_reveals_or_changes_data_of_others() {
     let world = IsolationFixture::new().await;

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::server::{TestServer, answer};
 
+// Coverage: SPEC-4.2.
 #[tokio::test]
 async fn keys_are_made_shown_once_rotated_and_revoked() {
     let server = TestServer::guarded().await;

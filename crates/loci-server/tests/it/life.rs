@@ -9,6 +9,7 @@ fn path(added: &Value, rest: &str) -> String {
     format!("/v1/memories/{}/{rest}", added["id"].as_str().unwrap())
 }
 
+// Coverage: S3-8.3.
 #[tokio::test]
 async fn knowledge_is_changed_on_purpose_and_taken_back() {
     let server = TestServer::open().await;

@@ -9,6 +9,7 @@ pub(crate) async fn add(server: &TestServer, content: &str) -> Value {
     server.post("/v1/memories", json!({ "content": content, "identifiers": { "userId": "ann" } })).await.expect(201)
 }
 
+// Coverage: S2.19.
 #[tokio::test]
 async fn a_memory_is_added_read_changed_forgotten_and_restored() {
     let server = TestServer::open().await;
@@ -74,6 +75,7 @@ async fn a_memory_is_added_read_changed_forgotten_and_restored() {
     assert_eq!((&restored["event"], &restored["data"]["state"]), (&json!("RESTORE"), &json!("active")));
 }
 
+// Coverage: S2.30.
 #[tokio::test]
 async fn the_examples_of_the_memory_specification_are_understood_as_printed() {
     let server = TestServer::open().await;
@@ -132,6 +134,7 @@ async fn the_examples_of_the_memory_specification_are_understood_as_printed() {
     assert_eq!(data["relevance"], 0.4);
 }
 
+// Coverage: S2.34.
 #[tokio::test]
 async fn a_private_memory_of_a_key_without_a_user_is_read_by_that_key() {
     let server = TestServer::guarded().await;
@@ -192,6 +195,7 @@ async fn a_day_is_taken_for_an_instant_in_the_zone_of_the_server() {
     server.get("/v1/memories?eventAfter=2026-13-01").await.refused(400, "eventAfter");
 }
 
+// Coverage: S2.19.
 #[tokio::test]
 async fn many_are_added_at_once() {
     let server = TestServer::open().await;
@@ -264,6 +268,7 @@ async fn a_batch_holds_memories_of_several_users() {
     assert_eq!(count["count"], 2);
 }
 
+// Coverage: S2.19.
 #[tokio::test]
 async fn memories_are_listed_page_by_page() {
     let server = TestServer::open().await;

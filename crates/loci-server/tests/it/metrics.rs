@@ -28,6 +28,7 @@ impl SharedLimiter for Admitting {
     }
 }
 
+// Coverage: S4.15.
 #[tokio::test(flavor = "multi_thread")]
 async fn summaries_are_counted_and_redis_and_the_pool_have_gauges() {
     let limiter = Arc::new(Admitting::default());
@@ -86,6 +87,7 @@ async fn counted(server: &TestServer, key: &str) -> Vec<String> {
     lines.map(str::to_owned).collect()
 }
 
+// Coverage: S2.32.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_fails_before_its_operation_begins_is_counted_once_by_its_code() {
     let server = TestServer::guarded().await;
@@ -106,6 +108,7 @@ async fn what_fails_before_its_operation_begins_is_counted_once_by_its_code() {
     }
 }
 
+// Coverage: S4.15.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_operation_has_one_name_in_every_protocol() {
     let server = TestServer::guarded().await;
@@ -152,6 +155,7 @@ async fn an_operation_has_one_name_in_every_protocol() {
     }
 }
 
+// Coverage: S4.15.
 #[tokio::test(flavor = "multi_thread")]
 async fn wrong_calls_of_tools_are_counted_and_name_their_operation() {
     let server = TestServer::guarded().await;

@@ -33,6 +33,7 @@ fn refused(response: &Answer, status: u16, code: &str, field: &str) {
     assert_eq!(response.headers["content-type"], "application/json");
 }
 
+// Coverage: S2.18.
 #[tokio::test]
 async fn the_provider_says_what_it_can_do() {
     let server = TestServer::open().await;
@@ -55,6 +56,7 @@ async fn the_provider_says_what_it_can_do() {
     server.close().await;
 }
 
+// Coverage: S2.18.
 #[tokio::test]
 async fn an_entry_is_created_changed_described_and_deleted() {
     let server = TestServer::open().await;
@@ -214,6 +216,7 @@ async fn strangers_and_readers_are_refused_in_the_same_words() {
     server.close().await;
 }
 
+// Coverage: S2.18.
 #[tokio::test]
 async fn entries_are_found_by_words_filters_and_views() {
     let server = TestServer::open().await;
@@ -289,6 +292,7 @@ async fn entries_are_found_by_words_filters_and_views() {
     server.close().await;
 }
 
+// Coverage: S2.33.
 #[tokio::test]
 async fn content_that_is_not_wanted_is_not_in_the_highlights_either() {
     let server = TestServer::open().await;
@@ -300,6 +304,7 @@ async fn content_that_is_not_wanted_is_not_in_the_highlights_either() {
     server.close().await;
 }
 
+// Coverage: S2.33.
 #[tokio::test]
 async fn an_upsert_keeps_the_id_that_is_given() {
     let server = TestServer::open().await;
@@ -325,6 +330,7 @@ async fn an_upsert_keeps_the_id_that_is_given() {
     server.close().await;
 }
 
+// Coverage: S2.33.
 #[tokio::test]
 async fn entries_that_cannot_be_read_are_counted_or_refuse_the_batch() {
     let server = TestServer::open().await;
@@ -342,6 +348,7 @@ async fn entries_that_cannot_be_read_are_counted_or_refuse_the_batch() {
     server.close().await;
 }
 
+// Coverage: S2.33.
 #[tokio::test]
 async fn an_entry_may_wait_for_approval() {
     let server = TestServer::open().await;
@@ -358,6 +365,7 @@ async fn an_entry_may_wait_for_approval() {
     server.close().await;
 }
 
+// Coverage: S2.33.
 #[tokio::test]
 async fn a_layer_without_its_identifier_is_an_error() {
     let server = TestServer::open().await;
@@ -373,6 +381,7 @@ async fn a_layer_without_its_identifier_is_an_error() {
     server.close().await;
 }
 
+// Coverage: S2.18.
 #[tokio::test]
 async fn batches_stop_or_go_on_and_say_what_was_done() {
     let server = TestServer::open().await;
@@ -425,6 +434,7 @@ async fn batches_stop_or_go_on_and_say_what_was_done() {
     server.close().await;
 }
 
+// Coverage: S2.18.
 #[tokio::test]
 async fn changes_and_results_come_as_streams() {
     let server = TestServer::open().await;

@@ -147,6 +147,7 @@ fn path(operation: &PublishedOperation, identifiers: Option<&Value>, memory: Mem
     format!("{path}?{}", query.join("&"))
 }
 
+// Coverage: SPEC-4.1.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_route_shows_or_changes_a_pool_to_outsiders() {
     let world = PoolFixture::new().await;
@@ -183,6 +184,7 @@ async fn no_route_shows_or_changes_a_pool_to_outsiders() {
     assert_eq!(members["members"].as_array().unwrap().len(), 1, "{members}");
 }
 
+// Coverage: SPEC-4.1.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_tool_reveals_or_changes_pools_of_others() {
     let world = PoolFixture::new().await;
@@ -218,6 +220,7 @@ async fn post(world: &PoolFixture, who: &Outsider, path: &str, body: Value) -> A
     answer(world.server.request_as(who.key.as_ref().unwrap(), "POST", path).json(&body)).await
 }
 
+// Coverage: S4.16.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pool_is_made_used_and_left_over_http() {
     let world = PoolFixture::new().await;

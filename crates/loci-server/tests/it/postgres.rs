@@ -49,6 +49,7 @@ async fn readiness(server: &TestServer, status: u16) -> serde_json::Value {
     }
 }
 
+// Coverage: SPEC-11.3.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_without_its_database_says_so_and_recovers() {
     let Some(schema) = Schema::new() else { return };

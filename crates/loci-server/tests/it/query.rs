@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::server::{TestServer, answer};
 
+// Coverage: S3-6.3.
 #[tokio::test]
 async fn an_agent_asks_in_one_call() {
     let server = TestServer::open().await;
@@ -60,6 +61,7 @@ async fn an_agent_asks_in_one_call() {
     }
 }
 
+// Coverage: S3-6.3.
 #[tokio::test]
 async fn procedures_are_found_by_their_category_or_kind_and_by_nothing_else() {
     let server = TestServer::open().await;
@@ -78,6 +80,7 @@ async fn procedures_are_found_by_their_category_or_kind_and_by_nothing_else() {
     assert_eq!(ask(json!({})).await, 0);
 }
 
+// Coverage: S3-6.3.
 #[tokio::test]
 async fn a_category_that_the_agent_may_not_see_is_refused() {
     let server = TestServer::guarded().await;

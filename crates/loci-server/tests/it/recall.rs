@@ -333,6 +333,7 @@ async fn now_may_be_a_day() {
     }
 }
 
+// Coverage: S2.19.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_search_goes_layer_by_layer() {
     let server = TestServer::open().await;

@@ -36,6 +36,7 @@ struct Review<'a> {
     found: BTreeMap<String, BTreeSet<String>>,
 }
 
+// Coverage: SPEC-8.2.
 #[test]
 fn every_operation_follows_the_conventions() {
     let description: Value = serde_json::from_str(&loci_server::description()).unwrap();
@@ -54,6 +55,7 @@ fn every_operation_follows_the_conventions() {
     assert!(text.is_empty(), "{} operations break the conventions:\n{}", text.len(), text.join("\n"));
 }
 
+// Coverage: SPEC-8.2.
 #[test]
 fn the_problem_is_that_of_rfc_9457() {
     let description: Value = serde_json::from_str(&loci_server::description()).unwrap();
@@ -64,6 +66,7 @@ fn the_problem_is_that_of_rfc_9457() {
     }
 }
 
+// Coverage: SPEC-8.2.
 #[test]
 fn the_description_as_a_whole_is_complete() {
     let description: Value = serde_json::from_str(&loci_server::description()).unwrap();

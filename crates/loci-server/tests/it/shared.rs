@@ -63,6 +63,7 @@ async fn passed(houses: &[TestServer], requests: usize) -> u64 {
     passed
 }
 
+// Coverage: S2.23.
 #[tokio::test(flavor = "multi_thread")]
 async fn two_servers_share_a_rate_and_count_alone_without_redis() {
     let Some(url) = servers::redis() else { return };

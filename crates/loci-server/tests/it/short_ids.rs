@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::server::{TestServer, answer};
 
+// Coverage: SPEC-8.3.
 #[tokio::test]
 async fn a_short_id_does_what_a_whole_one_does() {
     let server = TestServer::open().await;
@@ -28,6 +29,7 @@ async fn a_short_id_does_what_a_whole_one_does() {
     }
 }
 
+// Coverage: SPEC-8.3.
 #[tokio::test]
 async fn a_short_id_names_nothing_outside_the_scope() {
     let server = TestServer::guarded().await;
@@ -54,6 +56,7 @@ async fn a_short_id_names_nothing_outside_the_scope() {
     assert_eq!(answer(named).await.status, 403);
 }
 
+// Coverage: SPEC-8.3.
 #[tokio::test]
 async fn an_id_of_several_memories_lists_them() {
     let folder = tempfile::tempdir().unwrap();

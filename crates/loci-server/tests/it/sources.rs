@@ -76,6 +76,7 @@ fn is_item(line: &str) -> bool {
     line.starts_with("struct ") || line.starts_with("enum ")
 }
 
+// Coverage: SPEC-8.1.
 /// Of two types with one name only one would be published, and the other's answers would be described wrongly.
 #[test]
 fn no_two_types_have_one_schema_name() {
@@ -88,6 +89,7 @@ fn no_two_types_have_one_schema_name() {
     assert!(places.is_empty(), "give one of each a name of its own with #[schema(as = …)]: {places:#?}");
 }
 
+// Coverage: SPEC-8.1.
 /// An `Option` in an answer is either left out or null when it is `None`: the type says which.
 #[test]
 fn optional_fields_of_answers_say_whether_they_are_left_out() {

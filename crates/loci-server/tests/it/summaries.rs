@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::server::TestServer;
 
+// Coverage: S4.14.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_or_memories_are_summarized() {
     let server = TestServer::open().await;

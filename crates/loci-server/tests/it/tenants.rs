@@ -33,6 +33,7 @@ async fn the_work_that_waits_is_done_for_every_tenant() {
     server.close().await;
 }
 
+// Coverage: S4.15.
 #[tokio::test]
 async fn an_admin_reads_metrics_of_their_own_tenant_only() {
     let server = TestServer::open().await;

@@ -10,6 +10,7 @@ fn ids(answer: &Value) -> Vec<&str> {
     answer["data"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect()
 }
 
+// Coverage: S3-15.1.
 #[tokio::test]
 async fn a_thread_is_put_read_and_removed() {
     let server = TestServer::open().await;
@@ -96,6 +97,7 @@ async fn a_part_of_a_program_has_its_own_checkpoints() {
     server.get("/v1/threads/t/checkpoints/1?userId=ann").await.refused(404, "id");
 }
 
+// Coverage: SPEC-7.7.
 #[tokio::test]
 async fn a_mebibyte_goes_through_and_too_much_is_refused() {
     let mut config = Config::default();

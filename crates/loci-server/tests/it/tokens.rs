@@ -24,6 +24,7 @@ pub(crate) fn believed() -> Options {
     Options { auth: AuthOptions { jwt: Some(jwt) }, jwt_secret: Some(SECRET.to_owned()), ..Options::default() }
 }
 
+// Coverage: SPEC-4.2.
 #[tokio::test]
 async fn a_token_opens_what_it_names_and_nothing_else() {
     let server = TestServer::with(believed(), Config::default()).await;

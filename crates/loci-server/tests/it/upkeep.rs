@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::memories::add;
 use crate::server::{TestServer, answer};
 
+// Coverage: S2.21, S4.15.
 #[tokio::test]
 async fn the_store_is_looked_after() {
     let server = TestServer::guarded().await;

@@ -93,6 +93,7 @@ async fn becomes(server: &TestServer, key: &str, id: &str, status: &str) -> Valu
     }
 }
 
+// Coverage: SPEC-8.5.
 #[tokio::test(flavor = "multi_thread")]
 async fn deliveries_are_signed_filtered_and_tried_again() {
     let server = TestServer::with(options(72), Config::default()).await;
@@ -155,6 +156,7 @@ fn jiff_now() -> i64 {
     loci_engine::System.now().as_second()
 }
 
+// Coverage: SPEC-8.5.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_happens_while_no_server_runs_is_delivered_by_the_next() {
     let server = TestServer::with(options(72), Config::default()).await;
@@ -180,6 +182,7 @@ async fn what_happens_while_no_server_runs_is_delivered_by_the_next() {
     serving.await.unwrap().unwrap();
 }
 
+// Coverage: SPEC-8.5.
 #[tokio::test(flavor = "multi_thread")]
 async fn of_two_servers_one_delivers() {
     let server = TestServer::with(options(72), Config::default()).await;

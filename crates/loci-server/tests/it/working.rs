@@ -77,6 +77,7 @@ async fn what_an_agent_has_before_it_is_put_in_read_asked_and_cleared() {
     server.get("/v1/working").await.refused(400, "userId");
 }
 
+// Coverage: S2.28.
 #[tokio::test]
 async fn entries_of_a_session_are_put_read_and_promoted() {
     let server = TestServer::open().await;
@@ -116,6 +117,7 @@ async fn entries_of_a_session_are_put_read_and_promoted() {
     server.post("/v1/sessions/monday/end", end).await.refused(404, "sessionId");
 }
 
+// Coverage: SPEC-5.3.
 #[tokio::test]
 async fn a_batched_write_is_reported_as_one_and_flush_makes_it_durable() {
     let server = TestServer::open().await;
@@ -133,6 +135,7 @@ async fn a_batched_write_is_reported_as_one_and_flush_makes_it_durable() {
     server.post(&replace, add("Ann prefers coffee.", "batched")).await.refused(400, "durability");
 }
 
+// Coverage: SPEC-5.3.
 #[tokio::test]
 async fn a_server_that_closes_keeps_what_waits() {
     let server = TestServer::open().await;

@@ -1,7 +1,7 @@
 //! Encryption of the files of a store with SQLCipher.
 //!
 //! Every page of every file, and of its log, is encrypted with one key. A file named `encryption` in the data folder says
-//! that the store is encrypted and has a fingerprint of the key, so that a missing or wrong key is told from damage.
+//! that the store is encrypted and has a fingerprint of the key, so that a missing or wrong key is not taken for damage.
 //! **Invariant:** a folder has encrypted files only or plain files only.
 
 use std::io::Write as _;

@@ -286,6 +286,7 @@ mod tests {
 
     use super::*;
 
+    // Coverage: SPEC-9.3.
     /// Planning costs more than running most statements.
     #[test]
     fn a_statement_that_runs_again_is_not_planned_again() {

@@ -43,6 +43,7 @@ pub(super) fn says_nothing(word: &str) -> bool {
 mod tests {
     use super::says_nothing;
 
+    // Coverage: S1.5.
     #[test]
     fn filler_says_nothing_and_names_do() {
         for word in ["the", "what", "dont", "yeah", "который", "почему"] {

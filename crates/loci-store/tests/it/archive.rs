@@ -80,6 +80,7 @@ async fn server(schema: &Schema) -> PostgresStore {
     PostgresStore::open(&schema.url, options).await.unwrap()
 }
 
+// Coverage: S4.23.
 #[tokio::test]
 async fn everything_comes_back_as_it_was() {
     let ((store, _home), (other, _elsewhere), place) = (folder(), folder(), tempfile::tempdir().unwrap());
@@ -123,6 +124,7 @@ async fn a_sealed_backup_is_smaller_and_opens_with_its_key_alone() {
     }
 }
 
+// Coverage: S4.23.
 #[tokio::test]
 async fn a_backup_goes_from_one_database_to_the_other() {
     let Some(schema) = Schema::new() else { return };
@@ -139,6 +141,7 @@ async fn a_backup_goes_from_one_database_to_the_other() {
     same!(from, to);
 }
 
+// Coverage: SPEC-7.3.
 #[tokio::test]
 async fn increments_add_up() {
     let ((store, _home), (other, _elsewhere), place) = (folder(), folder(), tempfile::tempdir().unwrap());
@@ -210,6 +213,7 @@ async fn state(store: &dyn Store, space: &Space) -> (Vec<Memory>, Vec<Edge>) {
     (memories, edges)
 }
 
+// Coverage: SPEC-7.3.
 #[tokio::test]
 async fn a_space_goes_back_to_any_line() {
     let ((store, _home), place) = (folder(), tempfile::tempdir().unwrap());
@@ -244,6 +248,7 @@ async fn a_space_goes_back_to_any_line() {
     }
 }
 
+// Coverage: SPEC-7.3.
 #[tokio::test]
 async fn what_is_gone_for_good_is_counted() {
     let ((store, _home), (other, _elsewhere), place) = (folder(), folder(), tempfile::tempdir().unwrap());
@@ -259,6 +264,7 @@ async fn what_is_gone_for_good_is_counted() {
     assert!(Driver::on(&other).get(kept).await.is_some() && Driver::on(&other).get(gone).await.is_none());
 }
 
+// Coverage: S4.23.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_backup_under_eight_writers_is_of_one_moment() {
     let (store, _home) = folder();
@@ -335,6 +341,7 @@ async fn under_writers(store: Arc<dyn Store>, back_up: impl AsyncFn(&Path) -> Ba
     assert_eq!(state(&one, &space).await, state(&other, &space).await);
 }
 
+// Coverage: S4.23.
 #[tokio::test]
 async fn a_bad_backup_is_refused_and_nothing_is_changed() {
     let ((store, _home), (other, _elsewhere), place) = (folder(), folder(), tempfile::tempdir().unwrap());
@@ -398,6 +405,7 @@ async fn readers_of_the_ledger_learn_that_it_was_restored() {
     sound(&store).await;
 }
 
+// Coverage: S4.24.
 #[tokio::test]
 async fn an_agent_comes_back_as_another() {
     let ((store, _home), place) = (folder(), tempfile::tempdir().unwrap());

@@ -214,6 +214,7 @@ fn hashes(copied: &MigrationReport) -> Vec<(Option<&str>, &str, &str, u64)> {
     copied.tables.iter().map(|table| (table.space.as_deref(), table.table, table.hash.as_str(), table.rows)).collect()
 }
 
+// Coverage: SPEC-11.6.
 #[tokio::test(flavor = "multi_thread")]
 async fn everything_goes_to_a_server_and_back() {
     let Some((server, _schema)) = crate::postgres::fresh().await else { return };
@@ -245,6 +246,7 @@ async fn everything_goes_to_a_server_and_back() {
     }
 }
 
+// Coverage: SPEC-11.7.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_number_is_never_given_twice_in_a_copied_folder() {
     let ((first, _first), (last, _last)) = (folder(), folder());
@@ -285,6 +287,7 @@ macro_rules! moved_with_stops {
     }};
 }
 
+// Coverage: SPEC-11.6.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stopped_copy_is_resumed() {
     let ((first, _first), (last, _last)) = (folder(), folder());
@@ -295,6 +298,7 @@ async fn a_stopped_copy_is_resumed() {
     }
 }
 
+// Coverage: SPEC-11.7.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_target_with_other_data_is_not_changed() {
     let ((first, _first), (last, _last)) = (folder(), folder());
@@ -307,6 +311,7 @@ async fn a_target_with_other_data_is_not_changed() {
     assert_eq!(good(last.tenants().await), [Tenant::default()], "nothing was written");
 }
 
+// Coverage: SPEC-11.6.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_damaged_copy_is_reported() {
     for (sql, table, expected) in [
@@ -340,6 +345,7 @@ async fn a_damaged_copy_is_reported() {
     }
 }
 
+// Coverage: SPEC-11.7.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_source_that_is_written_to_is_reported() {
     let ((first, _first), (last, _last)) = (folder(), folder());
@@ -360,6 +366,7 @@ async fn a_source_that_is_written_to_is_reported() {
     assert_eq!(good(moved!(&first, &last, SMALL)).copied, 1);
 }
 
+// Coverage: SPEC-11.7.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_copied_is_refused() {
     let ((first, place), (last, _last)) = (folder(), folder());

@@ -137,6 +137,7 @@ async fn erased(store: &dyn Store, kept: &Memory) {
     sound(store).await;
 }
 
+// Coverage: SPEC-7.4.
 #[tokio::test]
 async fn nothing_is_left_in_the_files() {
     let (store, home) = folder();
@@ -155,6 +156,7 @@ async fn nothing_is_left_in_the_files() {
     assert_eq!(holding(home.path(), SECRET), Vec::<String>::new());
 }
 
+// Coverage: SPEC-7.4.
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_left_on_the_server() {
     let Some(schema) = Schema::new() else { return };

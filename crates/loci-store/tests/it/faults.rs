@@ -85,6 +85,7 @@ pub(crate) fn unavailable(error: &loci_store::Error) {
     assert!(error.hint().is_some());
 }
 
+// Coverage: S2.29, SPEC-11.2.
 #[tokio::test]
 async fn away_at_the_start() {
     let fixture = IndexedStore::new().await;
@@ -97,6 +98,7 @@ async fn away_at_the_start() {
     fixture.recovers(&ids).await;
 }
 
+// Coverage: S2.29, SPEC-11.2.
 #[tokio::test]
 async fn lost_in_the_middle() {
     let fixture = IndexedStore::new().await;
@@ -111,6 +113,7 @@ async fn lost_in_the_middle() {
     fixture.recovers(&ids[1..]).await;
 }
 
+// Coverage: S2.29.
 #[tokio::test]
 async fn slow() {
     let quick = |config| QdrantConfig { timeout: Duration::from_millis(100), ..config };
@@ -141,6 +144,7 @@ async fn an_index_that_is_away_is_reported_at_once() {
     assert_eq!(fixture.server.requests(), asked, "it is not asked again before its time");
 }
 
+// Coverage: S0.7.
 #[tokio::test]
 async fn restarted_empty() {
     let fixture = IndexedStore::new().await;
@@ -181,6 +185,7 @@ async fn a_collection_that_is_lost_while_it_is_written_to_is_no_outage() {
     fixture.recovers(&ids).await;
 }
 
+// Coverage: S2.29.
 #[tokio::test]
 async fn who_is_too_far_behind_gives_no_half_answer() {
     let hurried = IndexedOptions { tail: 5, page: 1, patience: Duration::ZERO, ..options() };
@@ -242,6 +247,7 @@ async fn a_dropped_agent_leaves_no_collection() {
     fixture.recovers(&ids).await;
 }
 
+// Coverage: S4.17.
 #[tokio::test]
 async fn a_dropped_pool_leaves_no_collection() {
     let fixture = IndexedStore::new().await;
@@ -285,6 +291,7 @@ async fn two_processes_fill_one_collection() {
     fixture.recovers(&ids).await;
 }
 
+// Coverage: S0.7.
 #[tokio::test]
 async fn verify_finds_differences_and_rebuild_repairs_them() {
     let fixture = IndexedStore::new().await;
@@ -349,6 +356,7 @@ async fn a_key_is_sent_and_never_shown() {
     }
 }
 
+// Coverage: S0.7.
 #[tokio::test]
 async fn the_collection_is_configured_as_designed() {
     let fixture = IndexedStore::new().await;

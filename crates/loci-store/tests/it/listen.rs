@@ -19,6 +19,7 @@ async fn hears(moved: &mut watch::Receiver<u64>, what: &str) {
     assert!(matches!(changed, Ok(Ok(()))), "not heard: {what}");
 }
 
+// Coverage: SPEC-11.3.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_write_through_one_wakes_the_other() {
     let Some(schema) = Schema::new() else { return };

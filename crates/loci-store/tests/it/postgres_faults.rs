@@ -65,6 +65,7 @@ async fn holds(store: &PostgresStore, numbers: std::ops::Range<u64>) {
     sound(store).await;
 }
 
+// Coverage: S2.29, SPEC-11.2.
 #[tokio::test(flavor = "multi_thread")]
 async fn away_at_the_start() {
     let Some(schema) = Schema::new() else { return };
@@ -130,6 +131,7 @@ async fn eight_writers(store: &PostgresStore, each: u64, trouble: impl AsyncFn(u
     refused.load(Ordering::Relaxed)
 }
 
+// Coverage: S2.29, SPEC-11.2.
 #[tokio::test(flavor = "multi_thread")]
 async fn lost_in_the_middle() {
     let Some(Shaky { store, proxy, schema }) = Shaky::new().await else { return };
@@ -153,6 +155,7 @@ async fn given_up(what: &str, work: impl Future<Output = Option<Error>>) {
     assert!(begun.elapsed() < PATIENCE, "{what}: {:?}", begun.elapsed());
 }
 
+// Coverage: S2.29.
 #[tokio::test(flavor = "multi_thread")]
 async fn slow() {
     let Some(Shaky { store, proxy, schema: _schema }) = Shaky::new().await else { return };
@@ -205,6 +208,7 @@ impl Drop for Owner {
     }
 }
 
+// Coverage: SPEC-11.2.
 #[tokio::test(flavor = "multi_thread")]
 async fn failing_over() {
     let Some((owner, url)) = Owner::new() else { return };
@@ -240,6 +244,7 @@ async fn failing_over() {
     holds(&store, 1..162).await;
 }
 
+// Coverage: SPEC-11.2.
 #[tokio::test(flavor = "multi_thread")]
 async fn delivered_twice() {
     let Some((store, _schema)) = fresh().await else { return };
@@ -267,6 +272,7 @@ async fn delivered_twice() {
     assert_eq!(driver.count(&whole()).await, 2);
 }
 
+// Coverage: SPEC-11.2.
 /// A trigger refuses what a full disk would refuse, with the same code and after half of the change was
 /// written: a stand-in, for a disk cannot be filled here without hurting others.
 #[tokio::test(flavor = "multi_thread")]

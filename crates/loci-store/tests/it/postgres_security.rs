@@ -111,6 +111,7 @@ async fn tables(schema: &Schema) -> Vec<(String, bool)> {
     rows.iter().map(|row| (row.get(0), row.get(1))).collect()
 }
 
+// Coverage: SPEC-11.1.
 #[tokio::test(flavor = "multi_thread")]
 async fn raw_sql_shows_nothing_of_another() {
     let Some((store, schema)) = fresh().await else { return };
@@ -168,6 +169,7 @@ async fn raw_sql_shows_nothing_of_another() {
     }
 }
 
+// Coverage: SPEC-11.1.
 #[tokio::test(flavor = "multi_thread")]
 async fn raw_sql_writes_nothing_for_another() {
     let Some((store, schema)) = fresh().await else { return };
@@ -220,6 +222,7 @@ async fn the_role_that_serves_cannot_pass_by() {
     drop(store);
 }
 
+// Coverage: SPEC-11.1.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_role_that_passes_by_is_refused() {
     let Some(schema) = Schema::new() else { return };

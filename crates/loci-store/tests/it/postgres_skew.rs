@@ -36,6 +36,7 @@ async fn claim(store: &PostgresStore, now: Timestamp) -> Vec<Job> {
     good(store.claim(&Tenant::default(), JobKind::ALL, 9, now, LEASE).await)
 }
 
+// Coverage: SPEC-11.4.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lease_does_not_go_by_the_clock() {
     let Some((right, ahead, _schema)) = two().await else { return };
@@ -93,6 +94,7 @@ async fn a_job_may_be_begun_twice_and_is_ended_once() {
     assert_eq!(claim(&right, ahead_of(now)).await.len(), 1);
 }
 
+// Coverage: SPEC-11.4.
 #[tokio::test(flavor = "multi_thread")]
 async fn both_claim_at_once_and_each_job_goes_to_one() {
     let Some((right, ahead, _schema)) = two().await else { return };

@@ -41,6 +41,7 @@ async fn an_agent_is_dropped_whole_by_a_server_that_never_met_it() {
     sound(&other).await;
 }
 
+// Coverage: S4.17.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pool_is_dropped_whole_by_a_server_that_never_met_it() {
     let Some((one, other, schema)) = two().await else { return };

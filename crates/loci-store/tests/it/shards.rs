@@ -162,6 +162,7 @@ async fn is_split(store: &dyn Store, before: &OldMemories) {
     sound(store).await;
 }
 
+// Coverage: SPEC.1.
 #[tokio::test]
 async fn an_older_store_is_split_by_user() {
     let folder = old_store();
@@ -194,6 +195,8 @@ async fn an_older_store_is_split_by_user() {
             .for_each(|(table, count)| *sum.entry(table).or_default() += count);
     }
     let pieces = spaces().len() as i64;
+    // The older format had no vectors of entities.
+    assert_eq!(sum.remove("entity_vectors"), Some(0));
     let mut expect = rows;
     *expect.get_mut("models").unwrap() *= pieces;
     *expect.get_mut("ledger").unwrap() += pieces;
@@ -207,6 +210,7 @@ async fn an_older_store_is_split_by_user() {
     sound(&store).await;
 }
 
+// Coverage: SPEC.1.
 /// Whatever was done when it was interrupted, the split begins anew and ends the same.
 #[tokio::test]
 async fn an_interrupted_split_is_resumed() {
@@ -293,6 +297,7 @@ fn names(restored: &[RestoreOutcome]) -> Vec<String> {
     restored.iter().map(|outcome| outcome.space.clone()).collect()
 }
 
+// Coverage: SPEC.1.
 #[tokio::test]
 async fn an_older_backup_is_split_when_it_is_restored() {
     let folder = tempfile::tempdir().unwrap();
@@ -332,6 +337,7 @@ async fn an_older_backup_is_split_on_postgres_too() {
     is_split(&store, &backed_up()).await;
 }
 
+// Coverage: SPEC.1.
 /// A schema of before is split into the same rows as a file of before.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_older_schema_is_split_by_user() {
@@ -376,7 +382,7 @@ async fn an_older_schema_is_split_by_user() {
          SELECT a.tenant, a.space, gen_random_uuid(), a.row, b.row, 'related_to', 1, 1, 0, 0 FROM memories a, memories b
          WHERE a.user_id = 'cleo' AND b.project_id = 'atlas' LIMIT 1;
          UPDATE entities SET united_with = 1 WHERE entity = 70;
-         DELETE FROM spaces WHERE name LIKE 'users%'; DROP FUNCTION users_have_shards CASCADE; DELETE FROM format WHERE number >= 6",
+         DELETE FROM spaces WHERE name LIKE 'users%'; DROP FUNCTION users_have_shards CASCADE; DROP TABLE entity_vectors; DELETE FROM format WHERE number >= 6",
     );
     schema.ask(&script);
     assert_eq!(schema.number("SELECT count(*) FROM spaces"), 1);

@@ -58,6 +58,7 @@ async fn a_store_opened_again_holds_everything() {
     sound(&store).await;
 }
 
+// Coverage: S2.13.
 /// Two values on one folder share nothing but the files, as two processes do.
 #[tokio::test]
 async fn two_stores_on_one_folder_see_each_other() {

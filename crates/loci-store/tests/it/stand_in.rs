@@ -31,6 +31,7 @@ async fn send(server: &StandIn, method: &str, path: &str, body: &Value) -> (u16,
     (response.status().as_u16(), response.json().await.unwrap())
 }
 
+// Coverage: S0.7.
 #[tokio::test]
 async fn what_the_real_one_refuses_is_refused() {
     let server = server().await;

@@ -40,6 +40,7 @@ pub async fn agents_are_created_and_listed(store: &dyn Store) {
     driver.sees(&visible(&[agent("ant")]), "lantern", &[]).await;
 }
 
+// Coverage: S0-6.2.
 /// Dropping an agent removes its space with all data. Other spaces stay, and the agent can be created again.
 pub async fn dropping_an_agent_removes_everything(store: &dyn Store) {
     let (driver, tenant) = (Driver::on(store), Tenant::default());

@@ -12,6 +12,7 @@ async fn pointers(driver: &Driver<'_>, id: MemoryId) -> (Option<MemoryId>, Optio
     (memory.supersedes_id, memory.superseded_by_id)
 }
 
+// Coverage: S0-5.1.
 /// By default only the head of a chain is found; the others stay readable.
 pub async fn only_the_head_is_seen(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
@@ -35,6 +36,7 @@ pub async fn only_the_head_is_seen(store: &dyn Store) {
     assert_eq!((again.id, again.outcome), (Some(three), Outcome::None));
 }
 
+// Coverage: S1.8.
 /// A query for a past time returns what was valid then.
 pub async fn the_past_sees_what_held_then(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
@@ -54,6 +56,7 @@ pub async fn the_past_sees_what_held_then(store: &dyn Store) {
     }
 }
 
+// Coverage: S0-5.1.
 /// A chain does not fork: a superseded memory is not superseded again.
 pub async fn what_was_replaced_is_not_replaced_again(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
@@ -66,6 +69,7 @@ pub async fn what_was_replaced_is_not_replaced_again(store: &dyn Store) {
     assert_eq!(driver.count(&whole()).await, 2);
 }
 
+// Coverage: S0-5.2.
 /// Forgetting the head reinstates the memory before it; restoring the head supersedes it again.
 pub async fn a_head_that_is_forgotten_uncovers_the_one_before(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));

@@ -56,6 +56,7 @@ pub async fn a_checkpoint_comes_back_field_by_field(store: &dyn Store) {
     assert_eq!(good(store.stats(&whole()).await).ledger, 0);
 }
 
+// Coverage: S3-15.1.
 /// Putting the same checkpoint again changes nothing; another one with its id is a conflict unless it replaces it.
 pub async fn an_id_is_put_once(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
@@ -109,6 +110,7 @@ pub async fn a_thread_that_went_on_is_a_conflict(store: &dyn Store) {
     }
 }
 
+// Coverage: S3-15.1.
 /// Pending writes are read in order with their checkpoint. The same task and position again replaces a write.
 pub async fn writes_are_stored_with_their_checkpoint(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
@@ -261,6 +263,7 @@ pub async fn checkpoints_keep_to_their_scopes(store: &dyn Store) {
     assert_eq!(strange.kind(), ErrorKind::InvalidInput);
 }
 
+// Coverage: S3-15.1.
 /// Of 16 concurrent writers with the same expected parent one succeeds; no checkpoint is lost or duplicated.
 pub async fn of_many_that_go_on_at_once_one_does(store: &dyn Store) {
     const WRITERS: usize = 16;

@@ -63,6 +63,7 @@ pub async fn an_entity_comes_back_field_by_field(store: &dyn Store) {
     );
 }
 
+// Coverage: S1.13.
 /// An entity is found by its name or an alias, regardless of case, but not by a part of a name.
 pub async fn an_entity_is_found_by_any_name_in_any_case(store: &dyn Store) {
     let driver = Driver::on(store);
@@ -104,6 +105,7 @@ pub async fn an_entity_is_found_by_any_name_in_any_case(store: &dyn Store) {
     }
 }
 
+// Coverage: S1.25.
 /// An entity is found by the vector of its description, nearest first, by those who see a mention of it. A new description,
 /// or the erasure of a memory that it may quote, removes the vector.
 pub async fn an_entity_is_found_by_its_vector(store: &dyn Store) {
@@ -212,6 +214,7 @@ pub async fn a_memory_tells_what_it_speaks_of(store: &dyn Store) {
     assert_eq!(entities_of(store, &whole(), theirs).await, [ship]);
 }
 
+// Coverage: S1.13.
 /// Memories are ordered by the share of the given entities that they mention, then newest first, up to the limit.
 pub async fn memories_with_most_mentions_come_first(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));

@@ -52,6 +52,7 @@ pub async fn a_fact_comes_back_field_by_field(store: &dyn Store) {
     assert_eq!((found.event.as_str(), found.new), ("FACT", Some(json!({ "fact": full.id }))));
 }
 
+// Coverage: S2.24.
 /// Stating a fact again updates it: the highest confidence, merged metadata and all sources.
 pub async fn a_fact_said_again_is_one(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
@@ -82,6 +83,7 @@ pub async fn a_fact_said_again_is_one(store: &dyn Store) {
     assert_eq!(good(store.facts(&whole(), &holding(), 10).await).len(), 4);
 }
 
+// Coverage: S2.24.
 /// Facts are found by any combination of their fields, highest confidence first, then the latest.
 pub async fn facts_are_found_by_any_of_their_words(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
@@ -141,6 +143,7 @@ pub async fn facts_keep_to_their_scopes(store: &dyn Store) {
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
 }
 
+// Coverage: SPEC-5.5.
 /// A fact with sources is visible to callers who see one of them; the other sources are not returned.
 pub async fn a_fact_is_seen_with_one_of_its_sources(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
@@ -185,6 +188,7 @@ pub async fn a_fact_is_seen_with_one_of_its_sources(store: &dyn Store) {
     assert_eq!(found, [("both", &[tasks][..], true), ("tasks", &[tasks], false)]);
 }
 
+// Coverage: SPEC-5.5.
 /// A fact without a valid source is past; another source, or stating it again, makes it valid.
 pub async fn a_fact_holds_while_a_source_holds(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
@@ -214,6 +218,7 @@ pub async fn a_fact_holds_while_a_source_holds(store: &dyn Store) {
     assert_eq!((found[0].confidence, found[0].sources.len(), found[0].metadata.len()), (0.3, 0, 0));
 }
 
+// Coverage: SPEC-5.5.
 /// A fact is removed with its last source; one that never had a source stays.
 pub async fn a_fact_goes_with_its_last_source(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));

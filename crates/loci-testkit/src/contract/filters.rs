@@ -106,6 +106,7 @@ const CASES: &[Case] = &[
     Case("ids", |m| m.id = id(900_001), |f| f.ids = vec![id(900_001), id(900_002), id(900_001)]),
 ];
 
+// Coverage: S0-1.3, S2.10, S3-6.2.
 /// For each case every search returns what the reference returns, among memories of all cases and some plain ones.
 pub async fn every_field_follows_the_specification(store: &dyn Store) {
     let driver = Driver::on(store);
@@ -140,6 +141,7 @@ pub async fn every_field_follows_the_specification(store: &dyn Store) {
     }
 }
 
+// Coverage: S2.10.
 /// Metadata of every JSON type, under any key, is compared as JSON.
 pub async fn metadata_is_compared_as_json(store: &dyn Store) {
     let driver = Driver::on(store);

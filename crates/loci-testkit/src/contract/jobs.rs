@@ -98,6 +98,7 @@ pub async fn a_claim_keeps_to_time_kind_and_limit(store: &dyn Store) {
     assert_eq!(stats.jobs.get("running"), Some(&4));
 }
 
+// Coverage: S3-14.1.
 /// After its lease a job can be claimed again, and the earlier claim can no longer update it.
 pub async fn a_lease_that_ran_out_passes_the_job_on(store: &dyn Store) {
     let driver = Driver::on(store);
@@ -124,6 +125,7 @@ pub async fn a_lease_that_ran_out_passes_the_job_on(store: &dyn Store) {
     assert_eq!(claim(store, JobKind::ALL, 9, at(9_000)).await, []);
 }
 
+// Coverage: S3-14.1.
 /// A failed job with a retry time waits for it; one without is dead.
 pub async fn a_failed_job_waits_and_a_dead_one_stays_dead(store: &dyn Store) {
     let driver = Driver::on(store);

@@ -12,6 +12,7 @@ async fn take(store: &dyn Store, tenant: &Tenant, name: &str, holder: &str, seco
     good(store.lease(tenant, name, holder, at(seconds), Duration::from_secs(60)).await)
 }
 
+// Coverage: S2.22.
 /// The first holder has the lease until it ends, and may renew it.
 pub async fn one_holder_at_a_time(store: &dyn Store) {
     let here = Tenant::default();

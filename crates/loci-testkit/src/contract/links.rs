@@ -6,6 +6,7 @@ use loci_types::{AccessPolicy, Action, Addition, Edge, EdgeId, Memory, MemoryId,
 use crate::driver::{Driver, good};
 use crate::samples::*;
 
+// Coverage: S3-2.1.
 /// There is one edge per source, target and relation.
 pub async fn a_second_link_renews_the_first(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
@@ -25,6 +26,7 @@ pub async fn a_second_link_renews_the_first(store: &dyn Store) {
     assert_eq!(good(store.stats(&whole()).await).edges.get("related_to"), Some(&2));
 }
 
+// Coverage: S1.1.
 /// All fields are read back. If two edges have the same id, both are stored, one with another id.
 pub async fn an_edge_comes_back_field_by_field(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
@@ -59,6 +61,7 @@ pub async fn a_link_is_taken_away(store: &dyn Store) {
     assert_eq!(events, ["ADD", "LINK", "LINK", "UNLINK"]);
 }
 
+// Coverage: S1.1.
 /// Erasing a memory removes its edges and no others.
 pub async fn edges_go_with_their_memory(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
@@ -87,6 +90,7 @@ pub async fn nothing_is_linked_to_itself(store: &dyn Store) {
     driver.must(&anna.space(), Action::Erase { id: one }).await;
 }
 
+// Coverage: S1.14.
 /// A turn is linked to the one before it. A turn that follows an unknown memory is stored without an edge.
 pub async fn a_follower_is_linked_to_the_one_before(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
@@ -149,6 +153,7 @@ pub async fn edges_of_several_memories_come_once(store: &dyn Store) {
     }
 }
 
+// Coverage: S1.14.
 /// Edges are returned if they have one of the given relations; without relations all are returned.
 pub async fn edges_of_the_relations_asked_for(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));

@@ -68,6 +68,7 @@ async fn agrees(
     }
 }
 
+// Coverage: S2.22, SPEC-11.5.
 /// Results equal those by exact cosine, for any limit.
 pub async fn nearest_is_exact(store: &dyn Store) {
     let driver = Driver::on(store);
@@ -96,6 +97,7 @@ pub async fn a_selective_filter_starves_nobody(store: &dyn Store) {
     }
 }
 
+// Coverage: S0-7.2, S0.9.
 /// A query by one model never returns vectors of another, even with the same number of dimensions.
 pub async fn models_never_mix(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));

@@ -5,6 +5,7 @@ use loci_store::{LedgerQuery, Page, Store};
 use crate::driver::{Driver, good};
 use crate::samples::*;
 
+// Coverage: S2.7.
 /// Memories that exist at the start are returned exactly once, newest first, while others are added in two spaces.
 pub async fn pages_visit_each_once_while_others_write(store: &dyn Store) {
     let driver = Driver::from(store, 1_000);

@@ -30,6 +30,7 @@ async fn slugs_of(store: &dyn Store, tenant: &Tenant, agent: &str) -> Vec<String
         .collect()
 }
 
+// Coverage: S4.17.
 /// A pool is created once and listed by name. Creating it again changes nothing.
 pub async fn pools_are_made_once_and_listed(store: &dyn Store) {
     let tenant = Tenant::default();
@@ -87,6 +88,7 @@ pub async fn pools_are_made_once_and_listed(store: &dyn Store) {
     store.change_catalogue(&tenant, CatalogueChange::DropPool("../x".to_owned())).await.expect_err("not a slug");
 }
 
+// Coverage: S4.17.
 /// An agent joins a pool once and can leave it. Joining a pool that does not exist has no effect.
 pub async fn members_come_and_go(store: &dyn Store) {
     let tenant = Tenant::default();
@@ -198,6 +200,7 @@ pub async fn members_come_and_go(store: &dyn Store) {
         .expect_err("not a slug");
 }
 
+// Coverage: S4.17.
 /// Pools of the same name in different tenants are independent.
 pub async fn a_pool_is_its_tenants_own(store: &dyn Store) {
     let (ours, theirs) = (Tenant::default(), Tenant::new("other").unwrap_or_default());
@@ -230,6 +233,7 @@ pub async fn a_pool_is_its_tenants_own(store: &dyn Store) {
     assert_eq!(members(store, &ours, "physics").await, ["owl"]);
 }
 
+// Coverage: S4.17.
 /// Dropping a pool removes its space with all data and its members. Other pools stay, and a new pool of the same name
 /// starts empty.
 pub async fn dropping_a_pool_removes_everything(store: &dyn Store) {

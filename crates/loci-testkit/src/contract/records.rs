@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::driver::{Driver, good};
 use crate::samples::*;
 
+// Coverage: S0-1.1, S2.4, S2.22.
 /// Every field is read back, each with a value other than its default.
 pub async fn a_record_comes_back_field_by_field(store: &dyn Store) {
     let driver = Driver::on(store);
@@ -19,6 +20,7 @@ pub async fn a_record_comes_back_field_by_field(store: &dyn Store) {
     }
 }
 
+// Coverage: S1.7.
 /// If one change of a batch fails, none is applied, including terms and jobs.
 pub async fn a_batch_is_all_or_nothing(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
@@ -240,6 +242,7 @@ pub async fn a_new_text_has_new_words_and_no_old_vector(store: &dyn Store) {
     driver.sees_with(&whole(), "torch", &tagged("a"), &[]).await;
 }
 
+// Coverage: S0.1.
 /// An access is counted without a new version or ledger entry.
 pub async fn a_touch_counts_and_is_not_history(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
@@ -289,6 +292,7 @@ pub async fn fading_changes_state_and_scores(store: &dyn Store) {
     assert_eq!(events, ["ADD", "TTL", "TTL", "TTL", "RESTORE"]);
 }
 
+// Coverage: S3-8.1.
 /// Each ledger entry has its time, version, actor, reason and the difference.
 pub async fn history_shows_actor_and_reason_in_order(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));

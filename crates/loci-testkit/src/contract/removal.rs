@@ -34,6 +34,7 @@ pub async fn a_live_memory_is_not_purged(store: &dyn Store) {
     driver.sees(&whole(), "lantern", &[kept]).await;
 }
 
+// Coverage: S3-7.1.
 /// A purge removes a soft-deleted memory for good.
 pub async fn a_purge_leaves_only_a_tombstone(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));

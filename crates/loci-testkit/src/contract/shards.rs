@@ -21,6 +21,7 @@ async fn fill(driver: &Driver<'_>) -> Vec<MemoryId> {
     ids
 }
 
+// Coverage: SPEC.1.
 /// A user and their sessions are in one space, users of other shards in others. A space exists after its first write
 /// and has a ledger of its own. A caller with access to the whole tenant sees all of them.
 pub async fn each_user_is_stored_in_their_shard(store: &dyn Store) {
@@ -50,6 +51,7 @@ pub async fn each_user_is_stored_in_their_shard(store: &dyn Store) {
     assert_eq!((stats.memories, stats.spaces), (5, 3));
 }
 
+// Coverage: SPEC.1.
 /// Every search returns the memories of two spaces once, in one order.
 pub async fn a_user_and_a_project_are_found_together(store: &dyn Store) {
     let (driver, [anna, ben, monday, atlas]) = (Driver::on(store), scopes());
@@ -72,6 +74,7 @@ pub async fn a_user_and_a_project_are_found_together(store: &dyn Store) {
     assert_eq!(driver.words(&visible(&[ben]), "kettle", &now()).await, []);
 }
 
+// Coverage: SPEC.1.
 /// The data of a user is counted in, and erased from, every space that has some.
 pub async fn a_user_is_erased_from_every_space(store: &dyn Store) {
     let (driver, [anna, ben, monday, atlas]) = (Driver::on(store), scopes());

@@ -138,6 +138,7 @@ pub async fn too_many_notes_push_out_the_oldest(subject: &impl Subject) {
     assert_eq!(values(tier, &key).await, [json!(16), json!(17), json!(18), json!(19)]);
 }
 
+// Coverage: S2.25.
 /// Removing an entry removes one occurrence for each time that it is listed. The others keep their order.
 pub async fn what_is_taken_out_is_gone(subject: &impl Subject) {
     let (tier, key) = (subject.tier(), working_key(("t", "a", None)));
@@ -169,6 +170,7 @@ pub async fn an_idle_working_memory_is_cleared(subject: &impl Subject) {
     assert_eq!(values(tier, &used).await.len(), 0, "now it was idle");
 }
 
+// Coverage: S4.6.
 /// Session entries are read newest first, in whatever order they were written.
 pub async fn the_newest_of_a_session_come_first(subject: &impl Subject) {
     let (tier, session) = (subject.tier(), session_key("t", "a", "s"));
@@ -241,6 +243,7 @@ pub async fn a_session_lives_as_long_as_it_is_written_to(subject: &impl Subject)
     assert_eq!(ids(tier, &session, 10).await, [] as [&str; 0]);
 }
 
+// Coverage: S2.27.
 /// A write may set how long the session lives from then on. It never shortens an earlier lifetime.
 pub async fn a_session_lives_as_long_as_was_promised(subject: &impl Subject) {
     let (tier, hour) = (subject.tier(), TierOptions::default().session_idle);
@@ -259,6 +262,7 @@ pub async fn a_session_lives_as_long_as_was_promised(subject: &impl Subject) {
     assert_eq!(ids(tier, &long, 10).await, [] as [&str; 0]);
 }
 
+// Coverage: S2.25.
 /// Erasing a user removes all entries of the user, for every agent and session, and no entries of other users.
 pub async fn a_user_is_erased_and_nobody_else(subject: &impl Subject) {
     let tier = subject.tier();

@@ -10,6 +10,7 @@ fn ids(hits: &[Hit]) -> Vec<MemoryId> {
     hits.iter().map(|hit| hit.id).collect()
 }
 
+// Coverage: S4.9.
 /// Memories of all scopes and spaces, newest first, scored by their creation time, up to the limit.
 pub async fn the_newest_come_first(store: &dyn Store) {
     let driver = Driver::on(store);
@@ -35,6 +36,7 @@ pub async fn the_newest_come_first(store: &dyn Store) {
     }
 }
 
+// Coverage: S4.9.
 /// Memories of equal importance are ordered newest first, and the limit keeps the newest.
 pub async fn the_most_important_come_first_then_the_newest(store: &dyn Store) {
     let driver = Driver::on(store);
@@ -59,6 +61,7 @@ pub async fn the_most_important_come_first_then_the_newest(store: &dyn Store) {
     assert_eq!((hits[4].id, hits[4].score), (least, 0.75), "after the four that matter most");
 }
 
+// Coverage: S3-6.2.
 /// The limit counts only visible memories that match the filter.
 pub async fn top_by_keeps_to_visibility_and_filter(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));

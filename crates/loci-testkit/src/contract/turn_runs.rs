@@ -63,6 +63,7 @@ async fn session(store: &dyn Store, id: MemoryId) -> u64 {
     turn_runs[0].session
 }
 
+// Coverage: SPEC-6.1.
 /// A run has up to `reach` turns before and after the memory, in the order of insertion.
 pub async fn neighbours_are_within_reach(store: &dyn Store) {
     let driver = Driver::on(store);
@@ -113,6 +114,7 @@ pub async fn runs_that_touch_become_one_strip(store: &dyn Store) {
     }
 }
 
+// Coverage: SPEC-6.1.
 /// A run contains no turns of other sessions, threads or scopes, even if these are interleaved.
 pub async fn a_strip_stays_in_its_session_thread_and_scope(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
@@ -166,6 +168,7 @@ pub async fn a_memory_outside_any_thread_stands_alone(store: &dyn Store) {
     assert_eq!(sessions.len(), ids.len(), "a session for each");
 }
 
+// Coverage: S3-6.2.
 /// Memories that are invisible or do not match the filter are skipped within a run and have none of their own.
 pub async fn what_is_not_visible_or_filtered_out_is_in_no_turn_run(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));

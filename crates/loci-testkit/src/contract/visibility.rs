@@ -176,6 +176,7 @@ fn layers() -> Vec<Scope> {
     ]
 }
 
+// Coverage: S0-6.1.
 /// Reads respect scopes: two memories in each of 12 scopes with similar identifiers.
 pub async fn every_read_keeps_to_the_scopes(store: &dyn Store) {
     let driver = Driver::on(store);
@@ -283,6 +284,7 @@ pub async fn nothing_leaves_its_tenant(store: &dyn Store) {
     assert_eq!(driver.count(&nowhere).await, 0);
 }
 
+// Coverage: S0-6.1.
 /// The memories of one agent are not visible in the scope of another, for the same user.
 pub async fn nothing_leaves_its_agent(store: &dyn Store) {
     let driver = Driver::on(store);
@@ -303,6 +305,7 @@ pub async fn a_scope_named_twice_is_one_scope(store: &dyn Store) {
     driver.sees(&visible(&[anna.clone(), anna.clone(), anna]), "lantern", &[one, two]).await;
 }
 
+// Coverage: S1.28.
 /// The counts of jobs and of bytes on disk need access to the whole tenant; the others count what is seen.
 pub async fn numbers_count_only_what_is_seen(store: &dyn Store) {
     let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));

@@ -6,6 +6,7 @@ use loci_types::{Action, Addition, Layer, Memory, MemoryId, Relation};
 use crate::driver::{Driver, good};
 use crate::samples::*;
 
+// Coverage: S1.5.
 /// A word is found by its other forms, in English and in Russian.
 pub async fn words_are_found_by_their_stems(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
@@ -38,6 +39,7 @@ pub async fn words_are_found_by_their_stems(store: &dyn Store) {
     }
 }
 
+// Coverage: S1.5.
 /// Codes, paths and versions rank first when the query contains them exactly.
 pub async fn identifiers_are_found_whole(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
@@ -190,6 +192,7 @@ pub async fn an_answer_forgets_the_old_words_of_its_question(store: &dyn Store) 
     assert_eq!(driver.words(&whole(), "week", &now()).await, [answer]);
 }
 
+// Coverage: S2.22.
 /// Results are sorted by score, all scores are positive, and the limit keeps the best.
 pub async fn better_matches_come_first(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));

@@ -20,6 +20,7 @@ fn identifiers_open_their_layers_and_no_others() {
     check(&[("companyId", "c"), ("sessionId", "s")], &["company c"]);
 }
 
+// Coverage: SPEC-4.2.
 #[test]
 fn a_credential_meets_what_is_asked() {
     let check = |allows: serde_json::Value, asked: &[(&str, &str)], expect: Result<&[(&str, &str)], &str>| {
@@ -139,6 +140,7 @@ fn categories_meet_and_never_widen() {
     check(set(&["a"]), set(&["c"]), set(&[]));
 }
 
+// Coverage: SPEC-4.1.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "nobody is asked here")]
 fn a_pool_is_refused_without_a_membership_of_it() {

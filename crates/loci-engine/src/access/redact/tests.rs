@@ -304,6 +304,7 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    // Coverage: SPEC-5.4.
     #[test]
     fn masking_twice_is_masking_once(text in text()) {
         let own = [("word", "[a-z]{4}"), ("tail", r"\][a-z]"), ("any", r"(?s)^.{30}.*$")];

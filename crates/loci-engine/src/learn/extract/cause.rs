@@ -60,6 +60,7 @@ pub(crate) fn points_back(text: &str) -> Option<&'static str> {
 mod tests {
     use super::*;
 
+    // Coverage: S1.29.
     #[test]
     fn a_connective_at_the_beginning_points_back() {
         for (text, expect) in [

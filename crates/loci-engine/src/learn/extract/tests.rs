@@ -32,6 +32,7 @@ fn texts(turns: &[&str]) -> Vec<String> {
     learn(turns).candidates.into_iter().map(|one| one.content).collect()
 }
 
+// Coverage: S3-9.1.
 #[test]
 fn statements_are_kept_in_the_words_they_were_said_in() {
     for (turn, expect) in [

@@ -206,6 +206,7 @@ mod tests {
         assert_eq!(found, expect);
     }
 
+    // Coverage: S3-12.1.
     #[test]
     fn steps_within_a_line_are_items() {
         for (text, expect) in [

@@ -232,6 +232,7 @@ mod tests {
         kinds.spec(&kinds.parse(kind).unwrap()).clone()
     }
 
+    // Coverage: S0.2, S2.15, S3-7.2.
     #[test]
     fn every_way_to_go() {
         let rules = Lifecycle { relevance_rate: 0.01, exempt_layers: vec![Layer::Company], ..Lifecycle::default() };
@@ -296,6 +297,7 @@ mod tests {
         check("lapsed", 7, proposed, Some((gone, Cause::Lapsed)));
     }
 
+    // Coverage: S4.4.
     #[test]
     fn what_is_kept_for_a_number_of_days_is_kept_while_it_is_used() {
         let rules = Lifecycle { retention_days: Some(90), ..Lifecycle::default() };
@@ -328,6 +330,7 @@ mod tests {
     }
 
     proptest! {
+        // Coverage: S1.21.
         #[test]
         fn passes_compose(rate in 0.0..1.0, days in prop::collection::vec(0_i64..200, 1..6), used in prop::option::of(0_i64..100)) {
             let rules = Lifecycle { relevance_rate: 0.01, ..Lifecycle::default() };

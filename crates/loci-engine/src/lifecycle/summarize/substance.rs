@@ -45,6 +45,7 @@ fn without_speaker(sentence: &str) -> &str {
 mod tests {
     use super::substance;
 
+    // Coverage: S4.12.
     #[test]
     fn filler_is_separated_from_what_must_be_kept() {
         for filler in ["Ha.", "OK.", "user: OK.", "Stay dry.", "Sounds good!", "Thanks!", "Good morning!"] {

@@ -312,6 +312,7 @@ mod tests {
     use super::super::laws::item;
     use super::*;
 
+    // Coverage: S4.10.
     #[test]
     fn windows_are_divided_as_agents_need_them() {
         // total, tools → system, tools, memory, input, output
@@ -362,6 +363,7 @@ mod tests {
         }
     }
 
+    // Coverage: S4.10.
     #[test]
     fn what_must_not_be_cut_is_named_when_it_does_not_fit() {
         let (short, long) = ("word", "word ".repeat(200));
@@ -377,6 +379,7 @@ mod tests {
         }
     }
 
+    // Coverage: S4.11.
     #[test]
     fn older_turns_go_first_and_leave_a_summary_when_asked() {
         let history: Vec<Message> = (0..40)
@@ -408,6 +411,7 @@ mod tests {
             prop_assert_eq!(b.system as u128 + b.tools as u128 + b.memory as u128 + b.input as u128 + b.output as u128, tokens as u128);
         }
 
+        // Coverage: S4.10.
         #[test]
         fn a_context_leaves_room_for_the_answer(
             tokens in 0_usize..3_000, summarize: bool, format in prop::sample::select(Format::ALL),

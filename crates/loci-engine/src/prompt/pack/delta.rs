@@ -128,6 +128,7 @@ mod tests {
         Delta { since: 12, until: 20, changes }
     }
 
+    // Coverage: S3-1.1.
     #[test]
     fn the_header_looks_as_agents_know_it() {
         let some = [
@@ -168,6 +169,7 @@ mod tests {
         );
     }
 
+    // Coverage: S3-1.1.
     #[test]
     fn bullets_are_short_and_stay_on_their_line() {
         let long = change(1, DeltaEvent::Created, &"c".repeat(300), &"word ".repeat(90), Some(0.5));

@@ -372,6 +372,7 @@ mod tests {
         [1, 2, 8].into_iter().fold(page, whole).replace("00000", "…")
     }
 
+    // Coverage: SPEC-6.8.
     #[test]
     fn pages_look_like_this() {
         for (format, header, expect) in [

@@ -108,6 +108,7 @@ fn budgets() -> impl Strategy<Value = PackBudget> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
+    // Coverage: S1.17, SPEC-6.7, SPEC-6.8.
     #[test]
     fn packing_keeps_its_laws(
         items in prop::collection::vec(items(), 0..14), delta in deltas(), budget in budgets(),

@@ -224,6 +224,7 @@ mod tests {
         pack(items, None, format, budget).cited.iter().filter_map(|id| id.citation().parse().ok()).collect()
     }
 
+    // Coverage: S1.17.
     #[test]
     fn shares_are_kept_and_what_is_left_flows_on() {
         use Share::*;
@@ -242,6 +243,7 @@ mod tests {
         }
     }
 
+    // Coverage: S1.17.
     #[test]
     fn sections_keep_their_order() {
         let at = |n, share, time: &str| PackItem { event_time: time.parse().ok(), ..fact(n, share) };
@@ -260,6 +262,7 @@ mod tests {
         }
     }
 
+    // Coverage: S1.27.
     #[test]
     fn an_entity_is_packed_and_cited_by_its_name() {
         let named = |n| PackItem { entity: Some("Paul".to_owned()), ..fact(n, Share::Profiles) };
@@ -279,6 +282,7 @@ mod tests {
         }
     }
 
+    // Coverage: S4.11.
     #[test]
     fn what_is_too_long_is_shortened_when_asked() {
         let long =
@@ -294,6 +298,7 @@ mod tests {
         }
     }
 
+    // Coverage: S3-2.2.
     #[test]
     fn related_ones_are_shown_once_and_only_where_there_is_room() {
         let related =

@@ -281,6 +281,7 @@ mod tests {
         }
     }
 
+    // Coverage: S4.13.
     #[test]
     fn what_carries_most_is_kept_in_its_order() {
         for (tokens, expect) in [
@@ -302,6 +303,7 @@ mod tests {
     }
 
     proptest! {
+        // Coverage: S4.13.
         #[test]
         fn never_too_long_and_never_a_new_word(
             parts in prop::collection::vec(prop_oneof!["[A-Za-z0-9]{1,12}", "[.!?,\n]", "\\PC{0,12}", "[一-龥。]{1,9}"], 0..60),

@@ -23,6 +23,7 @@ pub(crate) const MAX_TOKEN_BYTES: usize = 128;
 mod tests {
     use super::*;
 
+    // Coverage: SPEC-6.7.
     #[test]
     fn counts_are_those_of_o200k_base() {
         for (text, expect) in [

@@ -109,6 +109,7 @@ pub(super) fn complexity_of(text: &str, asked: &QuestionFlags, times: usize) -> 
 mod tests {
     use super::*;
 
+    // Coverage: S1.16.
     #[test]
     fn parts_make_a_question_complex() {
         use Complexity::{Complex, Simple};
@@ -161,6 +162,7 @@ mod tests {
         }
     }
 
+    // Coverage: S1.16.
     #[test]
     fn complex_questions_may_read_more() {
         let sizes = |complexity: Complexity| (complexity.depth(), complexity.limit(), complexity.budget());

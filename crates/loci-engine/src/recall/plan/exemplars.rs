@@ -75,6 +75,7 @@ fn read(bytes: &[u8]) -> Vectors {
 mod tests {
     use super::*;
 
+    // Coverage: S1.9.
     #[test]
     fn every_sentence_has_its_vector() {
         assert_eq!(MINILM.len(), sentences().count());

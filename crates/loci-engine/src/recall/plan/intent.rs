@@ -152,6 +152,7 @@ fn cosine(one: &[f32], square: f32, other: &[f32]) -> Option<f32> {
 mod tests {
     use super::*;
 
+    // Coverage: S1.9.
     #[test]
     fn words_show_the_intent() {
         let rows: &[(&str, Intent)] = &[
@@ -220,6 +221,7 @@ mod tests {
         }
     }
 
+    // Coverage: S1.9.
     #[test]
     fn the_nearest_exemplar_shows_the_intent() {
         let exemplars = [

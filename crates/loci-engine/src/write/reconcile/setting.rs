@@ -40,7 +40,7 @@ const NOT_CHOSEN: &str = "over than against statt anstatt вместо";
 /// Words that limit a statement to a case.
 const CASES: &str = "if when whenever unless until only except while during before after wenn falls nur cuando si solo quand \
     seulement если когда только";
-/// What a statement says of events, people and tastes is no setting.
+/// What a statement says of events, people and tastes does not set anything.
 const NO_SETTING: u64 = form::EVENT
     | form::DID
     | form::PAST
@@ -140,7 +140,7 @@ impl<'a> Setting<'a> {
         (0..self.words.len()).filter(|place| find(&other.words, self.words[*place]).is_none()).collect()
     }
 
-    /// "On Mondays" is no other value than "on staging".
+    /// "On Mondays" and "on staging" are not two values of one setting.
     fn names_same_sort(&self, general: &Self, own: &[usize], values: &[usize]) -> bool {
         let day = |item: &TextItem| among("mon tue wed thu fri sat sun", &item.key);
         let days = |setting: &Self, places: &[usize]| places.iter().any(|place| day(setting.words[*place]));
@@ -148,7 +148,7 @@ impl<'a> Setting<'a> {
             places.iter().find_map(|place| setting.words[*place].role.clone()).unwrap_or_default()
         };
         let (one, two) = (preposition(self, own), preposition(general, values));
-        // A place or a time is no means: both must be named by the same preposition.
+        // A place or a time does not name a means: both must be named by the same preposition.
         let placed = |role: &str| among("in on auf en в на", role);
         days(self, own) == days(general, values) && (one == two || !placed(&one) && !placed(&two))
     }
@@ -170,6 +170,7 @@ mod tests {
         sets_otherwise((&read(specific), specific), (&read(general), general))
     }
 
+    // Coverage: S2.9.
     #[test]
     fn another_means_for_the_same_is_another_setting() {
         for (one, other) in [
@@ -196,6 +197,7 @@ mod tests {
         assert!(overrides(all, python) && !overrides(python, all));
     }
 
+    // Coverage: S2.9.
     #[test]
     fn other_topics_and_other_cases_are_no_other_setting() {
         for (one, other) in [

@@ -127,6 +127,7 @@ fn what_takes_up_something_known_is_linked() {
     }
 }
 
+// Coverage: S3-4.2.
 #[test]
 fn what_has_changed_is_replaced_where_all_else_is_said_again() {
     for (old, new, expect) in [
@@ -205,6 +206,7 @@ fn what_was_said_again_after_a_change_holds_again() {
     assert!(matches!(decision, Decision::Supersede { old, .. } if old == id(2)), "{decision:?}");
 }
 
+// Coverage: S3-4.2.
 #[test]
 fn other_things_are_not_replaced() {
     for (old, new) in [

@@ -237,6 +237,7 @@ fn the_terms_in_memory_are_those_of_the_file() {
         .unwrap();
 }
 
+// Coverage: SPEC-7.8.
 /// The cached turn order equals that of the file after any additions and removals.
 #[test]
 fn the_turn_order_in_memory_is_that_of_the_file() {
@@ -293,6 +294,7 @@ fn the_turn_order_in_memory_is_that_of_the_file() {
     check(&[8, 9, 10, 11, 12, 13, 14]);
 }
 
+// Coverage: SPEC-7.8.
 /// Every change of a memory changes its stamp.
 #[test]
 fn a_stamp_changes_with_its_memory() {

@@ -42,6 +42,7 @@ fn key(number: usize) -> String {
     format!("key {number}")
 }
 
+// Coverage: S2.25.
 #[tokio::test]
 async fn what_was_not_used_for_longest_goes_first() {
     let tier = ProcessTier::new(TierOptions::default(), BYTES);

@@ -336,18 +336,21 @@ fn check(rows: &[(&str, &str)]) {
     assert!(differences.is_empty(), "{} differ:\n{}", differences.len(), differences.join("\n"));
 }
 
+// Coverage: S1.15.
 #[test]
 fn english_phrases_become_spans() {
     assert!(ENGLISH.len() >= 90);
     check(ENGLISH);
 }
 
+// Coverage: S1.15.
 #[test]
 fn russian_phrases_become_spans() {
     assert!(RUSSIAN.len() >= 40);
     check(RUSSIAN);
 }
 
+// Coverage: S1.15.
 #[test]
 fn other_words_name_no_time() {
     assert!(NONE.len() >= 30);
