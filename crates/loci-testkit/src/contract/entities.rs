@@ -127,8 +127,8 @@ pub async fn an_entity_is_found_by_its_vector(store: &dyn Store) {
         found.into_iter().map(|(entity, _)| entity.id).collect()
     };
     let ids: Vec<EntityId> = known.iter().map(|(entity, _)| entity.id).collect();
-    assert_eq!(near(&visible(&[anna.clone()]), "the white city", 9).await, [ids[0], ids[1]]);
-    assert_eq!(near(&visible(&[anna.clone()]), "port wine", 1).await, [ids[1]]);
+    assert_eq!(near(&visible(std::slice::from_ref(&anna)), "the white city", 9).await, [ids[0], ids[1]]);
+    assert_eq!(near(&visible(std::slice::from_ref(&anna)), "port wine", 1).await, [ids[1]]);
     assert_eq!(near(&visible(&[vera]), "port wine", 9).await, [ids[2]]);
     let other = loci_types::Vector { model: "another".into(), ..vector("port wine") };
     assert_eq!(good(store.nearest_entities(&whole(), &other, 9).await), []);

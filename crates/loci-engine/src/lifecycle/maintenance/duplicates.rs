@@ -5,6 +5,7 @@
 //! rules left open, but the table has the veto. A compared pair has a fingerprint and is not compared again for a
 //! while; the number of pairs per scope and day is bounded.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
 use jiff::Timestamp;
@@ -116,10 +117,10 @@ impl Engine {
                     continue;
                 }
                 let scope = memory.scope()?;
-                if !scopes.contains_key(&scope.key()) {
-                    scopes.insert(scope.key(), self.scope_pairs(run, &scope, most).await?);
-                }
-                let Some(counted) = scopes.get_mut(&scope.key()) else { continue };
+                let counted = match scopes.entry(scope.key()) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(new) => new.insert(self.scope_pairs(run, &scope, most).await?),
+                };
                 let recent = memory.created_at.max(memory.updated_at) >= new;
                 if counted.left == 0 || !recent && counted.looked_at >= LOOKS_PER_PAIR * most {
                     continue;
