@@ -423,7 +423,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists entities, those mentioned most first. */
+        /** Lists entities, those mentioned most first, or those that fit a description. */
         get: operations["listEntities"];
         put?: never;
         post?: never;
@@ -2062,9 +2062,9 @@ export interface components {
              * @description The only space: `shared`, `users_00` to `users_3f`, `agent_memory_SLUG` or `pool_SLUG`. Default: all spaces,
              *     with agents, pools and keys.
              */
-            space?: string;
+            space?: string | null;
             /** @description The tenant. Default: the tenant of the caller; for an admin of the tenant `default`, all tenants. */
-            tenant?: string;
+            tenant?: string | null;
         };
         /** @description A space in a backup. */
         BackupSpace: {
@@ -2087,6 +2087,12 @@ export interface components {
         BatchEntry: {
             /** @description Parts of the work that could not be done now, for example `vector`. */
             degraded: string[];
+            /** @description How durable the write is; absent if it failed. */
+            durability?: components["schemas"]["Durability"];
+            /** @description Whether a vector was computed for a new memory; absent if it failed. */
+            embeddingGenerated?: boolean;
+            /** @description Whether a new vector was computed because the text changed; absent if it failed. */
+            embeddingRegenerated?: boolean;
             /** @description Why it failed; absent if it succeeded. */
             error?: components["schemas"]["Problem"];
             /** @description What the write did; absent if it failed. */
@@ -2356,6 +2362,11 @@ export interface components {
              * @default false
              */
             pinned?: boolean;
+            /**
+             * Format: double
+             * @description The relevance from which it begins to decay, 0 to 1. Default: 1.
+             */
+            relevance?: number | null;
             /** @description The role of the speaker: `user`, `assistant`, `tool` or `system`. */
             role?: string | null;
             /** @description The agent run that wrote it. */
@@ -2704,7 +2715,7 @@ export interface components {
              * @description The tenant of the user. Only an admin of the tenant `default` may name another one than their own. Default: the
              *     tenant of the credential.
              */
-            tenant?: string;
+            tenant?: string | null;
             /** @description The user. */
             userId: string;
         };
@@ -3289,7 +3300,12 @@ export interface components {
             statements: number;
             /**
              * Format: int64
-             * @description Tokens that summaries have saved.
+             * @description Summaries of long conversations that are kept.
+             */
+            summaries: number;
+            /**
+             * Format: int64
+             * @description Tokens that these summaries have saved.
              */
             tokensSaved: number;
         };
@@ -3591,6 +3607,11 @@ export interface components {
             /** @description The new text. Its vector is computed again. */
             content?: string | null;
             /**
+             * Format: double
+             * @description How fast the confidence decays from now on, 0 to 1.
+             */
+            decayRate?: number | null;
+            /**
              * Format: date-time
              * @description When it happened: an instant, or a day.
              */
@@ -3645,6 +3666,11 @@ export interface components {
             confidence?: number | null;
             /** @description The new text. Its vector is computed again. */
             content?: string | null;
+            /**
+             * Format: double
+             * @description How fast the confidence decays from now on, 0 to 1.
+             */
+            decayRate?: number | null;
             /**
              * Format: date-time
              * @description When it happened: an instant, or a day.
@@ -4082,6 +4108,11 @@ export interface components {
              * @default false
              */
             pinned?: boolean;
+            /**
+             * Format: double
+             * @description The relevance from which it begins to decay, 0 to 1. Default: 1.
+             */
+            relevance?: number | null;
             /** @description The role of the speaker: `user`, `assistant`, `tool` or `system`. */
             role?: string | null;
             /** @description The agent run that wrote it. */
@@ -4281,7 +4312,7 @@ export interface components {
         PackedText: {
             /** @description The memories in the text, in its order. */
             cited: components["schemas"]["MemoryId"][];
-            /** @description The memories that did not fit, best first. */
+            /** @description The memories that did not fit, best first. If a summary was asked for, the text ends with one of them. */
             leftOut: components["schemas"]["MemoryId"][];
             /** @description The cited memories that were shortened. */
             shortened: components["schemas"]["MemoryId"][];
@@ -4392,7 +4423,7 @@ export interface components {
             /** @description The cursor of the next page; null on the last page. */
             nextCursor: string | null;
         };
-        /** @description What a run brought. */
+        /** @description The outcome of a synchronisation. */
         PoolSync: {
             /** @description The agent to which it was brought. */
             agentId: string;
@@ -4566,10 +4597,11 @@ export interface components {
             /** @description The question, in plain words. At most 8,192 characters. */
             query: string;
             /**
-             * @description Which searches are combined, and what decides the order.
-             * @default hybrid
+             * Format: double
+             * @description Minimum score of a result. Default: that of the agent's settings, else of the configuration.
              */
-            strategy?: components["schemas"]["Strategy"];
+            scoreThreshold?: number | null;
+            strategy?: components["schemas"]["Strategy"] | null;
             /** @description The conversation that receives the answer. What it repeats of the answer is not learned from it again. */
             threadId?: string | null;
             /**
@@ -4702,10 +4734,11 @@ export interface components {
             /** @description The question, in plain words. At most 8,192 characters. */
             query: string;
             /**
-             * @description Which searches are combined, and what decides the order.
-             * @default hybrid
+             * Format: double
+             * @description Minimum score of a result. Default: that of the agent's settings, else of the configuration.
              */
-            strategy?: components["schemas"]["Strategy"];
+            scoreThreshold?: number | null;
+            strategy?: components["schemas"]["Strategy"] | null;
             /** @description The conversation that receives the answer. What it repeats of the answer is not learned from it again. */
             threadId?: string | null;
             /**
@@ -4878,7 +4911,7 @@ export interface components {
              */
             version?: number;
         };
-        /** @description What is to be done. */
+        /** @description What a re-embedding would do. */
         ReembeddingEstimate: {
             /** @description What a pass would do. */
             estimate: components["schemas"]["Estimate"];
@@ -5282,13 +5315,18 @@ export interface components {
              * @description Bytes on disk; 0 unless the caller may read the whole tenant.
              */
             bytes: number;
+            /**
+             * Format: int64
+             * @description Bytes of the texts of the visible memories.
+             */
+            contentBytes: number;
             /** @description Edges by relation. */
             edges: {
                 [key: string]: number;
             };
             /**
              * Format: int64
-             * @description Number of entities; 0 unless the caller may read the whole tenant.
+             * @description Number of entities that a visible memory mentions. United ones count once.
              */
             entities: number;
             /** @description Jobs by state; empty unless the caller may read the whole tenant. */
@@ -5299,14 +5337,23 @@ export interface components {
             learned?: components["schemas"]["LearningStats"];
             /**
              * Format: int64
-             * @description Number of ledger entries; 0 unless the caller may read the whole tenant.
+             * @description Number of ledger entries about visible memories; all of them if the caller may read the whole tenant.
              */
             ledger: number;
+            /** @description When each step of maintenance was last done, by its name. */
+            maintained: {
+                [key: string]: string;
+            };
             /**
              * Format: int64
              * @description Number of memories in any state.
              */
             memories: number;
+            /**
+             * Format: int64
+             * @description Number of active or decayed memories without a link and without a mention of an entity.
+             */
+            orphans: number;
             /**
              * Format: int64
              * @description Number of spaces.
@@ -5350,7 +5397,7 @@ export interface components {
          * @description Which lanes are searched, and how the results are ordered.
          * @enum {string}
          */
-        Strategy: "hybrid" | "semantic" | "lexical" | "recency" | "importance";
+        Strategy: "hybrid" | "semantic" | "lexical" | "recency" | "importance" | "rrf";
         /** @description A JSON body whose fields stand beside `identifiers`, which name the scope of the request. */
         SummarizeRequest: {
             /**
@@ -6302,7 +6349,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What is to be done */
+            /** @description What a re-embedding would do */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6848,6 +6895,11 @@ export interface operations {
     listEntities: {
         parameters: {
             query?: {
+                /**
+                 * @description A description of what is looked for, in plain words: the entities nearest in meaning are listed, best first, at
+                 *     most 50.
+                 */
+                query?: string;
                 /** @description Maximum number of entries of the page. */
                 limit?: components["parameters"]["limit"];
                 /** @description Where the page starts: `nextCursor` of the page before. Default: the first page. */
@@ -7074,6 +7126,8 @@ export interface operations {
                 layer?: components["schemas"]["Layer"][];
                 /** @description Whether memories have their vectors. */
                 vectors?: boolean;
+                /** @description Whether each memory is followed by its history. An import ignores it. */
+                history?: boolean;
                 /** @description The agent, by its URL-safe slug. */
                 agentId?: components["parameters"]["agentId"];
                 /** @description The user. */
@@ -7350,7 +7404,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What became of the file */
+            /** @description How many entries of the file were imported, known or refused */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7888,7 +7942,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The memory was known */
+            /** @description The memory existed already */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8486,7 +8540,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The memory was known */
+            /** @description The memory existed already */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8782,7 +8836,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The memory was known */
+            /** @description The memory existed already */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -46,7 +46,7 @@ impl Users {
                 Ok(true) => return,
                 Ok(false) => tokio::time::sleep(INTERVAL).await,
                 Err(error) => {
-                    tracing::warn!(%error, "the users of the server cannot be counted; it goes on until it is stopped");
+                    tracing::warn!(%error, "the users of the server cannot be counted; it runs until it is stopped");
                     return std::future::pending().await;
                 }
             }

@@ -171,8 +171,21 @@ fn strip_content(body: &mut Value) {
 }
 
 /// Members whose texts are chosen by Loci and contain nothing of the stored content.
-const OUTCOMES: [&str; 10] =
-    ["id", "memoryId", "entry_id", "operation_id", "event", "status", "code", "redacted", "degraded", "durability"];
+const OUTCOMES: [&str; 13] = [
+    "id",
+    "memoryId",
+    "poolId",
+    "userId",
+    "entry_id",
+    "operation_id",
+    "event",
+    "done",
+    "status",
+    "code",
+    "redacted",
+    "degraded",
+    "durability",
+];
 /// Members that hold several outcomes.
 const LISTS: [&str; 8] = ["data", "failed", "error", "learned", "writes", "results", "entries", "errors"];
 

@@ -26,7 +26,7 @@ struct Row {
     item: String,
     /// The commands or interfaces that fulfil it.
     offered: String,
-    /// The tests that prove it. None: it is not built.
+    /// The tests that prove it; empty if it is not built.
     tests: Vec<String>,
     /// A text of the document that the tests use as it is.
     example: Option<String>,

@@ -38,7 +38,7 @@ Relation = Literal["temporal", "causal", "entity", "derived_from", "supersedes",
 State = Literal["active", "decayed", "archived", "soft_deleted", "proposed"]
 """The state of a memory in its life cycle."""
 
-Strategy = Literal["hybrid", "semantic", "lexical", "recency", "importance"]
+Strategy = Literal["hybrid", "semantic", "lexical", "recency", "importance", "rrf"]
 """Which lanes are searched, and how the results are ordered."""
 
 
@@ -54,6 +54,15 @@ class BatchEntry(Model):
 
     redacted: list[str]
     """The names of the patterns that were masked before anything was stored."""
+
+    durability: Durability | None = None
+    """How durable the write is; absent if it failed."""
+
+    embedding_generated: bool | None = None
+    """Whether a vector was computed for a new memory; absent if it failed."""
+
+    embedding_regenerated: bool | None = None
+    """Whether a new vector was computed because the text changed; absent if it failed."""
 
     error: Problem | None = None
     """Why it failed; absent if it succeeded."""
@@ -486,8 +495,11 @@ class LearningStats(Model):
     statements: int
     """Memories that were learned from sessions."""
 
+    summaries: int
+    """Summaries of long conversations that are kept."""
+
     tokens_saved: int
-    """Tokens that summaries have saved."""
+    """Tokens that these summaries have saved."""
 
     first_pass_rate: float | None = None
     """The share of learned statements that kept the writing rules. Absent if nothing was learned yet."""
@@ -805,6 +817,9 @@ class NewMemory(Model):
     pinned: bool | None = None
     """Whether it is kept whatever its age. Default: false."""
 
+    relevance: float | None = None
+    """The relevance from which it begins to decay, 0 to 1. Default: 1."""
+
     role: str | None = None
     """The role of the speaker: `user`, `assistant`, `tool` or `system`."""
 
@@ -851,7 +866,7 @@ class PackedText(Model):
     """The memories in the text, in its order."""
 
     left_out: list[str]
-    """The memories that did not fit, best first."""
+    """The memories that did not fit, best first. If a summary was asked for, the text ends with one of them."""
 
     shortened: list[str]
     """The cited memories that were shortened."""
@@ -1236,20 +1251,29 @@ class Statistics(Model):
     bytes: int
     """Bytes on disk; 0 unless the caller may read the whole tenant."""
 
+    content_bytes: int
+    """Bytes of the texts of the visible memories."""
+
     edges: dict[str, int]
     """Edges by relation."""
 
     entities: int
-    """Number of entities; 0 unless the caller may read the whole tenant."""
+    """Number of entities that a visible memory mentions. United ones count once."""
 
     jobs: dict[str, int]
     """Jobs by state; empty unless the caller may read the whole tenant."""
 
     ledger: int
-    """Number of ledger entries; 0 unless the caller may read the whole tenant."""
+    """Number of ledger entries about visible memories; all of them if the caller may read the whole tenant."""
+
+    maintained: dict[str, datetime]
+    """When each step of maintenance was last done, by its name."""
 
     memories: int
     """Number of memories in any state."""
+
+    orphans: int
+    """Number of active or decayed memories without a link and without a mention of an entity."""
 
     spaces: int
     """Number of spaces."""

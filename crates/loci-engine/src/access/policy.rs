@@ -37,6 +37,8 @@ pub struct Caller {
     pub agents: BTreeSet<String>,
     /// The sessions that the credential is bound to. Empty: any.
     pub sessions: BTreeSet<String>,
+    /// The pools that the credential is bound to. `None` if it reaches all pools of its agents.
+    pub pools: Option<BTreeSet<String>>,
     /// What the caller may do besides what the role allows.
     pub rights: BTreeSet<Right>,
     /// Whether `poolId` was filled in from the credential and not named in the request. A caller who is not a member
@@ -61,6 +63,7 @@ impl Caller {
             categories: None,
             agents: BTreeSet::new(),
             sessions: BTreeSet::new(),
+            pools: None,
             rights: Right::ALL.into(),
             pool_implied: false,
             credential: None,
@@ -122,6 +125,11 @@ impl Caller {
             categories: grant.categories.clone(),
             agents: named(&grant.bounds.agents),
             sessions: if grant.bounds.sessions.contains(ANY) { BTreeSet::new() } else { named(&grant.bounds.sessions) },
+            pools: if grant.bounds.is_open() || grant.bounds.pools.contains(ANY) {
+                None
+            } else {
+                Some(named(&grant.bounds.pools))
+            },
             rights: grant.effective_rights(),
             pool_implied: asked.pool_id.is_some() && !pool_named,
             credential: Some(credential.to_owned()),
@@ -310,11 +318,21 @@ pub(crate) fn visible_tenant(tenant: &Tenant) -> Visible {
 }
 
 /// The key of this caller's working memory. It belongs to a user, optionally an agent and a session; callers with
-/// other identifiers cannot access it.
+/// other identifiers cannot access it. One that is not of a session has messages of all, so a credential that is bound to
+/// sessions gets that of its session.
 pub(crate) fn working_key(caller: &Caller) -> Result<WorkingKey, Error> {
     let user = own_user(caller)?;
     let agent = caller.identifiers.agent_id.clone().unwrap_or_default();
-    let session = caller.identifiers.session_id.clone();
+    let mut session = caller.identifiers.session_id.clone();
+    if session.is_none() && !caller.sessions.is_empty() {
+        let mut bound = caller.sessions.iter();
+        session = bound.next().filter(|_| bound.next().is_none()).cloned();
+        if session.is_none() {
+            return Err(Error::new(ErrorKind::MissingIdentifier, "this credential is bound to several sessions")
+                .at("sessionId")
+                .hint("name one of them (--session NAME)"));
+        }
+    }
     Ok(WorkingKey { tenant: caller.tenant.name().to_owned(), agent, user, session })
 }
 

@@ -93,7 +93,9 @@ impl Engine {
                     .into());
             }
         };
-        Ok(self.store.pools(&caller.tenant, &filter).await?.into_iter().map(|record| record.pool).collect())
+        let reached = |pool: &Pool| caller.pools.as_ref().is_none_or(|pools| pools.contains(&pool.pool_id));
+        let found = self.store.pools(&caller.tenant, &filter).await?;
+        Ok(found.into_iter().map(|record| record.pool).filter(reached).collect())
     }
 
     /// The named pool, with its members.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use loci_store::tier::WorkingKey;
-use loci_types::Role;
+use loci_types::Identifiers;
 
 use super::memory::{WorkingBuffer, WorkingMessage};
 use super::mirror::MirrorEntry;
@@ -103,8 +103,8 @@ impl Engine {
         if messages.is_empty() {
             return Ok(0);
         }
-        // The caller who appended could write; one who only loaded them may not.
-        let owner = Caller { role: owner.role.max(Role::Writer), ..owner };
+        // All messages are of one place, whoever appended or loaded them, so they are stored for this place.
+        let owner = of_place(&slot.place, owner);
         let erased = self.erased_at(&slot.place).await;
         let (mut done, mut kept, mut failure) = (0, 0, None);
         for message in &messages {
@@ -140,6 +140,24 @@ impl Engine {
             mirror.failed(error.to_string());
             None
         })
+    }
+}
+
+/// The caller who stores the messages of a place. Bounds of a credential were checked when they were appended.
+fn of_place(place: &WorkingKey, last: Caller) -> Caller {
+    let agent_id = Some(place.agent.clone()).filter(|agent| !agent.is_empty());
+    let identifiers = Identifiers {
+        agent_id,
+        user_id: Some(place.user.clone()),
+        session_id: place.session.clone(),
+        ..Identifiers::default()
+    };
+    Caller {
+        tenant: last.tenant,
+        actor: last.actor,
+        credential: last.credential,
+        request: last.request,
+        ..Caller::new(identifiers)
     }
 }
 

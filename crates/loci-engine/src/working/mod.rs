@@ -147,6 +147,9 @@ impl Engine {
     pub async fn append(&self, caller: &Caller, new: NewMessage) -> Result<AppendReceipt> {
         policy::require_writer(caller)?;
         let place = policy::working_key(caller)?;
+        if let Some(thread) = &new.thread_id {
+            self.check_thread(caller, &self.target(caller, None).await?, thread).await?;
+        }
         let (message, redacted) = self.message(&place, new).await?;
         let vector = message.embedding.clone();
         let cost = message.content.len() + vector.as_deref().map_or(0, |values| 6 * values.len());

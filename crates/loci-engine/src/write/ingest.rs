@@ -8,7 +8,8 @@
 
 use jiff::Timestamp;
 use loci_types::{
-    Action, Bookkeeping, Error, Kind, Layer, Memory, Receipt, Scope, SessionFilter, Source, Visible, normalise,
+    Action, Bookkeeping, Error, ErrorKind, Kind, Layer, Memory, Receipt, Scope, SessionFilter, Source, Visible,
+    normalise,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -97,6 +98,7 @@ impl Engine {
         let scope = self.target(caller, turn.layer).await?;
         let seen = policy::visible_scope(caller, &scope, None);
         self.check_turn(&turn)?;
+        self.check_thread(caller, &scope, &turn.thread_id).await?;
         let before = self.store.last_of_thread(&seen, &scope, &turn.thread_id).await?;
         // A memory that `remember` added to a thread does not count as a turn of it.
         let before = before.filter(|memory| memory.kind.name() == Kind::EPISODIC);
@@ -152,6 +154,22 @@ impl Engine {
             receipts.push(Receipt { redacted: redacted.clone(), ..receipt });
         }
         Ok(receipts)
+    }
+
+    /// Refuses a thread that belongs to a session which the credential does not reach.
+    pub(crate) async fn check_thread(&self, caller: &Caller, scope: &Scope, thread: &str) -> Result<()> {
+        if caller.sessions.is_empty() {
+            return Ok(());
+        }
+        let whole = policy::visible_for_maintenance(&caller.tenant, scope);
+        let last = self.store.last_of_thread(&whole, scope, thread).await?;
+        match last.map(|memory| session_of(&memory, thread)) {
+            Some(session) => policy::session_named(caller, &session).map(drop).map_err(|_| {
+                let message = format!("thread `{thread}` belongs to a session that this credential does not reach");
+                Error::new(ErrorKind::Unauthorized, message).at("threadId").hint("use another threadId").into()
+            }),
+            None => Ok(()),
+        }
     }
 
     /// The sessions that a turn of `session` leaves behind: the one in which its thread was before, and, if the session

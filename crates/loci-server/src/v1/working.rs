@@ -172,15 +172,13 @@ struct WorkingSearch {
     query: String,
     /// The vector of the query. Default: the model computes it.
     #[serde(default)]
-    #[schema(nullable = false)]
     embedding: Option<Vec<f32>>,
     /// Maximum number of results.
     #[serde(default)]
-    #[schema(nullable = false, minimum = 1, maximum = 1000, default = 50)]
+    #[schema(minimum = 1, maximum = 1000, default = 50)]
     limit: Option<usize>,
     /// Where the page starts: `nextCursor` of the page before. Default: the first page.
     #[serde(default)]
-    #[schema(nullable = false)]
     cursor: Option<String>,
 }
 

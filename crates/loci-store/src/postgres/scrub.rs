@@ -11,6 +11,7 @@
 use std::time::Duration;
 
 use tokio_postgres::Client;
+use tokio_postgres::error::SqlState;
 
 use super::schema::{OF_SPACES, SPREAD, quoted};
 use super::{Address, PostgresOptions, sql_error};
@@ -21,6 +22,9 @@ const REWRITTEN_UP_TO: i64 = 128 << 20;
 
 /// Maximum time in milliseconds to wait for the lock and to rewrite a table; readers are blocked at most this long.
 const PATIENCE: u32 = 3_000;
+
+/// Maximum number of attempts of a statement that ends in a deadlock.
+const ATTEMPTS: usize = 5;
 
 /// The partitions of the tenant `$2` and the tables without partitions, with their sizes. `$1` is the schema, `$3` are
 /// all tables, `$4` the partitioned ones. A partition is named after its parent and its number.
@@ -54,14 +58,14 @@ async fn clean(client: &Client, schema: &str, tenant: i32) -> Result<Vec<String>
         let table = format!("{}.{}", quoted(schema), quoted(&name));
         if size > REWRITTEN_UP_TO || !rewrite(client, &format!("(FULL, ANALYZE) {table}")).await? {
             client.batch_execute("SET statement_timeout = 0").await?;
-            client.batch_execute(&format!("VACUUM (ANALYZE) {table}")).await?;
+            patiently(client, &format!("VACUUM (ANALYZE) {table}")).await?;
             kept.push(name);
         }
     }
     // A partitioned table has statistics of its own.
     client.batch_execute("SET statement_timeout = 0").await?;
     for table in SPREAD {
-        client.batch_execute(&format!("ANALYZE {}.{}", quoted(schema), quoted(table))).await?;
+        patiently(client, &format!("ANALYZE {}.{}", quoted(schema), quoted(table))).await?;
     }
     // The statistics catalogue contains column values. Not every role may rewrite it, switch the WAL and run a
     // checkpoint; the server does so by itself later.
@@ -125,15 +129,29 @@ async fn wait_for_readers(client: &Client) -> Result<bool, tokio_postgres::Error
     }
 }
 
+/// Executes a statement again if it met another clean-up in a deadlock, which ends one of the two.
+async fn patiently(client: &Client, sql: &str) -> Result<(), tokio_postgres::Error> {
+    for _ in 1..ATTEMPTS {
+        match client.batch_execute(sql).await {
+            Err(error) if error.code() == Some(&SqlState::T_R_DEADLOCK_DETECTED) => {}
+            done => return done,
+        }
+    }
+    client.batch_execute(sql).await
+}
+
+/// Whether a statement failed because others used the same tables.
+fn is_busy(error: &tokio_postgres::Error) -> bool {
+    let busy = [SqlState::QUERY_CANCELED, SqlState::LOCK_NOT_AVAILABLE, SqlState::T_R_DEADLOCK_DETECTED];
+    error.code().is_some_and(|code| busy.contains(code))
+}
+
 /// Rewrites a table. Returns false if that took too long; then nothing has changed.
 async fn rewrite(client: &Client, what: &str) -> Result<bool, tokio_postgres::Error> {
-    use tokio_postgres::error::SqlState;
     client.batch_execute(&format!("SET statement_timeout = {PATIENCE}")).await?;
     match client.batch_execute(&format!("VACUUM {what}")).await {
         Ok(()) => Ok(true),
-        Err(error) if matches!(error.code(), Some(&SqlState::QUERY_CANCELED | &SqlState::LOCK_NOT_AVAILABLE)) => {
-            Ok(false)
-        }
+        Err(error) if is_busy(&error) => Ok(false),
         Err(error) => Err(error),
     }
 }

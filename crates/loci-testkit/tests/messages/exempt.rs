@@ -23,6 +23,7 @@ const FILES: &[&str] = &[
     "loci-engine/src/write/kinds.rs",
     "loci-engine/src/write/reconcile/analysis.rs",
     "loci-engine/src/write/reconcile/compare.rs",
+    "loci-engine/src/write/reconcile/setting.rs",
     "loci-store/src/text/stop.rs",
 ];
 
