@@ -317,6 +317,8 @@ async fn pools_are_looked_after_by_the_operator() {
     assert_eq!(slugs(house.engine.pools(&operator).await.unwrap()), ["physics"]);
     assert_eq!(slugs(house.engine.pools(&named(Some("ant"), None, None)).await.unwrap()), ["physics"]);
     assert!(house.engine.pools(&named(Some("spy"), None, None)).await.unwrap().is_empty());
+    let without_pools = Caller { pools: Some([].into()), ..named(Some("ant"), None, None) };
+    assert!(house.engine.pools(&without_pools).await.unwrap().is_empty(), "not within the bounds of the credential");
     assert_eq!(house.engine.pools(&user("ana")).await.unwrap_err().kind(), ErrorKind::MissingIdentifier);
     // An agent takes out nobody but itself.
     assert_eq!(house.engine.leave_pool(&member("ant"), "owl").await.unwrap_err().kind(), ErrorKind::Unauthorized);

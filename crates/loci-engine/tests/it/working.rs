@@ -67,6 +67,29 @@ async fn what_is_put_before_an_agent_is_read_in_order() {
     assert!(engine.working(&ana).await.unwrap().tool_results.is_empty());
 }
 
+/// A credential that is bound to a session neither reads nor writes what belongs to the other sessions of its user, and
+/// what its bearer appends keeps nobody else's messages from being stored.
+#[tokio::test]
+async fn a_credential_of_a_session_reaches_its_own_working_memory_alone() {
+    let house = House::new();
+    let (engine, ana) = (&house.engine, user("ana"));
+    let bound = Caller { sessions: ["tuesday".to_owned()].into(), ..user("ana") };
+    let monday = |content: &str| NewMessage { thread_id: Some("monday".into()), ..said(content) };
+    house.say(&ana, "monday", "user", "Ana talks about the move").await;
+    engine.append(&ana, monday("Ana plans a surprise")).await.unwrap();
+    assert!(messages(engine, &bound).await.is_empty());
+    let refused = engine.append(&bound, monday("forged")).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Unauthorized, "{refused}");
+    append(engine, &bound, "its own").await;
+    assert_eq!(messages(engine, &bound).await, ["its own"]);
+    assert_eq!(messages(engine, &in_session("ana", "tuesday")).await, ["its own"], "it is that of its session");
+    assert_eq!(messages(engine, &ana).await, ["Ana plans a surprise"]);
+    assert_eq!(engine.flush_working(&ana).await.unwrap(), 1);
+    assert_eq!(engine.flush_working(&bound).await.unwrap(), 1);
+    let several = Caller { sessions: ["tuesday".to_owned(), "friday".to_owned()].into(), ..user("ana") };
+    assert_eq!(engine.working(&several).await.unwrap_err().kind(), ErrorKind::MissingIdentifier);
+}
+
 #[tokio::test]
 async fn what_cannot_be_put_in_is_named() {
     let house = House::new();
