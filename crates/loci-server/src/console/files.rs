@@ -6,15 +6,15 @@ pub(super) const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "
 /// The files that the page loads, by name.
 #[rustfmt::skip]
 pub(super) const FILES: &[(&str, &[u8])] = &[
-    ("curve-1rU2Oawt.js", include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../console/dist/curve-1rU2Oawt.js"))),
+    ("curve-BsAsr5H5.js", include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../console/dist/curve-BsAsr5H5.js"))),
     ("curve-CnsZ1jie.css", include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../console/dist/curve-CnsZ1jie.css"))),
-    ("entities-BgvOHv-q.js", include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../console/dist/entities-BgvOHv-q.js"))),
-    ("graph-B3_7Zv3e.js", include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../console/dist/graph-B3_7Zv3e.js"))),
+    ("entities-Dc9RutyK.js", include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../console/dist/entities-Dc9RutyK.js"))),
+    ("graph-CTH8vPAP.js", include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../console/dist/graph-CTH8vPAP.js"))),
     ("icon-U0XPGTrQ.svg", include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../console/dist/icon-U0XPGTrQ.svg"))),
-    ("index-Lml2WMX6.js", include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../console/dist/index-Lml2WMX6.js"))),
+    ("index-CzuYvMqH.js", include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../console/dist/index-CzuYvMqH.js"))),
     ("index-eTEhggZx.css", include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../console/dist/index-eTEhggZx.css"))),
-    ("run-DPhxFqeu.js", include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../console/dist/run-DPhxFqeu.js"))),
-    ("sessions-DV2uE2qh.js", include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../console/dist/sessions-DV2uE2qh.js"))),
+    ("run-BQHS-hlI.js", include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../console/dist/run-BQHS-hlI.js"))),
+    ("sessions-w5XTXZdU.js", include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../console/dist/sessions-w5XTXZdU.js"))),
     ("text-C62XtNVW.js", include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../console/dist/text-C62XtNVW.js"))),
-    ("timeline-D2aXP9Oe.js", include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../console/dist/timeline-D2aXP9Oe.js"))),
+    ("timeline-Cv4YhR2D.js", include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../console/dist/timeline-Cv4YhR2D.js"))),
 ];
