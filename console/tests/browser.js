@@ -50,7 +50,7 @@ export class Tab {
   answers = [];
 
   static async open(server, options = {}) {
-    const context = await (await launch()).newContext({ viewport: { width: 1280, height: 860 }, acceptDownloads: true, ...options });
+    const context = await (await launch()).newContext({ viewport: { width: 1280, height: 860 }, acceptDownloads: true, reducedMotion: "reduce", ...options });
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     if (DIST) await serveBuild(context);
     const tab = new Tab();

@@ -33,6 +33,7 @@ test("signing in chooses whom the key is bound to, and offers no one else", asyn
   assert.match(await tab.page.locator("[data-scope]").innerText(), /user ana/);
   await tab.page.click("[data-scope]");
   const dialog = tab.page.getByRole("dialog");
+  await dialog.waitFor();
   assert.deepEqual(await dialog.getByLabel("user", { exact: true }).locator("option").allInnerTexts(), ["–", "ana"]);
   assert.equal(await dialog.getByRole("button", { name: "Everyone" }).count(), 0);
   await tab.page.keyboard.press("Escape");

@@ -7,7 +7,7 @@ import { Server } from "./server.js";
 
 const LARGE = Boolean(process.env.CONSOLE_LARGE);
 const MANY = Number(process.env.CONSOLE_LARGE) > 1 ? Number(process.env.CONSOLE_LARGE) : 100_000;
-const NODES = Math.min(5_000, MANY / 2);
+const NODES = Math.min(5_000, MANY);
 
 let server;
 

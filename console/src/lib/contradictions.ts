@@ -29,7 +29,8 @@ export async function contradictions(signal: AbortSignal): Promise<{ pairs: Cont
   const memories = new Map((await memoriesOf([...new Set(links.flat())], signal)).map((memory) => [memory.id, memory]));
   const pairs = links.flatMap(([newer, older]) => {
     const [one, other] = [memories.get(newer), memories.get(older)];
-    return one && other ? [{ newer: one, older: other }] : [];
+    // What was replaced since is decided.
+    return one && other && !one.supersededById && !other.supersededById ? [{ newer: one, older: other }] : [];
   });
   return { pairs, more: known > MOST };
 }

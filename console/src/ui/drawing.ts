@@ -5,11 +5,12 @@ import Sigma from "sigma";
 
 import { type GraphData, RELATIONS } from "../lib/graph-data";
 import { cut } from "../lib/text";
-import { colour } from "./theme";
+import { colour as readColour, onColours } from "./theme";
 
-/** Milliseconds of one frame that go into the layout, and in how many frames it ends. */
-const SHARE = 10;
-const FRAMES = 120;
+/** Milliseconds of one frame that go into the layout at least and at most, and after how long it ends. */
+const LEAST = 10;
+const MOST = 150;
+const LENGTH = 4_000;
 
 const KINDS = ["term-relevance", "term-recency", "term-utility", "term-layer", "term-relation"];
 
@@ -18,6 +19,16 @@ export const kindsOf = (data: GraphData): string[] => [...new Set(data.nodes.map
 
 /** The colour of the style sheet that stands for a kind. */
 export const kindColour = (kinds: string[], kind: string): string => KINDS[kinds.indexOf(kind) % KINDS.length]!;
+
+/** Colours that were read; a graph asks for the same few thousands of times. */
+const colours = new Map<string, string>();
+onColours(() => colours.clear());
+
+function colour(name: string): string {
+  let known = colours.get(name);
+  if (known === undefined) colours.set(name, (known = readColour(name)));
+  return known;
+}
 
 export interface Shown {
   /** Relations that are hidden. */
@@ -33,7 +44,6 @@ export class Drawing {
   #shown: Shown = { hidden: new Set(), until: Infinity, chosen: undefined };
   #near = new Set<string>();
   #frame = 0;
-  #left = 0;
 
   constructor(place: HTMLElement, choose: (id: string) => void, expand: (id: string) => void) {
     this.#sigma = new Sigma(this.#graph, place, {
@@ -92,7 +102,6 @@ export class Drawing {
     // A small graph shows every label.
     this.#sigma.setSetting("labelRenderedSizeThreshold", data.nodes.length < 60 ? 0 : 7);
     this.#sigma.setSetting("labelDensity", data.nodes.length < 60 ? 4 : 1);
-    this.#left = FRAMES;
     cancelAnimationFrame(this.#frame);
     if (graph.order > 1) this.#settle();
   }
@@ -118,11 +127,15 @@ export class Drawing {
   /** Moves the nodes for a part of each frame, until they are at rest. */
   #settle(): void {
     const settings = { ...forceAtlas2.inferSettings(this.#graph), adjustSizes: false, barnesHutOptimize: this.#graph.order > 200 };
-    const step = (): void => {
-      const end = performance.now() + SHARE;
+    const last = performance.now() + LENGTH;
+    let before = performance.now();
+    // Where drawing is slow, because there is no graphics card, more of the frame goes into the layout.
+    const step = (now: number): void => {
+      const end = performance.now() + Math.min(MOST, Math.max(LEAST, (now - before) / 3));
+      before = now;
       do forceAtlas2.assign(this.#graph, { iterations: 1, settings });
       while (performance.now() < end);
-      if (--this.#left > 0) this.#frame = requestAnimationFrame(step);
+      if (performance.now() < last) this.#frame = requestAnimationFrame(step);
     };
     this.#frame = requestAnimationFrame(step);
   }
