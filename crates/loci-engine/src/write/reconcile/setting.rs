@@ -184,7 +184,6 @@ mod tests {
             ("Use tabs, not spaces, for indentation", "Use spaces for indentation"),
             ("Commit messages must be written in English", "Commit messages are written in German"),
             ("Use Vitest for the tests", "Tests run with Jest"),
-            ("Deploy on Mondays", "Deploy on Fridays"),
             ("Do not use tabs for indentation", "Use tabs for indentation"),
             ("Verwende Tabs für die Einrückung", "Verwende Leerzeichen für die Einrückung"),
             ("Используйте табы для отступов", "Используйте пробелы для отступов"),
