@@ -467,6 +467,7 @@ impl Config {
             ("working.agents", self.working.agents),
             ("working.bytes", self.working.bytes),
             ("working.idle_minutes", self.working.idle_minutes as usize),
+            ("sessions.idle_minutes", self.sessions.idle_minutes as usize),
             ("working.flush_tokens", usize::try_from(self.working.flush_tokens).unwrap_or(usize::MAX)),
             ("batch.size", self.batch.size),
             ("batch.milliseconds", usize::try_from(self.batch.milliseconds).unwrap_or(usize::MAX)),

@@ -7,6 +7,7 @@
 //! they are promoted and removed.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use jiff::{SignedDuration, Timestamp};
 use loci_store::Page;
@@ -104,6 +105,13 @@ impl Engine {
         policy::require_operator(caller, "end idle sessions")?;
         let idle = self.idle_sessions(&caller.tenant, self.now()).await?;
         for session in &idle {
+            let user = session.scope.identifiers();
+            if user.user_id.is_some() {
+                let owner = Caller { tenant: caller.tenant.clone(), ..Caller::new(user) };
+                if let Err(error) = self.end_entries(&owner, &session.session_id, &[]).await {
+                    tracing::warn!(%error, "entries of a session that is over were not remembered");
+                }
+            }
             let actions = self.closing(&session.scope, &session.session_id, self.now());
             let changes = actions.into_iter().map(|action| self.change(caller, "worker", "session idle", action));
             let space = session.scope.space();
@@ -112,34 +120,20 @@ impl Engine {
         Ok(idle.len())
     }
 
-    /// The open sessions that are idle at this time.
+    /// The open sessions that are idle at this time. A session whose own layer is quiet goes on while its user has newer turns
+    /// of it in another layer.
     pub(crate) async fn idle_sessions(&self, tenant: &Tenant, at: Timestamp) -> Result<Vec<Session>> {
         let idle = SignedDuration::from_mins(i64::from(self.config.sessions.idle_minutes));
         let quiet = at.saturating_sub(idle).unwrap_or(Timestamp::MIN);
-        let open = SessionFilter { ended: Some(false), quiet_since: Some(quiet), ..SessionFilter::default() };
-        let whole = policy::visible_tenant(tenant);
-        let mut over = Vec::new();
-        for session in self.store.sessions(&whole, &open, usize::MAX).await? {
-            if !self.goes_on_elsewhere(&whole, &session, quiet).await? {
-                over.push(session);
-            }
-        }
-        Ok(over)
-    }
-
-    /// Whether a session whose own layer is quiet has newer turns in another layer of its user.
-    async fn goes_on_elsewhere(&self, whole: &Visible, session: &Session, quiet: Timestamp) -> Result<bool> {
-        if session.scope.layer() != Layer::Session {
-            return Ok(false);
-        }
-        let named = SessionFilter {
-            session_id: Some(session.session_id.clone()),
-            ended: Some(false),
-            ..SessionFilter::default()
-        };
-        let user = session.scope.identifiers().user_id;
-        let others = self.store.sessions(whole, &named, usize::MAX).await?;
-        Ok(others.iter().any(|one| one.scope.identifiers().user_id == user && one.updated_at >= quiet))
+        let open = SessionFilter { ended: Some(false), ..SessionFilter::default() };
+        let mut open = self.store.sessions(&policy::visible_tenant(tenant), &open, usize::MAX).await?;
+        let named = |session: &Session| (session.scope.identifiers().user_id, session.session_id.clone());
+        let going_on: HashSet<_> = open.iter().filter(|session| session.updated_at > quiet).map(named).collect();
+        open.retain(|session| {
+            session.updated_at <= quiet
+                && (session.scope.layer() != Layer::Session || !going_on.contains(&named(session)))
+        });
+        Ok(open)
     }
 
     /// Queues the learning from a session. With `again` it starts at the first turn, after rules or a model have

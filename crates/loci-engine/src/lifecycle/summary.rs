@@ -158,6 +158,9 @@ impl Engine {
     pub(crate) async fn tokens_to_summarize(&self, tenant: &Tenant, session: &Session) -> Result<Option<usize>> {
         let visible = policy::visible_for_maintenance(tenant, &session.scope);
         let known = self.summarized(&visible, &session.scope, &session.session_id).await?;
+        if known.as_ref().is_some_and(|known| known.tokens == usize::MAX) {
+            return Ok(None);
+        }
         let turns = self.whole_session(&visible, session).await?;
         let threshold =
             self.config.summarization.threshold_tokens.saturating_add(known.map_or(0, |known| known.tokens));

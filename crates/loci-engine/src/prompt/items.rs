@@ -32,14 +32,16 @@ impl Engine {
         asked: &RecallRequest,
         found: &Recall,
     ) -> Result<Vec<PackItem>> {
-        if found.hits.is_empty() {
+        // They are of today, so a question about the past gets none.
+        if found.hits.is_empty() || asked.at.is_some_and(|at| at < self.now()) {
             return Ok(Vec::new());
         }
         let visible = self.visible(caller, asked.layers.as_deref()).await?;
-        let mut items = self.sources(caller, &visible, found).await?;
-        if asked.filter.as_ref().is_none_or(is_unfiltered) {
-            items.extend(self.profiles(&visible, &asked.query, found).await?);
+        if !asked.filter.as_ref().is_none_or(is_unfiltered) {
+            return Ok(Vec::new());
         }
+        let mut items = self.sources(caller, &visible, found).await?;
+        items.extend(self.profiles(&visible, &asked.query, found).await?);
         Ok(items)
     }
 

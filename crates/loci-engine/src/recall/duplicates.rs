@@ -13,10 +13,11 @@ use super::rank::{RankedCandidate, ScoredCandidates};
 use crate::learn::language::word::{Shape, words};
 use crate::learn::language::{form, language_of};
 use crate::write::reconcile::write::analyse;
-use crate::write::reconcile::{AnalysedText, sets_otherwise};
+use crate::write::reconcile::{AnalysedText, restates, sets_otherwise};
 
-/// Minimum cosine of two settings of the same, if both have vectors.
-const MIN_COSINE_OF_SETTINGS: f64 = 0.45;
+/// Minimum cosine of two settings of the same, if both have vectors: that of statements which are compared when one is
+/// written. "The backend uses Rust" and "The backend uses PostgreSQL" are below it.
+const MIN_COSINE_OF_SETTINGS: f64 = 0.60;
 
 /// Leaves one of those that say the same, and of settings of the same the one of the most specific layer.
 pub(crate) fn merge_duplicates(
@@ -112,7 +113,9 @@ impl Readings {
             true => (&one.memory, &other.memory, a, b),
             false => (&other.memory, &one.memory, b, a),
         };
-        sets_otherwise((a, &one.content), (b, &other.content))
+        // A fact that is said anew with another value is newer; what was said before does not hold against it.
+        let is_older = one.when_said() < other.when_said();
+        sets_otherwise((a, &one.content), (b, &other.content)) && !(is_older && restates(a, b))
     }
 }
 

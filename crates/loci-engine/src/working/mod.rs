@@ -460,7 +460,6 @@ fn grown(before: usize, after: usize) -> (usize, usize) {
     (after.saturating_sub(before), before.saturating_sub(after))
 }
 
-// Coverage: SPEC-11.2.
 fn full() -> Error {
     Error::new(ErrorKind::RateLimited, "working memory is full, and nothing in it can be stored elsewhere")
         .hint("clear what is not needed, or raise working.bytes")

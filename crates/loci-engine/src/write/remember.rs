@@ -166,6 +166,16 @@ impl Engine {
         self.check(&new)?;
         within(allowed.as_ref(), new.category.as_slice())?;
         self.describe(&mut new, allowed.as_ref())?;
+        if let Some(id) = new.id {
+            // A space has each id once; another space of the tenant must not have it either. Whose it is stays unsaid.
+            let taken = !self.store.fetch(&policy::visible_tenant(&caller.tenant), &[id]).await?.is_empty();
+            if taken {
+                return Err(Error::new(ErrorKind::Conflict, format!("id {id} is in use"))
+                    .at("id")
+                    .hint("leave the id out, or choose another one")
+                    .into());
+            }
+        }
         let placed = new.id.is_some() || new.proposed;
         let as_is = new.as_is || placed || !self.config.bands.reconcile;
         let embed = if new.embed_later { Embed::Later } else { Embed::Now };

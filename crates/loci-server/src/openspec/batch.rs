@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use loci_engine::Caller;
-use loci_types::{AccessPolicy, Error, ErrorKind, MemoryId, State as MemoryState};
+use loci_engine::{Caller, Update};
+use loci_types::{AccessPolicy, Error, ErrorKind, Memory, MemoryId, State as MemoryState};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -248,10 +248,17 @@ async fn write_item(
             return delete_entry(app, &caller, id.ok_or_else(missing)?, version, options.hard_delete).await;
         }
         BatchOperation::Upsert => match id {
-            Some(id) if entry_exists(app, &caller, id).await? => {
-                update_entry(app, &caller, id, entry, place, version).await?
-            }
-            _ => create_entry(app, &caller, entry, place, NewEntryOptions { id, ..how }).await?,
+            Some(id) => match existing(app, &caller, id).await? {
+                Some(memory) => {
+                    let deleted = memory.state == MemoryState::SoftDeleted;
+                    if deleted {
+                        restore_for(app, &caller, &memory, &entry, version).await?;
+                    }
+                    update_entry(app, &caller, id, entry, place, version.filter(|_| !deleted)).await?
+                }
+                None => create_entry(app, &caller, entry, place, NewEntryOptions { id: Some(id), ..how }).await?,
+            },
+            None => create_entry(app, &caller, entry, place, how).await?,
         },
     };
     Ok((written.entry.id, Some(written.entry.version), written.status))
@@ -272,14 +279,30 @@ async fn delete_entry(
     Ok((id, Some(receipt.version), EntryStatus::Deleted))
 }
 
-/// Whether there is an entry with this id. One that is deleted is restored, so that it can be changed.
-async fn entry_exists(app: &App, caller: &Caller, id: MemoryId) -> Result<bool, Failure> {
+/// The entry with this id, deleted or not.
+async fn existing(app: &App, caller: &Caller, id: MemoryId) -> Result<Option<Memory>, Failure> {
     match app.engine.get(caller, id).await {
-        Ok(memory) if memory.state == MemoryState::SoftDeleted => {
-            run_operation(app, "restoreMemory", app.engine.restore(caller, id)).await.map(|_| true)
-        }
-        Ok(_) => Ok(true),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Ok(memory) => Ok(Some(memory)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Failure::of(error.problem("batch"))),
     }
+}
+
+/// Restores a deleted entry, so that it can be changed, if the expected version is that of the entry and the new text can be
+/// stored.
+async fn restore_for(
+    app: &App,
+    caller: &Caller,
+    deleted: &Memory,
+    entry: &EntryInput,
+    version: Option<u64>,
+) -> Result<(), Failure> {
+    if let Some(expected) = version.filter(|expected| *expected != deleted.version) {
+        let message = format!("the entry has version {}, and {expected} was expected", deleted.version);
+        let error = Error::new(ErrorKind::VersionConflict, message).at("version");
+        return Err(to_failure(&error.hint("leave the version out, or give the present one"), "batch"));
+    }
+    let changes = Update { content: entry.content.clone(), ..Update::default() };
+    run_operation(app, "updateMemory", app.engine.check_update(caller, &changes)).await?;
+    run_operation(app, "restoreMemory", app.engine.restore(caller, deleted.id)).await.map(drop)
 }

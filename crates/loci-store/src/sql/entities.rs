@@ -170,18 +170,16 @@ fn write(connection: &dyn Connection, scope: i64, entity: &Entity) -> sql::SqlRe
     Ok(())
 }
 
-/// Clears the summaries of the entities that this memory mentions: they may quote it and must be regenerated, and so
-/// must the vectors that were made of them.
+/// Clears the summaries of the entities that this memory mentions, and of those that they are united with: they may quote it
+/// and must be regenerated, and so must the vectors that were made of them.
 pub(crate) fn forget_summaries(connection: &dyn Connection, row: i64) -> sql::SqlResult<()> {
-    connection.run_later(
-        "DELETE FROM entity_vectors WHERE entity IN (SELECT entity FROM mentions WHERE memory = ?1)",
-        params![row],
-    )?;
-    connection.run_later(
-        "UPDATE entities SET summary = NULL WHERE summary IS NOT NULL \
-         AND entity IN (SELECT entity FROM mentions WHERE memory = ?1)",
-        params![row],
-    )
+    const MENTIONED: &str = "WITH RECURSIVE up(entity) AS (SELECT entity FROM mentions WHERE memory = ?1 UNION \
+         SELECT e.united_with FROM up JOIN entities e ON e.entity = up.entity WHERE e.united_with IS NOT NULL) \
+         SELECT entity FROM up";
+    let vectors = format!("DELETE FROM entity_vectors WHERE entity IN ({MENTIONED})");
+    connection.run_later(&vectors, params![row])?;
+    let summaries = format!("UPDATE entities SET summary = NULL WHERE summary IS NOT NULL AND entity IN ({MENTIONED})");
+    connection.run_later(&summaries, params![row])
 }
 
 /// The root of the family that an entity belongs to.

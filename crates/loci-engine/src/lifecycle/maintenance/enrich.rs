@@ -14,6 +14,8 @@ use crate::lifecycle::curve::{Curve, age_days};
 use crate::lifecycle::rules::profile::{ProfileFact, profile};
 use crate::{Engine, Result};
 
+/// Maximum number of entities that a run looks at.
+const MAX_LOOKS: usize = 2_000;
 /// Maximum number of entities that one run describes.
 const MAX_ENTITIES: usize = 200;
 /// Maximum number of entities whose vectors one run makes.
@@ -32,9 +34,20 @@ impl Engine {
         let mentions_min = u64::from(self.config.learning.mentions_for_summary);
         let filter = EntityFilter { mentions_min, ..EntityFilter::default() };
         let mut described = 0;
-        for entity in self.store.entities(&whole, &EntityQuery::Known(filter), usize::MAX).await? {
+        let mut entities = self.store.entities(&whole, &EntityQuery::Known(filter), usize::MAX).await?;
+        // Where there are more than one run looks at, each day begins with others; those without a description come first.
+        if entities.len() > MAX_LOOKS {
+            let day = usize::try_from(run.at.as_second() / 86_400).unwrap_or(0);
+            let places = entities.len();
+            entities.rotate_left(day.wrapping_mul(MAX_LOOKS) % places);
+        }
+        entities.sort_by_key(|entity| entity.summary.is_some());
+        for (looked, entity) in entities.into_iter().take(MAX_LOOKS).enumerate() {
             if described == MAX_ENTITIES {
                 break;
+            }
+            if !run.dry && looked % MAX_ENTITIES == MAX_ENTITIES - 1 {
+                self.take_turn(run).await?;
             }
             let memories = self.memories_for_portrait(run, &entity).await?;
             let basis = json!(fingerprint(&memories));

@@ -15,7 +15,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use loci_types::{Action, Batch, Bookkeeping, Error, ErrorKind, JobKind, MemoryId, NoteValue, Space, Tenant};
+use loci_types::{Action, Batch, Bookkeeping, Error, ErrorKind, JobKind, MemoryId, NoteValue, Reach, Space, Tenant};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -243,8 +243,11 @@ impl Engine {
             }
         }
         if !run.dry {
-            self.record_steps(&run, &report).await?;
+            let recorded = self.record_steps(&run, &report).await;
             self.store.lease(&caller.tenant, NAME, &run.holder, self.now(), Duration::ZERO).await?;
+            if failure.is_none() {
+                recorded?;
+            }
         }
         failure.map_or(Ok(report), Err)
     }
@@ -274,29 +277,26 @@ impl Engine {
 
     /// Records when each step of a run was done.
     async fn record_steps(&self, run: &MaintenanceRun<'_>, report: &MaintainReport) -> Result<()> {
-        let Some(space) = self.all_spaces(&run.caller.tenant).await?.into_iter().next() else { return Ok(()) };
         let done = report.steps.iter().filter(|step| step.problem.is_none()).map(|step| {
             let (key, value) = (done_key(step.step), NoteValue::Set(json!(run.at)));
             let note = Bookkeeping::Note { scope: None, key, value, until: None };
             (Action::Bookkeeping(note), "maintenance".to_owned())
         });
-        self.apply_run(run, &space, done.collect()).await.map(drop)
+        self.apply_run(run, &Space::Shared, done.collect()).await.map(drop)
     }
 
-    /// When each step of maintenance was last done in the caller's tenant.
+    /// When each step of maintenance was last done in the caller's tenant, for those who see all of it.
     pub async fn last_maintained(&self, caller: &Caller) -> Result<BTreeMap<MaintenanceStep, Timestamp>> {
-        let whole = policy::visible_tenant(&caller.tenant);
-        let keys = MaintenanceStep::ALL.map(done_key);
         let mut times = BTreeMap::new();
-        for space in self.store.spaces(&caller.tenant).await? {
-            for (key, value) in self.store.notes(&whole, &space, &keys, self.now()).await? {
-                let step = MaintenanceStep::ALL.into_iter().find(|step| done_key(*step) == key);
-                let at = serde_json::from_value::<Timestamp>(value).ok();
-                if let (Some(step), Some(at)) = (step, at) {
-                    let latest = times.entry(step).or_insert(at);
-                    *latest = at.max(*latest);
-                }
-            }
+        let visible = self.visible_by_id(caller).await?;
+        if *visible.reach() != Reach::Whole {
+            return Ok(times);
+        }
+        let keys = MaintenanceStep::ALL.map(done_key);
+        for (key, value) in self.store.notes(&visible, &Space::Shared, &keys, self.now()).await? {
+            let step = MaintenanceStep::ALL.into_iter().find(|step| done_key(*step) == key);
+            let at = serde_json::from_value::<Timestamp>(value).ok();
+            times.extend(step.zip(at));
         }
         Ok(times)
     }

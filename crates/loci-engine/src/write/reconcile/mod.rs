@@ -27,7 +27,7 @@ use compare::{
     ValueDifference, changed_in_one_value, ends, one_value_apart, prefers_another, says_more_than, says_nothing_new,
     share_a_subject, takes_up,
 };
-pub(crate) use setting::sets_otherwise;
+pub(crate) use setting::{restates, sets_otherwise};
 
 /// A new statement.
 #[derive(Debug, Clone, PartialEq)]

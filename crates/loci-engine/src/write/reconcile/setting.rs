@@ -56,9 +56,14 @@ const NO_SETTING: u64 = form::EVENT
 /// Maximum number of words of a chosen value.
 const MAX_VALUE_WORDS: usize = 3;
 
+/// Whether a text states a known fact with another value, such as another port.
+pub(crate) fn restates(one: &AnalysedText, other: &AnalysedText) -> bool {
+    replaces(one, other).is_some()
+}
+
 /// Whether a text sets otherwise what a text of a more general layer sets.
 pub(crate) fn sets_otherwise(specific: (&AnalysedText, &str), general: (&AnalysedText, &str)) -> bool {
-    if replaces(specific.0, general.0).is_some() {
+    if restates(specific.0, general.0) {
         return true;
     }
     let (Some(own), Some(other)) = (Setting::of(specific.0, specific.1), Setting::of(general.0, general.1)) else {
