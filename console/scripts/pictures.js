@@ -45,7 +45,7 @@ function compress(path) {
 
 async function picture(tab, name) {
   await tab.settle();
-  await tab.page.waitForTimeout(name.startsWith("graph") ? 6_000 : 500);
+  await tab.page.waitForTimeout(500);
   const path = `${folder}${name}.png`;
   await tab.page.screenshot({ path });
   compress(path);

@@ -120,8 +120,8 @@ test("the curve is drawn, with the day on which the memory goes", async () => {
   await tab.page.locator(".chart canvas").waitFor();
   const text = await tab.text();
   const { data } = await server.call("GET", "/v1/memories/weak?userId=ana&below=0.999999&limit=200");
-  const told = data.find((one) => one.memory.id === ids.seven);
-  const gone = new Date(told.goneAt);
+  const weak = data.find((one) => one.memory.id === ids.seven);
+  const gone = new Date(weak.goneAt);
   const shown = await tab.page.evaluate((time) => [-1, 0, 1].map((days) => new Intl.DateTimeFormat(undefined, { dateStyle: "medium" }).format(time + days * 86400000)), gone.getTime());
   assert(shown.some((day) => text.includes(day)), `${text}\nshould say ${shown[1]}`);
 });

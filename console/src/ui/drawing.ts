@@ -11,6 +11,8 @@ import { colour as readColour, onColours } from "./theme";
 const LEAST = 10;
 const MOST = 150;
 const LENGTH = 4_000;
+/** The same for people who do not want to see it move: the layout is then made before the graph is drawn. */
+const AT_ONCE = 400;
 
 const KINDS = ["term-relevance", "term-recency", "term-utility", "term-layer", "term-relation"];
 
@@ -127,6 +129,12 @@ export class Drawing {
   /** Moves the nodes for a part of each frame, until they are at rest. */
   #settle(): void {
     const settings = { ...forceAtlas2.inferSettings(this.#graph), adjustSizes: false, barnesHutOptimize: this.#graph.order > 200 };
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
+      const end = performance.now() + AT_ONCE;
+      do forceAtlas2.assign(this.#graph, { iterations: 5, settings });
+      while (performance.now() < end);
+      return;
+    }
     const last = performance.now() + LENGTH;
     let before = performance.now();
     // Where drawing is slow, because there is no graphics card, more of the frame goes into the layout.
