@@ -22,7 +22,18 @@ from loci import (
 from loci.errors import parse_retry_after
 
 WRITTEN = {"id": "1", "event": "ADD", "version": 1, "redacted": [], "degraded": [], "data": None}
-COUNTS = {"memories": 1, "byLayer": {}, "byKind": {}, "byState": {}, "edges": {}, "entities": 0, "vectors": {}}
+COUNTS = {
+    "memories": 1,
+    "byLayer": {},
+    "byKind": {},
+    "byState": {},
+    "edges": {},
+    "entities": 0,
+    "vectors": {},
+    "orphans": 0,
+    "contentBytes": 5,
+    "maintained": {},
+}
 STATS = {**COUNTS, "withoutVector": 0, "ledger": 0, "jobs": {}, "spaces": 0, "bytes": 0}
 QUICK = Retry(delay=0.005)
 

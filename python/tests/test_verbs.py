@@ -11,13 +11,13 @@ from loci.models import Source
 
 
 def test_remember_adds_recognises_what_is_known_and_replaces_a_changed_value(memory: Memory, user: str) -> None:
-    first = memory.remember("My cluster has 5 nodes", kind="fact", tags=["ops"], metadata={"ticket": 7, "snake_case": 1})
+    first = memory.remember("The cluster has 5 nodes", kind="fact", tags=["ops"], metadata={"ticket": 7, "snake_case": 1})
     assert (first.event, first.version) == ("ADD", 1)
     assert first.data is not None
     assert (first.data.tags, first.data.metadata) == (["ops"], {"ticket": 7, "snake_case": 1})
     assert first.data.identifiers.user_id == user
-    assert memory.remember("My cluster has 5 nodes").event == "NONE"
-    later = memory.remember("My cluster has 7 nodes")
+    assert memory.remember("The cluster has 5 nodes").event == "NONE"
+    later = memory.remember("The cluster has 7 nodes")
     assert later.event == "SUPERSEDE"
     assert later.data is not None
     assert later.data.supersedes_id == first.id
@@ -104,8 +104,8 @@ def test_get_update_forget_and_restore(memory: Memory) -> None:
     assert memory.restore(id).event == "RESTORE"
     assert memory.get(id).state == "active"
     history = list(memory.history(id))
-    assert [entry.event for entry in history] == ["ADD", "UPDATE", "DELETE", "RESTORE"]
-    assert history[2].reason == "asked to"
+    assert [entry.event for entry in history] == ["ADD", "ENTITY", "UPDATE", "DELETE", "RESTORE"]
+    assert history[3].reason == "asked to"
 
 
 def test_supersede_correct_confirm_and_pin(memory: Memory) -> None:

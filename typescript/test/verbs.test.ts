@@ -22,11 +22,11 @@ function client(): Loci {
 
 test("remember adds, recognises what is known, and replaces a changed value", async () => {
   const loci = client();
-  const first = await loci.remember("My cluster has 5 nodes", { kind: "fact", tags: ["ops"], metadata: { ticket: 7 } });
+  const first = await loci.remember("The cluster has 5 nodes", { kind: "fact", tags: ["ops"], metadata: { ticket: 7 } });
   assert.deepEqual([first.event, first.version, first.data?.tags, first.data?.metadata], ["ADD", 1, ["ops"], { ticket: 7 }]);
   assert.equal(first.data?.identifiers.userId, loci.identifiers.userId);
-  assert.equal((await loci.remember("My cluster has 5 nodes")).event, "NONE");
-  const next = await loci.remember("My cluster has 7 nodes");
+  assert.equal((await loci.remember("The cluster has 5 nodes")).event, "NONE");
+  const next = await loci.remember("The cluster has 7 nodes");
   assert.equal(next.event, "SUPERSEDE");
   assert.equal(next.data?.supersedesId, first.id);
 });
@@ -98,8 +98,8 @@ test("get, update, forget and restore", async () => {
   assert.equal((await loci.restore(id)).event, "RESTORE");
   assert.equal((await loci.get(id)).state, "active");
   const history = await loci.history(id).toArray();
-  assert.deepEqual(history.map(({ event }) => event), ["ADD", "UPDATE", "DELETE", "RESTORE"]);
-  assert.equal(history[2]?.reason, "asked to");
+  assert.deepEqual(history.map(({ event }) => event), ["ADD", "ENTITY", "UPDATE", "DELETE", "RESTORE"]);
+  assert.equal(history[3]?.reason, "asked to");
 });
 
 test("supersede, correct and confirm", async () => {

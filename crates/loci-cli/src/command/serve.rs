@@ -63,8 +63,9 @@ pub(crate) async fn run(context: &Context, args: ServeArgs) -> Result<()> {
     options.validate()?;
     // The address is bound first, so that a wrong one is reported before a model is loaded.
     let server = Server::bind(&listen, guarded).await?;
-    let published = local_key.map(|key| LocalKey::publish(&context.data()?, key, server.address())).transpose()?;
     let engine = Arc::new(context.engine_with_model(false, &loci_engine::Caller::operator()).await?);
+    // The store has made the data folder, for its owner alone.
+    let published = local_key.map(|key| LocalKey::publish(&context.data()?, key, server.address())).transpose()?;
     let zone = jiff::tz::TimeZone::get(&engine.config().retrieval.time_zone).unwrap_or(jiff::tz::TimeZone::UTC);
     let schedule = Schedule::read(&context.settings.lifecycle.schedule, zone)?;
     // The signal handlers come before the address is printed: whoever reads it may send a signal at once.

@@ -105,7 +105,7 @@ impl Engine {
         let mut follows = before.as_ref().map(|memory| memory.id);
         let session = session_of_turn(caller, &turn)?;
         let earlier = before.as_ref().map(|memory| session_of(memory, &turn.thread_id));
-        let said = turn.event_time.unwrap_or(Timestamp::MAX).min(self.now());
+        let said = turn.event_time.filter(|said| *said < self.now());
         let left = self.sessions_left(caller, &seen, &scope, &session, (earlier, said)).await?;
         let mut more = vec![Action::Bookkeeping(Bookkeeping::Attend {
             scope: scope.clone(),
@@ -181,7 +181,7 @@ impl Engine {
         seen: &Visible,
         scope: &Scope,
         session: &str,
-        (earlier, said): (Option<String>, Timestamp),
+        (earlier, said): (Option<String>, Option<Timestamp>),
     ) -> Result<Vec<String>> {
         if earlier.as_deref() == Some(session) {
             return Ok(Vec::new());
@@ -195,7 +195,7 @@ impl Engine {
             return Ok(left);
         }
         // An old turn that comes late, from working memory or an import, ends no session that went on after it.
-        let open = SessionFilter { ended: Some(false), quiet_since: Some(said), ..SessionFilter::default() };
+        let open = SessionFilter { ended: Some(false), quiet_since: said, ..SessionFilter::default() };
         for other in self.store.sessions(seen, &open, MAX_LEFT).await? {
             if !left.contains(&other.session_id) {
                 left.push(other.session_id);

@@ -303,6 +303,6 @@ async fn restore_for(
         return Err(to_failure(&error.hint("leave the version out, or give the present one"), "batch"));
     }
     let changes = Update { content: entry.content.clone(), ..Update::default() };
-    run_operation(app, "updateMemory", app.engine.check_update(caller, &changes)).await?;
+    app.engine.check_update(caller, &changes).await.map_err(|error| Failure::of(error.problem("batch")))?;
     run_operation(app, "restoreMemory", app.engine.restore(caller, deleted.id)).await.map(drop)
 }
