@@ -34,7 +34,7 @@ async fn texts_that_held_nul_are_readable_again() {
     drop(store);
     let owner = format!("{}_owner", schema.name);
     schema.ask(&format!(
-        "DELETE FROM {0}.format WHERE number >= 5; DROP FUNCTION {0}.users_have_shards CASCADE; CREATE ROLE {owner} NOSUPERUSER; GRANT CREATE ON DATABASE postgres TO {owner}; \
+        "DELETE FROM {0}.format WHERE number >= 5; DROP FUNCTION {0}.users_have_shards CASCADE; DROP TABLE {0}.entity_vectors; CREATE ROLE {owner} NOSUPERUSER; GRANT CREATE ON DATABASE postgres TO {owner}; \
          GRANT {1} TO {owner}; ALTER SCHEMA {0} OWNER TO {owner}; \
          DO $$ DECLARE t record; BEGIN FOR t IN SELECT oid::regclass AS name FROM pg_class WHERE relkind IN ('r', 'p') \
          AND relnamespace = '{0}'::regnamespace LOOP EXECUTE format('ALTER TABLE %s OWNER TO {owner}', t.name); END LOOP; \
