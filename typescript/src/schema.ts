@@ -5981,9 +5981,9 @@ export interface components {
         /** @description A JSON body whose fields stand beside `identifiers`, which name the scope of the request. */
         WorkingSearchRequest: {
             /** @description Where the page starts: `nextCursor` of the page before. Default: the first page. */
-            cursor?: string;
+            cursor?: string | null;
             /** @description The vector of the query. Default: the model computes it. */
-            embedding?: number[];
+            embedding?: number[] | null;
             /**
              * @description Whether the request is about everyone's data instead of one scope. Only an admin may ask for that.
              * @default false
@@ -5998,7 +5998,7 @@ export interface components {
              * @description Maximum number of results.
              * @default 50
              */
-            limit?: number;
+            limit?: number | null;
             /** @description The query. */
             query: string;
         };
